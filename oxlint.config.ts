@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
-  ['execution', 'webhooks'],
+  ['execution', 'webhooks', 'publishing'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],

@@ -30,6 +30,7 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
     'The browser, for agents whose key or expert has it. Each run has its own Chromium, in a sandbox of its own.',
   workspace: "The agents' files: one directory for each session.",
   artifacts: 'What is kept of the files that agents make: those of each run, and the whole workspace.',
+  publish: 'Published pages.',
   disk: 'The disk of the data directory.',
   egress:
     'What the daemon can reach on behalf of users and agents in addition to the public internet: images by URL, web pages, ' +

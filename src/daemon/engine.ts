@@ -33,6 +33,7 @@ import { makeWorkspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Closer } from './closers.ts';
+import { openPublishing } from './open-publishing.ts';
 import { openQueue } from './open-queue.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import { openBroker } from './run-services.ts';
@@ -76,6 +77,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   const sweeper = makeSweeper({ ...forSweeper, clock, log });
   const { released } = sweeper;
   const collector = makeCollector({ store, blobs, snapshotThread, workspaces, clock, log, settings, released });
+  const publishing = openPublishing({ live, store, blobs, collector, released, clock, log });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
@@ -86,6 +88,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     questionWatch: questionWatch.wake,
     collector: collector.wake,
     sweeper: sweeper.wake,
+    publisher: publishing.fired,
     planner: (_, occasion) => webhooks.planner.notice(occasion),
   });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
@@ -97,6 +100,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     { start: orphanedBlobs.wake, stop: orphanedBlobs.stop },
     { start: webhooks.start, stop: webhooks.stop },
     { start: sweeper.wake, stop: sweeper.stop },
+    { start: publishing.start, stop: publishing.stop },
     { start: collector.start, stop: collector.stop },
     { stop: pool.destroy },
     { start: questionWatch.wake, stop: questionWatch.stop },

@@ -63,6 +63,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Bytes of the file that a range lies outside of, for `Content-Range`. */
   readonly size?: number;
+  /** Why a share is no longer there, for the page that people see. */
+  readonly why?: 'expired' | 'withdrawn';
 }
 
 /** An expected refusal or failure, in words fit for the caller. Anything else that is thrown is a bug. */

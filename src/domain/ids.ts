@@ -1,5 +1,5 @@
 // Identifiers: made here, recognised here.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -16,6 +16,13 @@ export function newId(now: number = Date.now()): string {
 /** Whether a text has the form of a UUID. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Random letters and digits, about 6 bits each: for addresses that can't be guessed. */
+export function randomCode(length: number): string {
+  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 }
 
 /** The things whose id can be looked up by its start. */

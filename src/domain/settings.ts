@@ -111,6 +111,11 @@ export interface Settings {
     /** All files of one workspace together; files beyond that are ignored. */
     readonly maxTotalMb: number;
   };
+  /** Of one version of a published page (F11). */
+  readonly publish: {
+    readonly maxFiles: number;
+    readonly maxTotalMb: number;
+  };
   readonly browser: {
     readonly enabled: boolean;
     /** Absolute path of Chromium's executable; empty for the usual places. */

@@ -3,7 +3,7 @@ import type { EventType } from '../domain/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */
-export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper' | 'planner';
+export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper' | 'planner' | 'publisher';
 
 /** The reason for a wake: an event, or a change of rows that has none. */
 export type Occasion = EventType | 'stop confirmed';
@@ -24,7 +24,7 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'user_input.expired': ['queue'],
   'insight.status_changed': ['planner'],
   'workspace_export.completed': ['planner'],
-  'scheduled_task.run_status_changed': ['planner'],
+  'scheduled_task.run_status_changed': ['planner', 'publisher'],
   'publish_page.published': ['planner'],
   'publish_page.failed': ['planner'],
   'session.deleted': ['sweeper'],

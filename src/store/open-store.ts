@@ -29,6 +29,14 @@ import { makeSessionRecords } from './sessions/session-records.ts';
 import { makeListWaiting } from './runs/waiting-runs.ts';
 import type { Reserve } from './engine/reserve.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
+import { makeBoard } from './publishing/board.ts';
+import { makePublishJobs } from './publishing/jobs.ts';
+import { makeManifests } from './publishing/manifests.ts';
+import { makePages } from './publishing/pages.ts';
+import { makePlanVersion } from './publishing/plan-version.ts';
+import { makeReleases } from './publishing/releases.ts';
+import { makePageRemovals } from './publishing/removals.ts';
+import { makeShares } from './publishing/shares.ts';
 import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
 import { makeRecordProgress } from './runs/record-progress.ts';
 import { makeRescueRuns } from './runs/rescue-runs.ts';
@@ -101,6 +109,12 @@ function makeStore(database: Database) {
     audit: makeAuditEntries(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),
+    pages: { ...makePages(database), ...makeReleases(database), planVersion: makePlanVersion(database) },
+    shares: makeShares(database),
+    manifests: makeManifests(database),
+    board: makeBoard(database),
+    publishJobs: makePublishJobs(database),
+    pageRemovals: makePageRemovals(database),
     runs: {
       ...makeRuns(database),
       ...makeRunRecords(database),

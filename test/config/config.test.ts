@@ -71,6 +71,7 @@ test('without any source, every setting has its default, and that is its origin'
     workspace: { quotaMb: 2048 },
     disk: { keepFreeMb: 500 },
     egress: { allow: [] },
+    publish: { maxFiles: 5_000, maxTotalMb: 500 },
     artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000, maxTotalMb: 4096 },
     log: { level: 'info' },
   });

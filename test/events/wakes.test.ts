@@ -26,6 +26,7 @@ beforeEach(async () => {
     collector: note('collector'),
     sweeper: note('sweeper'),
     planner: note('planner'),
+    publisher: note('publisher'),
   });
   wakes.follow(bus);
 });
@@ -117,7 +118,14 @@ test('the end of an executor has no event, and still wakes what waits for it', a
 test('every event that a webhook can want wakes the planner, and no other does', () => {
   const noted: string[] = [];
   const sleep = () => undefined;
-  const asleep = { queue: sleep, queueWait: sleep, questionWatch: sleep, collector: sleep, sweeper: sleep };
+  const asleep = {
+    queue: sleep,
+    queueWait: sleep,
+    questionWatch: sleep,
+    collector: sleep,
+    sweeper: sleep,
+    publisher: sleep,
+  };
   const bus = makeBus();
   makeWakes({ ...asleep, planner: (_, occasion) => noted.push(occasion) }).follow(bus);
   const types = Object.keys(PAYLOADS) as (keyof typeof PAYLOADS)[];

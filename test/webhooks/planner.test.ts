@@ -49,7 +49,14 @@ beforeEach(async () => {
   onTestFinished(() => planner.stop());
   const bus = makeBus();
   house.store.onCommitted(bus.publish);
-  const asleep = { queue: sleep, queueWait: sleep, questionWatch: sleep, collector: sleep, sweeper: sleep };
+  const asleep = {
+    queue: sleep,
+    queueWait: sleep,
+    questionWatch: sleep,
+    collector: sleep,
+    sweeper: sleep,
+    publisher: sleep,
+  };
   makeWakes({ ...asleep, planner: (_, occasion) => planner.notice(occasion) }).follow(bus);
 });
 

@@ -76,6 +76,16 @@ export const AGENT_OPTIONS = {
     fallback: 4096,
     about: 'Megabytes of all files of one workspace. Files beyond that are neither listed nor packed.',
   },
+  'publish.max_files': {
+    schema: count(1, 100_000),
+    fallback: 5_000,
+    about: 'Files of one version. A page whose folder has more is not published.',
+  },
+  'publish.max_total_mb': {
+    schema: megabytes(1, 1_048_576),
+    fallback: 500,
+    about: 'Megabytes of all files of one version. A page whose folder has more is not published.',
+  },
   'disk.keep_free_mb': {
     schema: megabytes(0, 16_777_216),
     fallback: 500,

@@ -14,6 +14,8 @@ export interface Collector {
   start(): void;
   /** The baseline of a run, from its claim. */
   baselineOf(run: BaselineRun): WorkspaceBaseline;
+  /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
+  onCollected(listener: (sessionSeq: number) => void): () => void;
   /** Leaves work in progress to the next start. */
   stop(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export function makeCollector(given: CollectorParts): Collector {
     wake: collecting.add,
     start: earlier.wake,
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
+    onCollected: waiting.listen,
     stop: async () => {
       stopping.abort();
       await earlier.stop();
@@ -94,10 +97,15 @@ export function makeCollector(given: CollectorParts): Collector {
   };
 }
 
-/** Callers that wait for a change of a session. */
+/** Callers that wait for a change of a session, and listeners to those of all. */
 function makeWaiting() {
   const waiting = new Map<number, PromiseWithResolvers<void>>();
+  const listeners = new Set<(sessionSeq: number) => void>();
   return {
+    listen: (listener: (sessionSeq: number) => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     next: (sessionSeq: number): Promise<void> => {
       const news = waiting.get(sessionSeq) ?? Promise.withResolvers<void>();
       waiting.set(sessionSeq, news);
@@ -107,6 +115,7 @@ function makeWaiting() {
     notify: (sessionSeq: number): void => {
       waiting.get(sessionSeq)?.resolve();
       waiting.delete(sessionSeq);
+      for (const listener of listeners) listener(sessionSeq);
     },
   };
 }

@@ -72,3 +72,8 @@ export function makeArtifactQueue({ read }: Database) {
     }),
   };
 }
+
+/** Whether the changes of an ended run of the session are not known yet. */
+export function* isSessionUncollected(tx: Reader, sessionSeq: number): Step<boolean> {
+  return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, ANY_RUN)) !== undefined;
+}

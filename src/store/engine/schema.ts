@@ -21,6 +21,7 @@ import { endsOfDeliveries } from './migrations/015-ends-of-deliveries.ts';
 import { epochsOfWebhooks } from './migrations/016-epochs-of-webhooks.ts';
 import { listsOfDeliveries } from './migrations/017-lists-of-deliveries.ts';
 import { eventsOfResults } from './migrations/018-events-of-results.ts';
+import { publishing } from './migrations/019-publishing.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly string[] = [
   epochsOfWebhooks,
   listsOfDeliveries,
   eventsOfResults,
+  publishing,
 ];
 
 /** The schema version this code writes. */

@@ -10,7 +10,7 @@ export interface Cleanup {
   readonly sessionId: string;
 }
 
-/** Where a row refers to a blob, and how to find its session from there. */
+/** Where a row of a session refers to a blob, and how to find its session from there. */
 const REFERENCES = [
   { key: 'a.sha256', from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' },
   { key: 'f.sha256', from: 'run_artifact_files f JOIN runs r ON r.seq = f.run_seq', session: 'r.session_seq' },
@@ -23,10 +23,15 @@ const REFERENCES = [
 const BLOBS_OF_SESSION = REFERENCES.map(
   ({ key, from, session }) => `SELECT ${key} AS key FROM ${from} WHERE ${session} = ? AND ${key} IS NOT NULL`,
 ).join(' UNION ');
-const IS_BLOB_IN_USE = `SELECT ${REFERENCES.map(
-  ({ key, from, session }) =>
-    `EXISTS (SELECT 1 FROM ${from} JOIN sessions s ON s.seq = ${session} WHERE ${key} = ? AND s.deleted_at IS NULL)`,
-).join(' OR ')} AS used`;
+/** Manifests need no session: what is published stays when its session is deleted. */
+const IN_MANIFEST = 'EXISTS (SELECT 1 FROM publish_files WHERE sha256 = ?)';
+const IS_BLOB_IN_USE = `SELECT ${[
+  ...REFERENCES.map(
+    ({ key, from, session }) =>
+      `EXISTS (SELECT 1 FROM ${from} JOIN sessions s ON s.seq = ${session} WHERE ${key} = ? AND s.deleted_at IS NULL)`,
+  ),
+  IN_MANIFEST,
+].join(' OR ')} AS used`;
 
 /** The verbs that delete and clean up. */
 export function makeCleanups(database: Database) {
@@ -78,9 +83,9 @@ export function makeCleanups(database: Database) {
       );
     }),
 
-    /** Whether a session that is not deleted refers to a blob. */
+    /** Whether a session that is not deleted refers to a blob, or a manifest does. */
     isBlobInUse: read(function* (tx: Reader, key: string): Step<boolean> {
-      return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key)))!.used === 1;
+      return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
     }),
   };
 }

@@ -64,7 +64,14 @@ beforeEach(async () => {
   woken = 0;
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const asleep = { queueWait: nobody, questionWatch: nobody, collector: nobody, sweeper: nobody, planner: nobody };
+  const asleep = {
+    queueWait: nobody,
+    questionWatch: nobody,
+    collector: nobody,
+    sweeper: nobody,
+    planner: nobody,
+    publisher: nobody,
+  };
   makeWakes({ ...asleep, queue: () => void (woken += 1) }).follow(bus);
   const access = makeAccess(store);
   const logged = loggedLines();

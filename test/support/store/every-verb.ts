@@ -6,6 +6,7 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
+import { aPage, enqueue } from './publishing.ts';
 import { aWebhook, renderId } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
@@ -23,6 +24,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callPeople(house);
   await callLists(house);
   await callWebhooks(house);
+  await callPublishing(house);
   await callAudit(house);
   await callDeletion(house);
   return uncalled();
@@ -363,6 +365,73 @@ async function callDeliveryRecords({ store, user }: StoreHouse, webhookId: numbe
   await deliveries.find(id);
   await deliveries.redeliver(id);
   await deliveries.redeliverSome({ webhookId, state: 'failed', since: 0 }, null);
+}
+
+/** A page of a session and one of a task, each list with each filter, and all that becomes of versions. */
+async function callPublishing(house: StoreHouse): Promise<void> {
+  const { pages, shares, publishJobs, artifacts } = house.store;
+  const now = house.clock.now();
+  const [run] = await claimNew(house);
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(run!));
+  const files = [{ path: '/site/index.html', size: 1, sha256: 'p' }];
+  await artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
+  const source = { sessionSeq: run!.sessionSeq, entryPath: '/site/index.html' };
+  await pages.planVersion({ ...source, entryPath: '/none' }, { maxFiles: 9, maxTotalMb: 9 });
+  const plan = await pages.planVersion(source, { maxFiles: 9, maxTotalMb: 9 });
+  if (plan.kind !== 'planned') throw new Error(plan.kind);
+  const page = aPage(house.user.seq, { sessionSeq: run!.sessionSeq });
+  const seq = await pages.copyPart({ seq: null, plan, files });
+  const manual = { trigger: 'manual', reason: null, jobId: null } as const;
+  const { key, shareCode } = await pages.publish({ seq, plan, files: [] }, { ...manual, page });
+  const { id } = (await pages.find(key, now))!;
+  await pages.change(id, { name: 'n' });
+  await pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }));
+  await enqueue(house, { taskId: 't', firingSeq: 1, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
+  const [job] = await publishJobs.listDue(now, 9);
+  await publishJobs.putOff(job!.id);
+  await publishJobs.listDue(now, 9);
+  await publishJobs.nextAt();
+  await publishJobs.hasten(run!.sessionSeq);
+  for (let attempt = 0; attempt < 3; attempt += 1) await publishJobs.fail(job!.id, 'no');
+  await enqueue(house, { taskId: 't', firingSeq: 2, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
+  const [again] = await publishJobs.listDue(now, 9);
+  const auto = { trigger: 'auto', reason: null, jobId: again!.id } as const;
+  await pages.publish({ seq: null, plan, files }, { ...auto, page: { id: again!.pageId } });
+  await shares.setEnd(shareCode, now + 1);
+  await callPublished(house, id, shareCode);
+}
+
+async function callPublished({ store, clock, user }: StoreHouse, id: number, code: string): Promise<void> {
+  const { pages, shares, manifests, board, pageRemovals } = store;
+  const now = clock.now();
+  for (const userSeq of [null, user.seq]) {
+    for (const origin of [null, 'scheduled_task'] as const) await pages.list({ ...PAGE, userSeq, origin }, now);
+    for (const pageId of [null, id]) await shares.list({ ...PAGE, userSeq, pageId }, now);
+  }
+  const { seq } = (await shares.find(code, now))!;
+  for (const no of [null, 1]) {
+    for (const at of [null, now]) await manifests.listReadable({ ...PAGE, pageId: id, no, from: at, to: at }, now);
+  }
+  await manifests.listFiles(seq);
+  await manifests.findFile(seq, '/site/index.html');
+  for (const account of [null, 'mara']) {
+    for (const category of [null, 'c']) {
+      for (const name of [null, 'n']) await board.list({ ...PAGE, account, category, name }, now);
+    }
+  }
+  await board.listCategories();
+  await pageRemovals.nextEndAt();
+  clock.advance(2);
+  await pageRemovals.closeEnded();
+  await shares.withdraw(code);
+  const plan = { sessionSeq: 1, entryPath: '/a', kind: 'planned', userSeq: user.seq, shareType: 'file' } as const;
+  await pages.copyPart({ seq: null, plan: { ...plan, files: [], totalSize: 0 }, files: [] });
+  for (const draft of await pageRemovals.listDrafts(0)) while (await pageRemovals.clearDraft(draft));
+  await pages.delete(id);
+  while (await pageRemovals.clearWithdrawn());
+  while (await pageRemovals.clearDeleted());
+  await pageRemovals.finishRemovals(await pageRemovals.listRemovals('', 9));
 }
 
 /** A note, and the log with each filter and from each end. */

@@ -1,0 +1,41 @@
+// Which files of a workspace a version holds (F11). Paths begin with `/`.
+
+/** Where attachments are, at the top of a workspace (C4). */
+const UPLOADS = '/uploads/';
+
+/** The folder of a file, which ends with `/`. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+/**
+ * The part of a path that keeps a file out of a version of this entry: up to a name that begins with a dot, or the
+ * attachments, unless the entry is one. Null for a file that belongs to it.
+ */
+export function excludedPartOf(path: string, entryPath: string): string | null {
+  if (path.startsWith(UPLOADS) && !entryPath.startsWith(UPLOADS)) return UPLOADS.slice(0, -1);
+  const dot = path.indexOf('/.');
+  if (dot === -1) return null;
+  const end = path.indexOf('/', dot + 1);
+  return end === -1 ? path : path.slice(0, end);
+}
+
+/** The limits of one version. */
+export interface VersionLimits {
+  readonly maxFiles: number;
+  readonly maxTotalMb: number;
+}
+
+/** Why an entry can't be published, in words that follow `entry_path`. */
+export const ENTRY_FAULTS = {
+  missing: 'must be a file of the workspace as the last run left it. Links and special files are none',
+  folder: 'must be a file. It is a folder',
+  hidden: 'must have no name that begins with a dot. Such files are never published',
+} as const;
+
+/** The same for a version over its limits. */
+export function overLimit(what: 'files' | 'megabytes', { maxFiles, maxTotalMb }: VersionLimits): string {
+  return what === 'files'
+    ? `must be in a folder with at most ${maxFiles} files (publish.max_files). This one has more`
+    : `must make a version of at most ${maxTotalMb} MB (publish.max_total_mb). This one is larger`;
+}

@@ -1,0 +1,84 @@
+// The page sweeper: notices the ends of shares, and gives back what withdrawn versions, deleted pages and abandoned drafts
+// hold. Each step is repeatable, so a crash does no harm.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Log } from '../log/log.ts';
+import { makeService, type Service } from '../services/service.ts';
+import type { Store } from '../store/open-store.ts';
+import type { Releases } from './releases.ts';
+
+export interface PageSweeperParts {
+  readonly store: Pick<Store, 'pageRemovals'> & { readonly sessions: Pick<Store['sessions'], 'isBlobInUse'> };
+  readonly blobs: Pick<BlobStore, 'removeUnless'>;
+  readonly releases: Pick<Releases, 'active'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Blobs that are checked before the event loop continues. */
+const SLICE = 50;
+/** Time before failed removals are retried. */
+const RETRY_MS = 60_000;
+/** While versions are being copied, drafts are not looked at. */
+const BUSY_MS = 10_000;
+/** Shares end by wall time: a jump of that clock is noticed within this time. */
+const LOOK_MS = 600_000;
+
+/** Makes the service. Wake it when a page was deleted, or a share withdrawn or given an end. */
+export function makePageSweeper({ store, blobs, releases, clock, log }: PageSweeperParts): Service {
+  const { pageRemovals, sessions } = store;
+
+  async function work(stopping: AbortSignal): Promise<number | null> {
+    const steps = [pageRemovals.clearDeleted, pageRemovals.clearWithdrawn];
+    for (const step of steps) while (!stopping.aborted && (await step()));
+    const waits = [await clearDrafts(stopping), await removeBlobs(stopping)];
+    // After the steps that free space: a full disk refuses this one.
+    while (!stopping.aborted && (await pageRemovals.closeEnded()));
+    const nextAt = await pageRemovals.nextEndAt();
+    if (nextAt !== undefined) waits.push(Math.min(Math.max(nextAt - clock.now(), 1), LOOK_MS));
+    const due = waits.filter((wait) => wait !== null);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** Returns after what time to look again; null when no draft is left. */
+  async function clearDrafts(stopping: AbortSignal): Promise<number | null> {
+    for (let after = 0; ; ) {
+      if (releases.active() > 0) return BUSY_MS;
+      const drafts = await pageRemovals.listDrafts(after);
+      for (const draft of drafts) while (!stopping.aborted && (await pageRemovals.clearDraft(draft)));
+      if (drafts.length === 0 || stopping.aborted) return null;
+      after = drafts.at(-1)!;
+    }
+  }
+
+  /** The same of blobs: some may be held, or can't be removed. */
+  async function removeBlobs(stopping: AbortSignal): Promise<number | null> {
+    let [after, isComplete] = ['', true];
+    while (!stopping.aborted) {
+      const keys = await pageRemovals.listRemovals(after, SLICE);
+      const last = keys.at(-1);
+      if (last === undefined) break;
+      const done = await removeSome(keys);
+      if (done.length > 0) await pageRemovals.finishRemovals(done);
+      if (done.length < keys.length) isComplete = false;
+      after = last;
+      await nextTurn();
+    }
+    return isComplete ? null : RETRY_MS;
+  }
+
+  async function removeSome(keys: readonly string[]): Promise<string[]> {
+    const done: string[] = [];
+    for (const key of keys) {
+      try {
+        if (await blobs.removeUnless(key, sessions.isBlobInUse)) done.push(key);
+      } catch (error) {
+        log.error({ err: error }, 'a blob of a withdrawn version could not be removed');
+      }
+    }
+    return done;
+  }
+
+  return makeService({ work, failure: 'published pages could not be cleaned up', maxRetryMs: RETRY_MS, clock, log });
+}

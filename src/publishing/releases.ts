@@ -1,0 +1,97 @@
+// Makes versions of pages: plans what one holds, copies its manifest, and publishes it (F11).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Note } from '../store/audit/record-entry.ts';
+import type { Store } from '../store/open-store.ts';
+import type { PlannedVersion, VersionPlan, VersionSource } from '../store/publishing/plan-version.ts';
+import type { Publication, Published } from '../store/publishing/releases.ts';
+
+export interface ReleaseParts {
+  readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
+  readonly blobs: Pick<BlobStore, 'hold'>;
+  /** Calls a listener with each session whose files may have become known, until the result is called. */
+  onCollected(listener: (sessionSeq: number) => void): () => void;
+  /** Called when a hold on blobs has ended: a clean-up may have waited for it. */
+  released(): void;
+  /** Called when a draft was left behind: the sweeper removes it. */
+  abandoned(): void;
+  readonly clock: Clock;
+  settings(): Pick<Settings, 'publish'>;
+}
+
+/** What became of a version; any kind but `published` left nothing behind. */
+export type ReleaseOutcome =
+  | ({ readonly kind: 'published' } & Published)
+  | Exclude<PlannedVersion, { readonly kind: 'planned' }>;
+
+export interface Releases {
+  /** Publishes what is known now of the session's files. Throws as `Store.pages.publish` does. */
+  attempt(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
+  /** The same, after waiting up to 20 s for the files of runs that have ended. */
+  release(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
+  /** How many versions are being copied: while there is none, every draft was abandoned. */
+  active(): number;
+}
+
+/** Files in one commit: each needs a place of its own in the index on contents. */
+const PART = 250;
+const WAIT_MS = 20_000;
+
+/** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
+export function makeReleases(parts: ReleaseParts): Releases {
+  const { store, blobs, onCollected, released, abandoned, clock, settings } = parts;
+  let active = 0;
+
+  const attempt: Releases['attempt'] = async (source, publication, note) => {
+    const hold = blobs.hold();
+    active += 1;
+    try {
+      const plan = await store.pages.planVersion(source, settings().publish);
+      if (plan.kind !== 'planned') return plan;
+      // Nothing else has run since the rows were read: from here on, no blob of theirs is removed.
+      for (const { sha256 } of plan.files) hold.add(sha256);
+      const draft = await copyAllButLast(plan);
+      return { kind: 'published', ...(await store.pages.publish(draft, publication, note)) };
+    } catch (error) {
+      abandoned();
+      throw error;
+    } finally {
+      active -= 1;
+      hold.release();
+      released();
+    }
+  };
+
+  async function copyAllButLast(plan: VersionPlan) {
+    const { files } = plan;
+    let [seq, from]: [number | null, number] = [null, 0];
+    for (; files.length - from > PART; from += PART) {
+      seq = await store.pages.copyPart({ seq, plan, files: files.slice(from, from + PART) });
+      await nextTurn();
+    }
+    return { seq, plan, files: files.slice(from) };
+  }
+
+  const release: Releases['release'] = async (source, publication, note) => {
+    const until = clock.monotonic() + WAIT_MS;
+    for (;;) {
+      const change = Promise.withResolvers<void>();
+      const ignore = onCollected((sessionSeq) => {
+        if (sessionSeq === source.sessionSeq) change.resolve();
+      });
+      const timer = clock.after(Math.max(until - clock.monotonic(), 0), change.resolve);
+      try {
+        const outcome = await attempt(source, publication, note);
+        if (outcome.kind !== 'uncollected' || clock.monotonic() >= until) return outcome;
+        await change.promise;
+      } finally {
+        ignore();
+        timer.cancel();
+      }
+    }
+  };
+
+  return { attempt, release, active: () => active };
+}

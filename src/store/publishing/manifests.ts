@@ -1,0 +1,76 @@
+// What everybody reads of versions: which there are, and the files of one.
+import type { Listing, Page as ListPage } from '../../domain/listing.ts';
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { conditions } from '../sessions/conditions.ts';
+import {
+  ENTRY,
+  IS_READABLE,
+  LATEST_NO,
+  READABLE_COLUMNS,
+  type ReadableVersion,
+  type ReadableVersionRow,
+  toReadable,
+} from './page-rows.ts';
+import { MAX_COUNTED } from './pages.ts';
+
+/** Null leaves a filter out. Published from one moment on and before another, epoch ms. */
+export interface VersionFilter extends ListPage {
+  readonly pageId: number;
+  readonly no: number | null;
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+const FROM = 'publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id';
+
+/** The verbs. Only versions that can be read at `now`, epoch ms, are there. */
+export function makeManifests({ read }: Database) {
+  return {
+    /** A page of the list, the newest first. */
+    listReadable: read(function* (tx: Reader, filter: VersionFilter, now: number): Step<Listing<ReadableVersion>> {
+      const { where, values } = conditions([IS_READABLE], {
+        'v.page_id = ?': filter.pageId,
+        'v.no = ?': filter.no,
+        'v.published_at >= ?': filter.from,
+        'v.published_at < ?': filter.to,
+      });
+      const { total } = (yield* tx.get<{ total: number }>(
+        `SELECT count(*) AS total FROM (SELECT 1 FROM publish_versions v ${where} LIMIT ?)`,
+        now,
+        ...values,
+        MAX_COUNTED,
+      ))!;
+      const rows = yield* tx.all<ReadableVersionRow>(
+        `SELECT ${READABLE_COLUMNS}, v.no = ${LATEST_NO} AS is_latest FROM ${FROM} JOIN ${ENTRY} ${where}
+         ORDER BY v.no DESC LIMIT ? OFFSET ?`,
+        now,
+        now,
+        ...values,
+        filter.limit,
+        filter.offset,
+      );
+      return { items: rows.map(toReadable), total };
+    }),
+
+    /** The files of a version, in the order of their paths. */
+    listFiles: read(
+      (tx: Reader, versionSeq: number): Step<FileVersion[]> =>
+        tx.all<FileVersion>(
+          'SELECT path, size, sha256 FROM publish_files WHERE version_seq = ? ORDER BY path',
+          versionSeq,
+        ),
+    ),
+
+    /** The file with exactly this path, or undefined (F4). */
+    findFile: read(
+      (tx: Reader, versionSeq: number, path: string): Step<FileVersion | undefined> =>
+        tx.get<FileVersion>(
+          'SELECT path, size, sha256 FROM publish_files WHERE version_seq = ? AND path = ?',
+          versionSeq,
+          path,
+        ),
+    ),
+  };
+}

@@ -1,0 +1,97 @@
+// Pages: found, listed, changed and deleted. New ones come with `releases.ts`.
+import { notFound } from '../../domain/errors.ts';
+import type { Listing, Page as ListPage } from '../../domain/listing.ts';
+import { type Page, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
+import { conditions } from '../sessions/conditions.ts';
+import { PAGES, type PageRecord, type PageRecordRow, toPageRecord } from './page-rows.ts';
+
+/** What can be changed of a page. */
+export type PageChanges = Partial<
+  Pick<Page, 'name' | 'description' | 'category' | 'tags' | 'entryPath' | 'isOnBoard' | 'isDistractionFree'>
+>;
+
+/** Null leaves a filter out. */
+export interface PageFilter extends ListPage {
+  readonly userSeq: number | null;
+  readonly origin: PageOrigin | null;
+}
+
+/** Lists count up to here. */
+export const MAX_COUNTED = 10_000;
+
+const IS_THERE = 'p.deleted_at IS NULL';
+
+/** The verbs. Deleted pages are not there. `now` is epoch ms. */
+export function makePages(database: Database) {
+  const { read } = database;
+  const write = makeAuditedWrite(database);
+  return {
+    find: read(function* (tx: Reader, key: string, now: number): Step<PageRecord | undefined> {
+      const row = yield* tx.get<PageRecordRow>(`${PAGES} WHERE p.key = ? AND ${IS_THERE}`, now, key);
+      return row && toPageRecord(row);
+    }),
+
+    /** A page of the list, the newest first. */
+    list: read(function* (tx: Reader, filter: PageFilter, now: number): Step<Listing<PageRecord>> {
+      const { where, values } = conditions([IS_THERE], {
+        'p.user_seq = ?': filter.userSeq,
+        'p.origin = ?': filter.origin,
+      });
+      const { total } = (yield* tx.get<{ total: number }>(
+        `SELECT count(*) AS total FROM (SELECT 1 FROM publish_pages p ${where} LIMIT ?)`,
+        ...values,
+        MAX_COUNTED,
+      ))!;
+      const rows = yield* tx.all<PageRecordRow>(
+        `${PAGES} ${where} ORDER BY p.id DESC LIMIT ? OFFSET ?`,
+        now,
+        ...values,
+        filter.limit,
+        filter.offset,
+      );
+      return { items: rows.map(toPageRecord), total };
+    }),
+
+    /** Changes what is given. Throws `not_found`. */
+    change: (id: number, changes: PageChanges, note?: Note<void>): Promise<void> =>
+      write(note, function* (tx) {
+        const columns = [...columnsOf(changes), ['updated_at', tx.now] as const];
+        const changed = yield* tx.run(
+          `UPDATE publish_pages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE id = ? AND deleted_at IS NULL`,
+          ...columns.map(([, value]) => value),
+          id,
+        );
+        if (changed === 0) throw notFound('Page');
+      }),
+
+    /** Hides it and all its versions at once; its rows and bytes are removed later. Throws `not_found`. */
+    delete: (id: number, note?: Note<void>): Promise<void> =>
+      write(
+        note,
+        function* (tx: Transaction) {
+          const hidden = 'UPDATE publish_pages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL';
+          if ((yield* tx.run(hidden, tx.now, id)) === 0) throw notFound('Page');
+        },
+        'free',
+      ),
+  };
+}
+
+/** The columns of what is given of a page. */
+export function columnsOf(given: PageChanges): (readonly [column: string, value: Value])[] {
+  const { name, description, category, tags, entryPath, isOnBoard, isDistractionFree } = given;
+  const columns: (readonly [string, Value | undefined])[] = [
+    ['name', name],
+    ['search_name', name === undefined ? undefined : searchable(name)],
+    ['description', description],
+    ['category', category],
+    ['tags', tags && JSON.stringify(tags)],
+    ['entry_path', entryPath],
+    ['is_on_board', isOnBoard === undefined ? undefined : Number(isOnBoard)],
+    ['is_distraction_free', isDistractionFree === undefined ? undefined : Number(isDistractionFree)],
+  ];
+  return columns.filter((column): column is readonly [string, Value] => column[1] !== undefined);
+}

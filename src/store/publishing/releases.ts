@@ -1,0 +1,166 @@
+// Makes versions: copies the manifest, and publishes it in one commit, with the page if it is new.
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import { randomCode } from '../../domain/ids.ts';
+import { type Page, PAGE_LIMITS, type VersionTrigger } from '../../domain/publishing/page.ts';
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { countOpenIn } from './page-rows.ts';
+import { columnsOf } from './pages.ts';
+import type { VersionPlan } from './plan-version.ts';
+
+/** A page to be made. A task's has `scheduledTaskId`, and no version until its next firing completes. */
+export interface NewPage
+  extends Pick<
+    Page,
+    'userSeq' | 'name' | 'description' | 'category' | 'tags' | 'entryPath' | 'isOnBoard' | 'isDistractionFree'
+  > {
+  readonly source: { readonly sessionSeq: number } | { readonly scheduledTaskId: string };
+}
+
+/** Where a version is copied to, a part at a time. Nobody sees it before it is published. */
+export interface Draft {
+  readonly seq: number | null;
+  readonly plan: VersionPlan;
+  /** The part that is copied now. */
+  readonly files: readonly FileVersion[];
+}
+
+/** What becomes of a draft. */
+export interface Publication {
+  readonly page: NewPage | { readonly id: number };
+  readonly trigger: VersionTrigger;
+  readonly reason: string | null;
+  /** The job that it settles: without it, nothing is published. */
+  readonly jobId: number | null;
+}
+
+/** What was published. */
+export interface Published {
+  readonly key: string;
+  readonly no: number;
+  readonly shareCode: string;
+}
+
+const [KEY_LENGTH, CODE_LENGTH] = [16, 22];
+
+/** The verbs. */
+export function makeReleases(database: Database) {
+  const { write } = database;
+  const auditedWrite = makeAuditedWrite(database);
+  return {
+    /** Makes a page of a scheduled task. Throws `conflict` when the owner has as many pages as they may have. */
+    createPage: (page: NewPage, note?: Note<{ key: string }>): Promise<{ key: string }> =>
+      auditedWrite(note, (tx) => insertPage(tx, page)),
+
+    /** Copies a part of a version that is too large for one commit. Returns the draft's `seq`. */
+    copyPart: write((tx: Transaction, draft: Draft): Step<number> => copyIn(tx, draft)),
+
+    /**
+     * Copies the last part, or all, and publishes the version. Throws `not_found` when the page was deleted or the job was
+     * settled meanwhile, `conflict` when the session was deleted or the owner has too many pages.
+     */
+    publish: (draft: Draft, publication: Publication, note?: Note<Published>): Promise<Published> =>
+      auditedWrite(note, (tx) => publishIn(tx, draft, publication)),
+  };
+}
+
+function* insertPage(tx: Transaction, page: NewPage): Step<{ id: number; key: string }> {
+  const { userSeq, source, ...fields } = page;
+  const sql = 'SELECT count(*) AS count FROM publish_pages WHERE user_seq = ? AND deleted_at IS NULL';
+  const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
+  if (count >= PAGE_LIMITS.perOwner)
+    throw new ErrandError('conflict', `There are ${count} pages already, and there can't be more.`);
+  const key = randomCode(KEY_LENGTH);
+  const ofSession = 'sessionSeq' in source;
+  const columns = [
+    ['key', key],
+    ['user_seq', userSeq],
+    ['origin', ofSession ? 'existing_session' : 'scheduled_task'],
+    ['session_seq', ofSession ? source.sessionSeq : null],
+    ['task_id', ofSession ? null : source.scheduledTaskId],
+    ['created_at', tx.now],
+    ['updated_at', tx.now],
+    ...columnsOf(fields),
+  ] as const;
+  const id = yield* tx.insert(
+    `INSERT INTO publish_pages (${columns.map(([name]) => name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ...columns.map(([, value]) => value),
+  );
+  return { id, key };
+}
+
+function* copyIn(tx: Transaction, { seq, plan, files }: Draft): Step<number> {
+  const draft =
+    seq ??
+    (yield* tx.insert(
+      `INSERT INTO publish_versions (user_seq, session_seq, share_type, entry_path, trigger_type, file_count, total_size,
+         is_open) VALUES (?, ?, ?, ?, 'manual', ?, ?, 0)`,
+      plan.userSeq,
+      plan.sessionSeq,
+      plan.shareType,
+      plan.entryPath,
+      plan.files.length,
+      plan.totalSize,
+    ));
+  for (const { path, size, sha256 } of files) {
+    const sql = 'INSERT INTO publish_files (version_seq, path, size, sha256) VALUES (?, ?, ?, ?)';
+    yield* tx.run(sql, draft, path, size, sha256);
+  }
+  return draft;
+}
+
+function* publishIn(tx: Transaction, draft: Draft, publication: Publication): Step<Published> {
+  const { plan } = draft;
+  const { trigger, reason, jobId } = publication;
+  const isThere = 'SELECT 1 FROM sessions WHERE seq = ? AND deleted_at IS NULL';
+  if ((yield* tx.get(isThere, plan.sessionSeq)) === undefined) throw sessionGone();
+  if (jobId !== null && (yield* tx.run('DELETE FROM publish_jobs WHERE id = ?', jobId)) === 0) throw notFound('Job');
+  const { id } = 'id' in publication.page ? publication.page : yield* insertPage(tx, publication.page);
+  const page = yield* getPage(tx, id);
+  const seq = yield* copyIn(tx, draft);
+  const newest = 'SELECT max(no) AS no FROM publish_versions WHERE page_id = ?';
+  const no = ((yield* tx.get<{ no: number | null }>(newest, id))!.no ?? 0) + 1;
+  const shareCode = randomCode(CODE_LENGTH);
+  yield* tx.run(
+    `UPDATE publish_versions SET page_id = ?, no = ?, share_code = ?, published_at = ?, user_seq = ?, trigger_type = ?,
+       reason = ?, is_open = 1 WHERE seq = ?`,
+    id,
+    no,
+    shareCode,
+    tx.now,
+    page.userSeq,
+    trigger,
+    reason,
+    seq,
+  );
+  yield* countOpenIn(tx, id, 1);
+  const { userSeq: _userSeq, isOnBoard, ...named } = page;
+  tx.emit(plan.sessionSeq, null, {
+    type: 'publish_page.published',
+    payload: {
+      page: { ...named, isOnBoard: isOnBoard === 1 },
+      version: { no, entryPath: plan.entryPath, shareCode, trigger, reason },
+    },
+  });
+  return { key: page.key, no, shareCode };
+}
+
+interface PageFacts extends Pick<Page, 'id' | 'key' | 'userSeq' | 'name' | 'origin' | 'category'> {
+  readonly isOnBoard: number;
+}
+
+function* getPage(tx: Reader, id: number): Step<PageFacts> {
+  const page = yield* tx.get<PageFacts>(
+    `SELECT id, key, user_seq AS userSeq, name, origin, category, is_on_board AS isOnBoard FROM publish_pages
+     WHERE id = ? AND deleted_at IS NULL`,
+    id,
+  );
+  if (page === undefined) throw notFound('Page');
+  return page;
+}
+
+/** The refusal of a version whose session is no longer there. */
+export const sessionGone = () =>
+  new ErrandError('conflict', 'The session of this page was deleted. Its versions stay, but it gets no new one.');

@@ -1,0 +1,97 @@
+// Gives back what withdrawn versions, deleted pages and abandoned drafts hold, a bounded number of rows a commit.
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { countOpenIn } from './page-rows.ts';
+
+/** Rows of a manifest in one commit: each takes an entry out of the index on contents. */
+const FILES_AT_ONCE = 250;
+const VERSIONS_AT_ONCE = 50;
+const JOBS_AT_ONCE = 500;
+
+/** The verbs. Those that write are called until they return false, and may be repeated after a crash. */
+export function makePageRemovals({ write, read }: Database) {
+  return {
+    /** Closes versions whose end has come. */
+    closeEnded: write(function* (tx: Transaction): Step<boolean> {
+      const ended = yield* tx.all<{ seq: number; page_id: number }>(
+        `SELECT seq, page_id FROM publish_versions WHERE is_open = 1 AND expires_at IS NOT NULL AND expires_at <= ?
+         ORDER BY expires_at LIMIT ?`,
+        tx.now,
+        VERSIONS_AT_ONCE,
+      );
+      for (const { seq, page_id } of ended) {
+        yield* tx.run('UPDATE publish_versions SET is_open = 0 WHERE seq = ?', seq);
+        yield* countOpenIn(tx, page_id, -1);
+      }
+      return ended.length === VERSIONS_AT_ONCE;
+    }),
+
+    /** When the next version ends, epoch ms; undefined when none will. */
+    nextEndAt: read(function* (tx: Reader): Step<number | undefined> {
+      const sql = `SELECT expires_at AS at FROM publish_versions WHERE is_open = 1 AND expires_at IS NOT NULL
+        ORDER BY expires_at LIMIT 1`;
+      return (yield* tx.get<{ at: number }>(sql))?.at;
+    }),
+
+    /** Removes manifests of withdrawn versions. */
+    clearWithdrawn: write(function* (tx: Transaction): Step<boolean> {
+      const sql = 'SELECT seq FROM publish_versions WHERE withdrawn_at IS NOT NULL AND has_files = 1 LIMIT 1';
+      const version = yield* tx.get<{ seq: number }>(sql);
+      if (version === undefined) return false;
+      if (yield* clearIn(tx, version.seq))
+        yield* tx.run('UPDATE publish_versions SET has_files = 0 WHERE seq = ?', version.seq);
+      return true;
+    }, 'free'),
+
+    /** Removes deleted pages with their versions. */
+    clearDeleted: write(function* (tx: Transaction): Step<boolean> {
+      const page = yield* tx.get<{ id: number }>('SELECT id FROM publish_pages WHERE deleted_at IS NOT NULL LIMIT 1');
+      if (page !== undefined) yield* clearPage(tx, page.id);
+      return page !== undefined;
+    }, 'free'),
+
+    /** Drafts after the given one. Those that nobody is copying were abandoned. */
+    listDrafts: read(function* (tx: Reader, afterSeq: number): Step<number[]> {
+      const sql = 'SELECT seq FROM publish_versions WHERE published_at IS NULL AND seq > ? ORDER BY seq LIMIT ?';
+      return (yield* tx.all<{ seq: number }>(sql, afterSeq, VERSIONS_AT_ONCE)).map(({ seq }) => seq);
+    }),
+
+    /** Removes a draft. */
+    clearDraft: write(function* (tx: Transaction, seq: number): Step<boolean> {
+      if (!(yield* clearIn(tx, seq))) return true;
+      yield* tx.run('DELETE FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
+      return false;
+    }, 'free'),
+
+    /** Blobs that a manifest had, after the given one. */
+    listRemovals: read(function* (tx: Reader, afterKey: string, limit: number): Step<string[]> {
+      const sql = 'SELECT sha256 FROM publish_removals WHERE sha256 > ? ORDER BY sha256 LIMIT ?';
+      return (yield* tx.all<{ sha256: string }>(sql, afterKey, limit)).map(({ sha256 }) => sha256);
+    }),
+
+    /** These blobs were removed, or something else refers to them. */
+    finishRemovals: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
+      for (const key of keys) yield* tx.run('DELETE FROM publish_removals WHERE sha256 = ?', key);
+    }, 'free'),
+  };
+}
+
+/** Takes some files out of a manifest, and notes their blobs. Returns whether none is left. */
+function* clearIn(tx: Transaction, versionSeq: number): Step<boolean> {
+  const which = 'publish_files WHERE version_seq = ? ORDER BY path LIMIT ?';
+  const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${which} ON CONFLICT DO NOTHING`;
+  yield* tx.run(noted, versionSeq, FILES_AT_ONCE);
+  return (yield* tx.run(`DELETE FROM ${which}`, versionSeq, FILES_AT_ONCE)) < FILES_AT_ONCE;
+}
+
+/** Removes a part of a deleted page, and its row once nothing else is left. */
+function* clearPage(tx: Transaction, pageId: number): Step<void> {
+  const version = yield* tx.get<{ seq: number }>('SELECT seq FROM publish_versions WHERE page_id = ? LIMIT 1', pageId);
+  if (version !== undefined) {
+    if (yield* clearIn(tx, version.seq)) yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', version.seq);
+    return;
+  }
+  const jobs = 'DELETE FROM publish_jobs WHERE page_id = ? LIMIT ?';
+  if ((yield* tx.run(jobs, pageId, JOBS_AT_ONCE)) === JOBS_AT_ONCE) return;
+  yield* tx.run('DELETE FROM publish_pages WHERE id = ?', pageId);
+}

@@ -1,0 +1,94 @@
+// Shares: the versions of pages as their owners manage them.
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import type { Listing, Page as ListPage } from '../../domain/listing.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { conditions } from '../sessions/conditions.ts';
+import { countOpenIn, toVersionRecord, type VersionRecord, type VersionRecordRow, VERSIONS } from './page-rows.ts';
+import { MAX_COUNTED } from './pages.ts';
+
+/** Null leaves a filter out. */
+export interface ShareFilter extends ListPage {
+  readonly userSeq: number | null;
+  readonly pageId: number | null;
+}
+
+/** The version of a share, in a page that is not deleted. */
+interface ShareRow {
+  seq: number;
+  page_id: number;
+  is_open: number;
+  withdrawn_at: number | null;
+}
+
+const SHARE = `SELECT v.seq, v.page_id, v.is_open, v.withdrawn_at FROM publish_versions v
+  CROSS JOIN publish_pages p ON p.id = v.page_id WHERE v.share_code = ? AND p.deleted_at IS NULL`;
+
+/** The verbs. Shares of deleted pages are not there. `now` is epoch ms. */
+export function makeShares(database: Database) {
+  const { read } = database;
+  const write = makeAuditedWrite(database);
+  return {
+    find: read(function* (tx: Reader, code: string, now: number): Step<VersionRecord | undefined> {
+      const sql = `${VERSIONS} WHERE v.share_code = ? AND p.deleted_at IS NULL`;
+      const row = yield* tx.get<VersionRecordRow>(sql, now, code);
+      return row && toVersionRecord(row);
+    }),
+
+    /** A page of the list, the newest first. */
+    list: read(function* (tx: Reader, filter: ShareFilter, now: number): Step<Listing<VersionRecord>> {
+      const { where, values } = conditions(['v.published_at IS NOT NULL', 'p.deleted_at IS NULL'], {
+        'v.page_id = ?': filter.pageId,
+        'v.user_seq = ?': filter.userSeq,
+      });
+      const { total } = (yield* tx.get<{ total: number }>(
+        `SELECT count(*) AS total FROM (SELECT 1 FROM publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id
+           ${where} LIMIT ?)`,
+        ...values,
+        MAX_COUNTED,
+      ))!;
+      const rows = yield* tx.all<VersionRecordRow>(
+        `${VERSIONS} ${where} ORDER BY ${filter.pageId === null ? 'v.seq' : 'v.no'} DESC LIMIT ? OFFSET ?`,
+        now,
+        ...values,
+        filter.limit,
+        filter.offset,
+      );
+      return { items: rows.map(toVersionRecord), total };
+    }),
+
+    /** Sets when it ends, null for never. Throws `not_found`, and `conflict` when it was withdrawn. */
+    setEnd: (code: string, expiresAt: number | null, note?: Note<void>): Promise<void> =>
+      write(note, function* (tx) {
+        const share = yield* getIn(tx, code);
+        if (share.withdrawn_at !== null)
+          throw new ErrandError('conflict', 'The share was withdrawn, which is for good. Publish a new version.');
+        const isOpen = Number(expiresAt === null || expiresAt > tx.now);
+        const sql = 'UPDATE publish_versions SET expires_at = ?, is_open = ? WHERE seq = ?';
+        yield* tx.run(sql, expiresAt, isOpen, share.seq);
+        yield* countOpenIn(tx, share.page_id, isOpen - share.is_open);
+      }),
+
+    /** Withdraws it for good; its bytes are removed later. Does nothing the second time. Throws `not_found`. */
+    withdraw: (code: string, note?: Note<boolean>): Promise<boolean> =>
+      write(
+        note,
+        function* (tx: Transaction) {
+          const share = yield* getIn(tx, code);
+          if (share.withdrawn_at !== null) return false;
+          const sql = 'UPDATE publish_versions SET withdrawn_at = ?, is_open = 0 WHERE seq = ?';
+          yield* tx.run(sql, tx.now, share.seq);
+          yield* countOpenIn(tx, share.page_id, -share.is_open);
+          return true;
+        },
+        'free',
+      ),
+  };
+}
+
+function* getIn(tx: Reader, code: string): Step<ShareRow> {
+  const share = yield* tx.get<ShareRow>(SHARE, code);
+  if (share === undefined) throw notFound('Share');
+  return share;
+}

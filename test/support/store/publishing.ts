@@ -1,0 +1,129 @@
+// Pages and their versions over a real store, for the tests of what is published.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeReleases, type ReleaseOutcome } from '../../../src/publishing/releases.ts';
+import { openDatabase } from '../../../src/store/engine/database.ts';
+import type { Transaction } from '../../../src/store/engine/statement.ts';
+import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishing/jobs.ts';
+import type { NewPage, Published } from '../../../src/store/publishing/releases.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { temporaryDirectory } from '../files/temporary-directory.ts';
+import { fenceOf, type StoreHouse, storeHouse } from './store-house.ts';
+
+/** A page on the board, with other fields where they are given. */
+export function aPage(userSeq: number, source: NewPage['source'], over: Partial<NewPage> = {}): NewPage {
+  return {
+    userSeq,
+    name: 'Tides',
+    description: null,
+    category: null,
+    tags: [],
+    entryPath: '/site/index.html',
+    isOnBoard: true,
+    isDistractionFree: false,
+    source,
+    ...over,
+  };
+}
+
+/** Adds the jobs of a firing, as the verb that ends one does, beside the store. */
+export async function enqueue({ file, clock }: Pick<StoreHouse, 'file' | 'clock'>, firing: CompletedFiring) {
+  const database = openDatabase(file, clock);
+  onTestFinished(() => database.close());
+  await database.write((tx: Transaction) => enqueueJobsIn(tx, firing))();
+}
+
+/** Files of these paths. The content of each is its path, unless another key is given; each has one byte. */
+export const filesOf = (...paths: (string | readonly [path: string, sha256: string])[]): FileVersion[] =>
+  paths.map((path) =>
+    typeof path === 'string' ? { path, size: 1, sha256: path } : { path: path[0], size: 1, sha256: path[1] },
+  );
+
+export const SITE = filesOf('/site/index.html', '/site/style.css', '/site/img/moon.png', '/notes.txt');
+export const MANUAL = { trigger: 'manual', reason: null, jobId: null } as const;
+
+/** A store with blobs, and releases over both. */
+export async function publishHouse() {
+  const house = await storeHouse();
+  const directory = join(temporaryDirectory(), 'blobs');
+  mkdirSync(directory);
+  const blobs = await openBlobStore(directory);
+  const listeners = new Set<(sessionSeq: number) => void>();
+  const limits = { maxFiles: 5_000, maxTotalMb: 500 };
+  const abandoned: number[] = [];
+  const releases = makeReleases({
+    store: house.store,
+    blobs,
+    onCollected: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    released: () => undefined,
+    abandoned: () => void abandoned.push(1),
+    clock: house.clock,
+    settings: () => ({ publish: limits }),
+  });
+  const end = async (run: ClaimedRun) => {
+    await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await house.store.runs.settle(fenceOf(run));
+  };
+  return {
+    ...house,
+    blobs,
+    directory,
+    releases,
+    limits,
+    abandoned,
+    /** How many wait for files to become known. */
+    listeners,
+    /** The collector has looked at a session. */
+    collected: (sessionSeq: number) => {
+      for (const listener of listeners) listener(sessionSeq);
+    },
+    end,
+    /** A run that has ended and whose files are not known yet. */
+    uncollected: async (sessionId: string | null = null): Promise<ClaimedRun> => {
+      const { seq } = await house.accept({ sessionId });
+      const run = (await house.claim(99)).find((claimed) => claimed.seq === seq)!;
+      await end(run);
+      return run;
+    },
+    /** A run that has left these files, in a session of its own or in one that is there. */
+    async workspace(files: readonly FileVersion[] = SITE, sessionId: string | null = null): Promise<ClaimedRun> {
+      const run = await this.uncollected(sessionId);
+      await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+      return run;
+    },
+    /** Publishes the first version of a new page. */
+    async publish(
+      { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>,
+      over: Partial<NewPage> = {},
+    ): Promise<Published & { readonly id: number }> {
+      const page = aPage(house.user.seq, { sessionSeq }, over);
+      const published = requirePublished(
+        await releases.attempt({ sessionSeq, entryPath: page.entryPath }, { ...MANUAL, page }),
+      );
+      return { ...published, id: (await house.store.pages.find(published.key, house.clock.now()))!.id };
+    },
+    /** Publishes another version of a page. */
+    async release(id: number, { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>, entryPath = '/site/index.html') {
+      return requirePublished(await releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page: { id } }));
+    },
+    page: (key: string) => house.store.pages.find(key, house.clock.now()),
+    share: (code: string) => house.store.shares.find(code, house.clock.now()),
+    filesOfShare: async (code: string) => {
+      const share = (await house.store.shares.find(code, house.clock.now()))!;
+      return (await house.store.manifests.listFiles(share.seq)).map(({ path }) => path);
+    },
+    /** How many rows a table has. */
+    count: (table: string) => house.rows<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n,
+  };
+}
+
+export function requirePublished(outcome: ReleaseOutcome): Published {
+  if (outcome.kind !== 'published') throw new Error(JSON.stringify(outcome));
+  return outcome;
+}
