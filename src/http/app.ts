@@ -21,11 +21,12 @@ import { setHeaders } from './frame/head.ts';
 import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { type IsServedAt, makeIsServedAt } from './frame/share-host.ts';
-import { sendJson, sendJsonAndClose } from './frame/reply.ts';
+import { type Reply, sendReply, sendReplyAndClose } from './frame/reply.ts';
 import type { Route } from './frame/route.ts';
 import { makeOfficeStreams } from './office/streams.ts';
 import { makeWatchers } from './office/watchers.ts';
 import { makeRoutes } from './routes.ts';
+import { errorPageReply, isPagePath } from './share/page-reply.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
 import { makeRunStreams } from './conversations/run-stream.ts';
 import { standingHeaders } from './management/token.ts';
@@ -114,12 +115,14 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
     setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });
+    const isHere = isViaSocket(req) || isServedAt(authority, path);
     try {
       requireForm(req, path);
-      if (!isViaSocket(req) && !isServedAt(authority, path)) throw noSuchEndpoint(path);
+      if (!isHere) throw noSuchEndpoint(path);
       await next();
     } catch (error) {
-      refuse(error, { req, res, path, clock, log: logOf(log, { requestId }) });
+      const replyTo = isHere && isPagePath(path) ? errorPageReply : errorReplyAt(path);
+      refuse(error, { req, res, replyTo, clock, log: logOf(log, { requestId }) });
     }
     logRequest(log, {
       requestId,
@@ -153,21 +156,23 @@ function requireForm(req: IncomingMessage, path: string): void {
     throw new ErrandError('bad_request', 'The Host header is missing.');
 }
 
+const errorReplyAt = (path: string) => (error: unknown) => errorReply(error, shapeOfPath(path));
+
 interface Refusal {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly path: string;
+  replyTo(error: unknown): Reply;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-function refuse(error: unknown, { req, res, path, clock, log }: Refusal): void {
+function refuse(error: unknown, { req, res, replyTo, clock, log }: Refusal): void {
   if (!(error instanceof ErrandError)) log.error({ err: error }, 'request failed');
   // A stream that breaks after it began can only be cut: the client rejoins.
   if (res.headersSent) return void res.destroy();
   if (res.destroyed) return;
-  const reply = errorReply(error, shapeOfPath(path));
+  const reply = replyTo(error);
   // A body that has not come in whole would otherwise be waited for, however long it takes.
-  if (req.complete) sendJson(res, reply);
-  else sendJsonAndClose(req, res, reply, clock);
+  if (req.complete) sendReply(res, reply);
+  else sendReplyAndClose(req, res, reply, clock);
 }

@@ -4,6 +4,7 @@ import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
 import { type Components, type JsonSchema, schemasOf, type Shape } from '../wire/shape.ts';
 import { uuid } from '../wire/scalars.ts';
 import type { Route } from './frame/route.ts';
+import { isPagePath } from './share/page-reply.ts';
 import { describeWebhooks } from './openapi-webhooks.ts';
 
 /** An OpenAPI document, as JSON. */
@@ -40,6 +41,9 @@ const ERROR_RESPONSES: Readonly<Record<ErrorShape, string>> = {
   envelope: 'EnvelopeRefused',
 };
 
+const REFUSED = { description: 'The request was refused, or failed.' };
+const PAGE = { 'text/html': { schema: { type: 'string' } } };
+
 /** Describes the routes. `version` is that of the interface's daemon. */
 export function describeRoutes(routes: readonly Route[], version: string): OpenApiDocument {
   const components: Components = new Map();
@@ -51,10 +55,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
   const webhooks = describeWebhooks(components);
   const responses = Object.entries(ERROR_RESPONSES).map(([shape, name]) => [
     name,
-    {
-      description: 'The request was refused, or failed.',
-      content: jsonOf(ERROR_SHAPES[shape as ErrorShape], components),
-    },
+    { ...REFUSED, content: jsonOf(ERROR_SHAPES[shape as ErrorShape], components) },
   ]);
   return {
     openapi: '3.1.0',
@@ -69,7 +70,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
     webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      responses: Object.fromEntries(responses),
+      responses: { ...Object.fromEntries(responses), PageRefused: { ...REFUSED, content: PAGE } },
       schemas: schemasOf(components),
     },
   };
@@ -77,7 +78,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
 
 function operationOf(route: Route, components: Components): object {
   const { summary, guard, shape } = route;
-  const refused = { $ref: `#/components/responses/${ERROR_RESPONSES[shape]}` };
+  const refused = { $ref: `#/components/responses/${isPagePath(route.path) ? 'PageRefused' : ERROR_RESPONSES[shape]}` };
   return {
     operationId: operationIdOf(route),
     summary,
@@ -134,6 +135,7 @@ function successesOf(route: Route, components: Components): object {
     ...(reply && jsonOf(reply, components)),
     ...(route.events && { 'text/event-stream': { schema: eventStreamOf(route.events, components) } }),
     ...(route.sendsFile && { '*/*': { schema: {} } }),
+    ...(route.sendsPage && PAGE),
   };
   const statuses = route.statuses ?? (route.sendsFile ? [200, 206] : [200]);
   return Object.fromEntries(statuses.map((status) => [status, { description: DESCRIPTIONS[status], content }]));

@@ -60,6 +60,7 @@ import { makeSessionHandlers } from './sessions/sessions.ts';
 import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
+import { shareRoutes } from './share/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const ofKey = routesWith('key', 'bare');
@@ -85,6 +86,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...officeRoutes(parts),
+    ...shareRoutes(),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(document()),

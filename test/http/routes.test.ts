@@ -119,6 +119,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/stream office envelope sse',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream office envelope sse',
   'GET /api/v1/office-mode/stream office envelope sse',
+  'GET /share/static/:name none bare',
   'GET /openapi.json none bare',
 ];
 

@@ -8,7 +8,7 @@ import { isViaSocket, readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { inEnvelope, type Reply, sendJson, sendLongJson } from './reply.ts';
+import { inEnvelope, type Reply, sendLongJson, sendReply } from './reply.ts';
 import { hasLongList } from './long-json.ts';
 import type { Route } from './route.ts';
 
@@ -31,7 +31,7 @@ export function makeRouter(routes: readonly Route[], parts: DispatchParts): Rout
       if (reply === undefined) return;
       const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
       if (hasLongList(whole.body)) await sendLongJson(ctx.res, whole, parts.clock);
-      else sendJson(ctx.res, whole);
+      else sendReply(ctx.res, whole);
     });
   }
   return router;

@@ -39,6 +39,8 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly events?: Shape<unknown>;
   /** Replies with a file of any type. */
   readonly sendsFile?: true;
+  /** Replies with a page for people. */
+  readonly sendsPage?: true;
   /** Always replies with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
 }

@@ -1,0 +1,66 @@
+// The document around every page: its head, with what messengers show of a link to it.
+import { html, type Html } from '../frame/html.ts';
+import { addressOf } from './static-files.ts';
+
+/** What messengers and search engines read. */
+export interface Preview {
+  readonly description: string;
+  /** Full address of the page. */
+  readonly url: string;
+  readonly type: 'website' | 'article';
+  /** Full address of a picture, and what it shows. */
+  readonly image?: { readonly url: string; readonly alt: string } | undefined;
+}
+
+export interface Document {
+  readonly title: string;
+  /** Class of the body: which layout of the stylesheet it has. */
+  readonly layout: 'board' | 'reading' | 'framed' | 'bare' | 'bare framed' | 'message';
+  /** Absent for errors. */
+  readonly preview?: Preview | undefined;
+  /** Whether it has a version picker. */
+  readonly hasPicker?: boolean;
+  readonly body: Html;
+}
+
+/** Icons must not be requested elsewhere; a browser would ask for /favicon.ico. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23235a7d'/%3E%3Cpath d='M5 4h6M5 8h4M5 12h6' stroke='%23fff' stroke-width='1.6' stroke-linecap='round'/%3E%3C/svg%3E";
+
+/** A whole document. Only the stylesheet and the script that carry the nonce are loaded. */
+export function renderDocument({ title, layout, preview, hasPicker = false, body }: Document, nonce: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+${preview && metaOf(title, preview)}<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${addressOf('style.css')}" nonce="${nonce}">
+${hasPicker && html`<script src="${addressOf('picker.js')}" nonce="${nonce}" defer></script>\n`}</head>
+<body class="${layout}">
+${body}
+</body>
+</html>
+`;
+}
+
+function metaOf(title: string, { description, url, type, image }: Preview): Html {
+  return html`<meta name="description" content="${description}">
+<meta property="og:type" content="${type}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${url}">
+<meta name="twitter:card" content="${image === undefined ? 'summary' : 'summary_large_image'}">
+<meta name="twitter:title" content="${title}">
+<meta name="twitter:description" content="${description}">
+${
+  image &&
+  html`<meta property="og:image" content="${image.url}">
+<meta property="og:image:alt" content="${image.alt}">
+<meta name="twitter:image" content="${image.url}">
+`
+}`;
+}

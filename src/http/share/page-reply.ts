@@ -1,0 +1,46 @@
+// Pages as replies, with a policy that admits nothing but the daemon's own stylesheet, script, images and frames.
+import { randomBytes } from 'node:crypto';
+import type { Html } from '../frame/html.ts';
+import type { Headers } from '../frame/head.ts';
+import { errorReply } from '../frame/render-error.ts';
+import type { Reply } from '../frame/reply.ts';
+import { renderErrorPage } from './error-page.ts';
+
+/**
+ * What agents publish has the same origin as these pages, so `'self'` would admit their scripts and stylesheets: those of the
+ * pages are named by a nonce.
+ */
+const headersOf = (nonce: string): Headers => ({
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "media-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-cache',
+});
+
+const NONCE_BYTES = 16;
+
+/** A page with a status. */
+export function pageReply(render: (nonce: string) => Html, status = 200): Reply<Html> {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64');
+  return { status, headers: headersOf(nonce), body: render(nonce) };
+}
+
+/** Whether people read what this path leads to: then its errors are pages, too. */
+export function isPagePath(path: string): boolean {
+  return path === '/share' || path.startsWith('/share/');
+}
+
+/** Anything thrown as a page, with the status and headers that it has everywhere. */
+export function errorPageReply(thrown: unknown): Reply<Html> {
+  const { status, headers } = errorReply(thrown, 'bare');
+  const reply = pageReply((nonce) => renderErrorPage(thrown, status, nonce), status);
+  return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } };
+}
