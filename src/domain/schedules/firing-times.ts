@@ -1,0 +1,79 @@
+// When a cron expression fires, in the wall time of its zone (I1, I8).
+import { Cron } from 'croner';
+import { isTimeZone } from '../time-zone.ts';
+import { TASK_LIMITS } from './task.ts';
+
+/** What is wrong with an expression or its time zone, as the rest of a sentence; null when it fires at some time. */
+export function cronFault(cron: string, timezone: string): { at: 'cron' | 'timezone'; mustBe: string } | null {
+  if (!isTimeZone(timezone)) return { at: 'timezone', mustBe: 'must be an IANA time zone, such as Europe/Zurich' };
+  // The library also takes nicknames, dates and seconds.
+  if (cron.length > TASK_LIMITS.cron || cron.trim().split(/\s+/).length !== 5) {
+    return { at: 'cron', mustBe: 'must have five fields: minute, hour, day of month, month and day of week' };
+  }
+  try {
+    if (open(cron).nextRun() === null) return { at: 'cron', mustBe: 'must fire at some time; it never does' };
+    return null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
+    return { at: 'cron', mustBe: `must be a cron expression: ${reason.replace(/\.$/, '')}` };
+  }
+}
+
+/**
+ * The next times after a moment, in epoch milliseconds; fewer when there are no more. Times that a clock change skips fire at
+ * the change, once; of times that it repeats, only the first fires. The expression must have no fault.
+ */
+export function nextFirings(cron: string, timezone: string, after: number, count: number): number[] {
+  const zone = makeZone(timezone);
+  const pattern = open(cron);
+  const times: number[] = [];
+  let last = after;
+  let wall: number | undefined = after + zone.offsetAt(after);
+  while (times.length < count) {
+    wall = pattern.nextRun(new Date(wall))?.getTime();
+    if (wall === undefined) break;
+    const at = zone.firstAt(wall);
+    if (at <= last) continue;
+    times.push(at);
+    last = at;
+  }
+  return times;
+}
+
+// Wall times are computed as if they were UTC, where no clock changes: the library itself leaves out some skipped times.
+// Paused: it sets no timer.
+function open(cron: string): Cron {
+  return new Cron(cron.trim(), { timezone: 'UTC', mode: '5-part', paused: true });
+}
+
+/** A day that a zone leaves out or repeats, and the largest offset. */
+const AROUND_MS = 40 * 3_600_000;
+
+/** A zone's clocks: a wall time is what they show, as if it were UTC, in milliseconds. */
+function makeZone(timeZone: string) {
+  const digits = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
+  const format = new Intl.DateTimeFormat('en-US', { ...digits, timeZone, hourCycle: 'h23', second: 'numeric' });
+
+  function offsetAt(at: number): number {
+    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const { year, month, day, hour, minute, second } = parts as Record<string, number>;
+    return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
+  }
+
+  /** The first moment at which the clocks show a wall time; the moment of the change that skips it. */
+  function firstAt(wall: number): number {
+    const offsets = [offsetAt(wall - AROUND_MS), offsetAt(wall + AROUND_MS)];
+    const shown = offsets.filter((offset) => offsetAt(wall - offset) === offset);
+    if (shown.length > 0) return wall - Math.max(...shown);
+    let [before, after] = [wall - Math.max(...offsets), wall - Math.min(...offsets)];
+    const later = offsetAt(after);
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (offsetAt(middle) === later) after = middle;
+      else before = middle;
+    }
+    return after;
+  }
+
+  return { offsetAt, firstAt };
+}

@@ -1,0 +1,125 @@
+// When tasks fire: clock changes skip and repeat times, and expressions are wrong in every way (I8).
+import { expect, test } from 'vitest';
+import { cronFault, nextFirings } from '../../../src/domain/schedules/firing-times.ts';
+
+const times = (cron: string, timezone: string, after: string, count: number) =>
+  nextFirings(cron, timezone, Date.parse(after), count).map((at) =>
+    new Date(at).toISOString().replace(':00.000Z', 'Z'),
+  );
+
+test.each([
+  // 02:00 becomes 03:00, at 07:00Z.
+  ['America/New_York', '30 2 * * *', '2026-03-07T12:00Z', ['2026-03-08T07:00Z', '2026-03-09T06:30Z']],
+  [
+    'America/New_York',
+    '0,30 2,3 * * *',
+    '2026-03-08T05:00Z',
+    ['2026-03-08T07:00Z', '2026-03-08T07:30Z', '2026-03-09T06:00Z'],
+  ],
+  [
+    'America/New_York',
+    '*/20 * * * *',
+    '2026-03-08T06:30Z',
+    ['2026-03-08T06:40Z', '2026-03-08T07:00Z', '2026-03-08T07:20Z'],
+  ],
+  // 02:00 becomes 03:00, at 01:00Z.
+  ['Europe/Zurich', '30 2 * * *', '2026-03-28T12:00Z', ['2026-03-29T01:00Z', '2026-03-30T00:30Z']],
+  ['Europe/Zurich', '15,45 2 * * *', '2026-03-28T12:00Z', ['2026-03-29T01:00Z', '2026-03-30T00:15Z']],
+  // 02:00 becomes 02:30, at 15:30Z.
+  ['Australia/Lord_Howe', '15 2 * * *', '2026-10-03T00:00Z', ['2026-10-03T15:30Z', '2026-10-04T15:15Z']],
+  ['Australia/Lord_Howe', '45 2 * * *', '2026-10-03T00:00Z', ['2026-10-03T15:45Z', '2026-10-04T15:45Z']],
+  // Midnight becomes 01:00, at 05:00Z.
+  ['America/Havana', '0 0 * * *', '2026-03-07T12:00Z', ['2026-03-08T05:00Z', '2026-03-09T04:00Z']],
+])('%s: "%s" fires at the change when the change skips its time', (timezone, cron, after, expected) => {
+  expect(times(cron, timezone, after, expected.length)).toEqual(expected);
+});
+
+test.each([
+  // 02:00 becomes 01:00, at 06:00Z.
+  ['America/New_York', '30 1 * * *', '2026-10-31T12:00Z', ['2026-11-01T05:30Z', '2026-11-02T06:30Z']],
+  [
+    'America/New_York',
+    '*/20 * * * *',
+    '2026-11-01T05:30Z',
+    ['2026-11-01T05:40Z', '2026-11-01T07:00Z', '2026-11-01T07:20Z'],
+  ],
+  [
+    'America/New_York',
+    '0 * * * *',
+    '2026-11-01T03:50Z',
+    ['2026-11-01T04:00Z', '2026-11-01T05:00Z', '2026-11-01T07:00Z'],
+  ],
+  // 03:00 becomes 02:00, at 01:00Z.
+  ['Europe/Zurich', '30 2 * * *', '2026-10-24T12:00Z', ['2026-10-25T00:30Z', '2026-10-26T01:30Z']],
+  [
+    'Europe/Zurich',
+    '*/30 * * * *',
+    '2026-10-25T00:10Z',
+    ['2026-10-25T00:30Z', '2026-10-25T02:00Z', '2026-10-25T02:30Z'],
+  ],
+  // 02:00 becomes 01:30, at 15:00Z.
+  ['Australia/Lord_Howe', '45 1 * * *', '2026-04-04T00:00Z', ['2026-04-04T14:45Z', '2026-04-05T15:15Z']],
+  [
+    'Australia/Lord_Howe',
+    '*/10 * * * *',
+    '2026-04-04T14:45Z',
+    ['2026-04-04T14:50Z', '2026-04-04T15:30Z', '2026-04-04T15:40Z'],
+  ],
+])('%s: "%s" fires once at a time that the change repeats', (timezone, cron, after, expected) => {
+  expect(times(cron, timezone, after, expected.length)).toEqual(expected);
+});
+
+test.each([
+  ['within the repeated hour', 'America/New_York', '2026-11-01T06:10Z', '2026-11-02T06:30Z'],
+  ['at the second occurrence', 'America/New_York', '2026-11-01T06:30Z', '2026-11-02T06:30Z'],
+  ['at the change', 'America/New_York', '2026-11-01T06:00Z', '2026-11-02T06:30Z'],
+])('a time is looked for %s', (_, timezone, after, expected) => {
+  expect(times('30 1 * * *', timezone, after, 1)).toEqual([expected]);
+});
+
+test('every half-hour of the nights of a year fires once in wall time, whatever the clocks do', () => {
+  for (const timezone of ['America/New_York', 'Europe/Zurich', 'Australia/Lord_Howe']) {
+    const format = new Intl.DateTimeFormat('en', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
+    const from = Date.parse('2026-01-01T00:00Z');
+    const all = nextFirings('*/30 0-3 * * *', timezone, from, 365 * 8);
+    expect(new Set(all.map((at) => format.format(at))).size).toBe(all.length);
+    expect(all.every((at, index) => index === 0 || at > all[index - 1]!)).toBe(true);
+  }
+});
+
+test.each(['* * * * *', '*/15 8-17 * * MON-FRI', '0 0 29 2 *', '0 0 1,15 * 5', ' 30\t7 * * 7 ', '0 0 L * *'])(
+  '"%s" has no fault',
+  (cron) => {
+    expect(cronFault(cron, 'Europe/Zurich')).toBeNull();
+    expect(nextFirings(cron, 'Europe/Zurich', 0, 2)).toHaveLength(2);
+  },
+);
+
+test.each([
+  ['* * * * * *', 'must have five fields'],
+  ['* * * *', 'must have five fields'],
+  ['', 'must have five fields'],
+  ['@daily', 'must have five fields'],
+  ['2026-01-01T00:00:00', 'must have five fields'],
+  [`${'0,'.repeat(100)}0 * * * *`, 'must have five fields'],
+  ['0 0 31 2 *', 'never does'],
+  ['0 0 31 2,4 *', 'never does'],
+  ['60 * * * *', 'Invalid value for minute: 60'],
+  ['* 24 * * *', 'Invalid value for hour: 24'],
+  ['*/0 * * * *', 'illegal stepping'],
+  ['H * * * *', 'illegal characters'],
+  ['5-1 * * * *', 'must be a cron expression'],
+  ["0 0 * * ';", 'must be a cron expression'],
+])('"%s" is refused', (cron, words) => {
+  expect(cronFault(cron, 'UTC')).toEqual({ at: 'cron', mustBe: expect.stringContaining(words) as string });
+});
+
+test.each(['', 'Mars/Olympus', '+08:00', 'CEST!', 'Europe/Zurich\0'])('the time zone "%s" is refused', (timezone) => {
+  expect(cronFault('* * * * *', timezone)).toMatchObject({ at: 'timezone' });
+});
+
+test('a daily task has its next five times', () => {
+  expect(times('30 8 * * *', 'Europe/Zurich', '2026-06-01T06:30Z', 5)).toEqual(
+    ['02', '03', '04', '05', '06'].map((day) => `2026-06-${day}T06:30Z`),
+  );
+});
