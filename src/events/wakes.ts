@@ -24,7 +24,8 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'user_input.expired': ['queue'],
   'insight.status_changed': ['planner'],
   'workspace_export.completed': ['planner'],
-  'scheduled_task.run_status_changed': ['planner', 'publisher'],
+  // A firing was inserted, a step follows another, or a firing is no longer held back.
+  'scheduled_task.run_status_changed': ['queue', 'planner', 'publisher'],
   'publish_page.published': ['planner'],
   'publish_page.failed': ['planner'],
   'session.deleted': ['sweeper'],

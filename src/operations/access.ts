@@ -29,9 +29,9 @@ function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string):
   if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('another API key');
 }
 
-/** The thing, if it exists and the caller reaches it. */
+/** The thing, if it exists and the caller reaches it. Keys see nothing of what no key opened (I6). */
 function reached<T extends Owner>(caller: Caller, found: T | undefined, what: string): T {
-  if (found === undefined) throw notFound(what);
+  if (found === undefined || (caller.reach === 'key' && found.keySeq === null)) throw notFound(what);
   requireReach(caller, found, what);
   return found;
 }
@@ -70,8 +70,8 @@ export function makeAccess(
     what: string,
   ): Promise<T> {
     const session = found === undefined ? undefined : await findSession(found.sessionId);
-    if (found === undefined || session === undefined) throw notFound(what);
-    requireReach(caller, session, what);
+    reached(caller, session, what);
+    if (found === undefined) throw notFound(what);
     return found;
   }
 

@@ -41,6 +41,9 @@ import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
 import { makeRecordProgress } from './runs/record-progress.ts';
 import { makeRescueRuns } from './runs/rescue-runs.ts';
 import { makeRuns } from './runs/runs.ts';
+import { makeFire } from './schedules/fire.ts';
+import { makeFirings } from './schedules/firings.ts';
+import { makeTasks } from './schedules/tasks.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './sessions/session-events.ts';
@@ -106,6 +109,7 @@ function makeStore(database: Database) {
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),
     connections: makeConnections(database),
+    schedules: { ...makeTasks(database), ...makeFire(database), ...makeFirings(database) },
     audit: makeAuditEntries(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),

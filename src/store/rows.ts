@@ -146,7 +146,7 @@ export interface RunRow {
   session_seq: number;
   session_id: string;
   user_seq: number;
-  key_seq: number;
+  key_seq: number | null;
   protocol: Run['protocol'];
   status: RunState;
   schedule_mode: Run['scheduleMode'];

@@ -5,6 +5,7 @@ import { WEBHOOK_EVENTS } from '../../src/domain/webhooks/webhook.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes, type Wakes, type WokenService } from '../../src/events/wakes.ts';
 import { PAYLOADS } from '../../src/wire/event-payloads.ts';
+import { aTask, fireNow, steps, work } from '../support/store/schedules.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 let house: StoreHouse;
@@ -52,6 +53,14 @@ test('a run that completes has its workspace collected', async () => {
   expect(woken).toEqual({});
   await house.store.runs.settle(fenceOf(run));
   expect(woken).toEqual({ collector: [run.sessionSeq], planner: [run.sessionSeq] });
+});
+
+test('a move of a run of a task wakes the queue: another step, or another firing, may begin', async () => {
+  await fireNow(house, await house.store.schedules.create(aTask(house.user.seq, { work: steps('one', 'two') })));
+  expect(woken).toMatchObject({ queue: [1], planner: [1], publisher: [1] });
+  woken = {};
+  await work(house);
+  expect(woken).toMatchObject({ queue: [1, 1, 1], planner: [1, 1, 1, 1], publisher: [1, 1, 1], collector: [1] });
 });
 
 test('a background run whose wait is over makes the queue look for others', async () => {

@@ -89,7 +89,8 @@ export interface Run {
   readonly sessionSeq: number;
   readonly sessionId: string;
   readonly userSeq: number;
-  readonly keySeq: number;
+  /** Null for a run of a scheduled task. */
+  readonly keySeq: number | null;
   readonly protocol: Protocol;
   readonly status: RunState;
   readonly scheduleMode: ScheduleMode;

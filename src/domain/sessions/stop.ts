@@ -5,6 +5,9 @@ import type { SessionStatus } from './session.ts';
 export const STOP_CAUSES = ['user_requested_stop', 'operator_requested_stop', 'session_deleted'] as const;
 export type StopCause = (typeof STOP_CAUSES)[number];
 
+/** What is reported of the end of a stopped run, whoever stopped it (H12). */
+export const STOPPED_MESSAGE = 'Stopped by the user.';
+
 /**
  * `stopped`: this request stopped it. `stopping`: the executor has not confirmed yet. `already_stopped`: an earlier
  * request did. `not_running`: there was nothing to stop.

@@ -51,7 +51,7 @@ function renderTeamDay(team: TeamDay): TeamWire {
     name: team.name,
     budget_amount_usd: team.budgetUsd,
     today_active: team.active,
-    scheduled_task_count: 0,
+    scheduled_task_count: team.scheduledTasks,
     today_total_tokens: team.tokens,
     today_cost_usd: team.costUsd,
     created_at: isoTime(team.createdAt),
@@ -122,15 +122,15 @@ export function renderTodayRuns(
 }
 
 /** A run with what its session used today (rule 8). A deleted session has no conversation to look at (rule 7). */
-function renderTodayRun({ run, source, isDeleted, usage }: TodayRun, glance: Glance): TodayItemWire {
+function renderTodayRun({ run, usage, isDeleted, ...item }: TodayRun, glance: Glance): TodayItemWire {
   const used = { ...run, costUsd: usage.costUsd, totalTokens: usage.tokens };
   return {
     ...renderEntity(used, lookAt(run, glance)),
     id: `${run.sessionId}:${run.id}`,
     can_view_conversation: !isDeleted,
     is_deleted: isDeleted,
-    source_type: source,
-    scheduled_task_id: null,
-    scheduled_task_step_id: null,
+    source_type: item.source,
+    scheduled_task_id: item.taskId,
+    scheduled_task_step_id: item.stepId,
   };
 }

@@ -1,6 +1,7 @@
 // The queue as administrators see it: which runs wait, why, and for which run.
 import type { Clock } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import type { ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
@@ -9,7 +10,7 @@ import type { WaitingRun } from '../../store/runs/waiting-runs.ts';
 /**
  * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user.
  * `stop_unconfirmed`: for the executor of a stopped run of its session. `key_order`: for an earlier run of its key.
- * `slots_full`, `background_limit`: for a worker slot. `not_claiming`: the daemon has no workers or is shutting down.
+ * `task_busy`: for an earlier firing of its scheduled task. `slots_full`, `background_limit`: for a worker slot. `not_claiming`: the daemon has no workers or is shutting down.
  * `starting`: it no longer waits for anything.
  */
 export type WaitReason =
@@ -17,6 +18,7 @@ export type WaitReason =
   | 'user_input'
   | 'stop_unconfirmed'
   | 'key_order'
+  | 'task_busy'
   | 'slots_full'
   | 'background_limit'
   | 'not_claiming'
@@ -53,6 +55,8 @@ export function makeGetQueue({ store, queue, clock }: QueueOperationParts) {
   };
 }
 
+const BACKGROUND_WORK: ReadonlySet<ScheduleMode> = new Set(['background', 'scheduled']);
+
 function explain(run: WaitingRun, load: QueueLoad, now: number): QueueEntry {
   const waitingMs = Math.max(0, now - run.createdAt);
   const because = (reason: WaitReason, behindRunId: string | null = null): QueueEntry => ({
@@ -62,11 +66,12 @@ function explain(run: WaitingRun, load: QueueLoad, now: number): QueueEntry {
     waitingMs,
   });
   if (!run.ready) {
+    if (run.behindInTask !== null) return because('task_busy', run.behindInTask);
     if (run.behindInSession === null) return because('stop_unconfirmed');
     return because(run.behindQuestion ? 'user_input' : 'session_busy', run.behindInSession);
   }
   if (!load.open) return because('not_claiming');
   if (run.behindInKey !== null) return because('key_order', run.behindInKey);
   if (load.busy >= load.slots) return because('slots_full');
-  return because(run.scheduleMode === 'background' ? 'background_limit' : 'starting');
+  return because(BACKGROUND_WORK.has(run.scheduleMode) ? 'background_limit' : 'starting');
 }

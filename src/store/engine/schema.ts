@@ -22,6 +22,7 @@ import { epochsOfWebhooks } from './migrations/016-epochs-of-webhooks.ts';
 import { listsOfDeliveries } from './migrations/017-lists-of-deliveries.ts';
 import { eventsOfResults } from './migrations/018-events-of-results.ts';
 import { publishing } from './migrations/019-publishing.ts';
+import { scheduledTasks } from './migrations/020-scheduled-tasks.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -44,6 +45,7 @@ const MIGRATIONS: readonly string[] = [
   listsOfDeliveries,
   eventsOfResults,
   publishing,
+  scheduledTasks,
 ];
 
 /** The schema version this code writes. */

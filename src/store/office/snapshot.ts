@@ -18,9 +18,13 @@ export interface SnapshotWish {
 }
 
 /** A team and its figures of today. */
-export interface TeamDay extends Team, DayUsage {
+export interface TeamDay extends Team, DayUsage, TeamFigures {}
+
+interface TeamFigures {
   /** Distinct sessions with usage (§4.8 rule 3). */
   readonly active: number;
+  /** Enabled tasks of its members. */
+  readonly scheduledTasks: number;
 }
 
 /** A session that changed recently, with its newest run. */
@@ -46,7 +50,7 @@ export interface OfficeSnapshot {
   readonly usage: DayUsage;
   readonly teams: readonly TeamDay[];
   /** What counts for no team; null when there is nothing and nobody to show (rule 1). */
-  readonly unassigned: (DayUsage & { readonly active: number }) | null;
+  readonly unassigned: (DayUsage & TeamFigures) | null;
   readonly runs: readonly OfficeRun[];
   readonly recent: readonly RecentSession[];
 }
@@ -59,11 +63,12 @@ export function makeSnapshot({ read }: Database) {
   return {
     getSnapshot: read(function* (tx: Reader, wish: SnapshotWish): Step<OfficeSnapshot> {
       const usages = yield* readDayUsage(tx, wish.since);
+      const tasks = yield* countTasks(tx);
       return {
         ...(yield* countRuns(tx, wish.since)),
         usage: [...usages.values()].reduce(add, NOTHING),
-        teams: yield* readTeams(tx, usages, wish.since),
-        unassigned: yield* readUnassigned(tx, usages.get(null) ?? NOTHING, wish.since),
+        teams: yield* readTeams(tx, { usages, tasks }, wish.since),
+        unassigned: yield* readUnassigned(tx, { usages, tasks }, wish.since),
         runs: yield* listRuns(tx, wish),
         recent: yield* listRecent(tx),
       };
@@ -106,20 +111,36 @@ function* countRuns(tx: Reader, since: number): Step<Pick<OfficeSnapshot, 'runCo
   return { runCounts, sessionCount: sessions };
 }
 
-function* readTeams(tx: Reader, usages: ReadonlyMap<string | null, DayUsage>, since: number): Step<TeamDay[]> {
+/** By team; null for those without one. */
+interface Counted {
+  readonly usages: ReadonlyMap<string | null, DayUsage>;
+  readonly tasks: ReadonlyMap<string | null, number>;
+}
+
+function* countTasks(tx: Reader): Step<Counted['tasks']> {
+  const rows = yield* tx.all<{ team: string | null; tasks: number }>(
+    `SELECT u.team_id AS team, count(*) AS tasks FROM scheduled_tasks task CROSS JOIN users u ON u.seq = task.user_seq
+     WHERE task.enabled = 1 GROUP BY u.team_id`,
+  );
+  return new Map(rows.map(({ team, tasks }) => [team, tasks]));
+}
+
+function* readTeams(tx: Reader, { usages, tasks }: Counted, since: number): Step<TeamDay[]> {
   const teams: TeamDay[] = [];
   for (const row of yield* tx.all<TeamRow>('SELECT * FROM teams ORDER BY name')) {
     const active = yield* countActive(tx, row.id, 'any', since);
-    teams.push({ ...toTeam(row), ...(usages.get(row.id) ?? NOTHING), active });
+    const figures = { active, scheduledTasks: tasks.get(row.id) ?? 0 };
+    teams.push({ ...toTeam(row), ...(usages.get(row.id) ?? NOTHING), ...figures });
   }
   return teams;
 }
 
-function* readUnassigned(tx: Reader, usage: DayUsage, since: number): Step<OfficeSnapshot['unassigned']> {
+function* readUnassigned(tx: Reader, { usages, tasks }: Counted, since: number): Step<OfficeSnapshot['unassigned']> {
   const used = yield* countActive(tx, null, 'any', since);
   if (used === 0 && !(yield* hasLiveOfNobody(tx))) return null;
   const live = new Set((yield* listLiveUnused(tx, null, since)).map(({ sessionSeq }) => sessionSeq));
-  return { ...usage, active: used + live.size };
+  const figures = { active: used + live.size, scheduledTasks: tasks.get(null) ?? 0 };
+  return { ...(usages.get(null) ?? NOTHING), ...figures };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { RunSource } from '../../domain/sessions/office.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { STEP_OF_RUN, TASK_OF_RUN } from '../schedules/task-of-run.ts';
 import { activeSessions, type Basis, countActive, listLiveUnused, type TeamId } from './attribution.ts';
 import type { DayUsage } from './day-usage.ts';
 import type { OfficeRun } from './office-runs.ts';
@@ -21,6 +22,9 @@ export interface TodayWish {
 export interface TodayRun {
   readonly run: OfficeRun;
   readonly source: RunSource;
+  /** The ids of its scheduled task and of the step that it is; null for other runs. */
+  readonly taskId: string | null;
+  readonly stepId: string | null;
   /** Whether its session was deleted. */
   readonly isDeleted: boolean;
   /** What its session used today, for any team (rule 8). */
@@ -109,6 +113,9 @@ function* usedRuns(tx: Reader, sessionSeq: number, { team, source, since }: Toda
   return rows.map(({ seq }) => seq);
 }
 
+const ORIGIN = `SELECT CASE r.schedule_mode WHEN 'scheduled' THEN 'scheduled_task' ELSE 'normal_session' END AS source,
+    ${TASK_OF_RUN} AS "taskId", ${STEP_OF_RUN} AS "stepId" FROM runs r WHERE r.seq = ?`;
+
 function* itemsOf(tx: Reader, { sessionSeq, runSeqs }: Shown, since: number): Step<TodayRun[]> {
   const usage = (yield* tx.get<DayUsage>(
     `SELECT coalesce(sum(input_tokens + output_tokens), 0) AS tokens, coalesce(sum(cost_usd), 0) AS "costUsd"
@@ -123,12 +130,8 @@ function* itemsOf(tx: Reader, { sessionSeq, runSeqs }: Shown, since: number): St
   const items: TodayRun[] = [];
   const runs = yield* readRuns(tx, runSeqs);
   for (const [index, run] of runs.entries()) {
-    const mode = yield* tx.get<{ schedule_mode: string }>(
-      'SELECT schedule_mode FROM runs WHERE seq = ?',
-      runSeqs[index]!,
-    );
-    const source = mode?.schedule_mode === 'scheduled' ? 'scheduled_task' : 'normal_session';
-    items.push({ run, source, usage, isDeleted: session?.deleted_at !== null });
+    const origin = (yield* tx.get<Pick<TodayRun, 'source' | 'taskId' | 'stepId'>>(ORIGIN, runSeqs[index]!))!;
+    items.push({ run, ...origin, usage, isDeleted: session?.deleted_at !== null });
   }
   return items;
 }

@@ -1,16 +1,16 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
-import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Protocol, Run, ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
-import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { insertRun, type NewRun } from './insert-run.ts';
 import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
+import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_UNFINISHED } from './run-states.ts';
@@ -77,12 +77,10 @@ function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Accept
   // Only a Messages stream reports it, and this turn must not be stored yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
-  const session = found === undefined ? yield* openSession(tx, turn) : yield* continueSession(tx, found);
-  const run = yield* insertRun(tx, turn, session, {
-    opensSession: found === undefined,
-    target: found?.target ?? turn.setup.target,
-    ready: !busy && !(found !== undefined && isStopping(found)),
-  });
+  const session = found === undefined ? yield* insertSession(tx, sessionOf(turn)) : yield* continueSession(tx, found);
+  const ready = !busy && !(found !== undefined && isStopping(found));
+  const target = found?.target ?? turn.setup.target;
+  const run = yield* insertRun(tx, { ...runOf(turn, session, ready), target, opensSession: found === undefined });
   const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
   yield* insertAttachments(
     tx,
@@ -148,38 +146,25 @@ function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefine
   );
 }
 
-function* openSession(tx: Transaction, turn: NewTurn): Step<Session> {
-  const session = {
-    id: newId(tx.now),
+function sessionOf({ user, key, title, setup }: NewTurn): NewSession {
+  return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };
+}
+
+function runOf(turn: NewTurn, session: Session, ready: boolean): Omit<NewRun, 'target' | 'opensSession'> {
+  return {
+    sessionSeq: session.seq,
+    sessionId: session.id,
     userSeq: turn.user.seq,
     keySeq: turn.key.seq,
-    kind: 'api',
-    title: turn.title,
-    status: 'pending',
-    projectId: turn.key.projectId,
-    createdAt: tx.now,
-    updatedAt: tx.now,
-    deletedAt: null,
-  } as const;
-  const seq = yield* tx.insert(
-    `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
-       orchestration, lead_model, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.id,
-    session.userSeq,
-    session.keySeq,
-    session.kind,
-    session.title,
-    session.status,
-    session.projectId,
-    turn.setup.target,
-    JSON.stringify(turn.setup.capabilityConfig),
-    turn.setup.orchestration === null ? null : JSON.stringify(turn.setup.orchestration),
-    turn.setup.orchestration?.lead.model ?? null,
-    session.createdAt,
-    session.updatedAt,
-  );
-  return { seq, ...session };
+    protocol: turn.protocol,
+    scheduleMode: scheduleModeOf(turn, ready),
+    requestedModel: turn.requestedModel,
+    includeUsage: turn.includeUsage,
+    backgroundPayload: turn.background?.payload ?? null,
+    outputSchema: turn.outputSchema,
+    idempotencyKey: turn.idempotencyKey,
+    ready,
+  };
 }
 
 function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
@@ -199,71 +184,6 @@ function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
 
 function isStopping(row: SessionRow): boolean {
   return row.stop_requested_at !== null && row.stop_confirmed_at === null;
-}
-
-interface RunPlace {
-  readonly opensSession: boolean;
-  /** The session's. */
-  readonly target: string;
-  readonly ready: boolean;
-}
-
-function* insertRun(
-  tx: Transaction,
-  turn: NewTurn,
-  session: Session,
-  { opensSession, target, ready }: RunPlace,
-): Step<Run> {
-  const run: Omit<Run, 'seq'> = {
-    id: newId(tx.now),
-    sessionSeq: session.seq,
-    sessionId: session.id,
-    userSeq: turn.user.seq,
-    keySeq: turn.key.seq,
-    protocol: turn.protocol,
-    status: 'queued',
-    scheduleMode: scheduleModeOf(turn, ready),
-    attempt: 0,
-    resumes: 0,
-    requestedModel: turn.requestedModel,
-    model: null,
-    includeUsage: turn.includeUsage,
-    wantsStructured: turn.outputSchema !== null,
-    usage: NO_USAGE,
-    costUsd: 0,
-    stopReason: null,
-    error: null,
-    answer: null,
-    structuredOutput: null,
-    backgroundPayload: turn.background?.payload ?? null,
-    createdAt: tx.now,
-    startedAt: null,
-    finishedAt: null,
-  };
-  const seq = yield* tx.insert(
-    `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
-       include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
-    run.id,
-    run.sessionSeq,
-    run.userSeq,
-    run.keySeq,
-    run.protocol,
-    run.status,
-    run.scheduleMode,
-    Number(ready),
-    run.requestedModel,
-    Number(run.includeUsage),
-    Number(opensSession),
-    turn.idempotencyKey,
-    target,
-    run.backgroundPayload,
-    run.createdAt,
-    turn.outputSchema === null ? null : JSON.stringify(turn.outputSchema),
-    run.userSeq,
-  );
-  return { seq, ...run };
 }
 
 function scheduleModeOf(turn: NewTurn, ready: boolean): ScheduleMode {

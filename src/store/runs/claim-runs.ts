@@ -4,7 +4,8 @@ import type { Run } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
-import { IS_EXECUTING } from './run-states.ts';
+import { begunIn } from '../schedules/follow-runs.ts';
+import { IS_AWAITED, IS_BACKGROUND_WORK, IS_EXECUTING } from './run-states.ts';
 
 /**
  * What determines the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario
@@ -46,35 +47,38 @@ export interface Claim {
   readonly choice: ModelChoice;
 }
 
-// The heads of every key's queue are found by skipping from key to key in an index of the claimable runs only, so the
-// cost grows with the number of waiting keys, not of waiting runs. The key with the fewest executing runs goes first.
-const nextOf = (kind: string, counted = '') => `
-  WITH RECURSIVE waiting (key_seq) AS (
-    SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
+// The heads of every queue are found by skipping from one to the next in an index of the claimable runs only, so the cost
+// grows with the number of waiting queues, not of waiting runs. The one with the fewest executing runs goes first. Runs that
+// somebody waits for queue by key, background work by lane: runs of scheduled tasks have no key.
+const nextOf = (queue: 'key_seq' | 'lane', kind: string, counted = '') => `
+  WITH RECURSIVE waiting (queue) AS (
+    SELECT min(${queue}) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
     UNION ALL
-    SELECT (SELECT min(key_seq) FROM runs
-      WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq > waiting.key_seq)
-    FROM waiting WHERE waiting.key_seq IS NOT NULL
+    SELECT (SELECT min(${queue}) FROM runs
+      WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} > waiting.queue)
+    FROM waiting WHERE waiting.queue IS NOT NULL
   )
   SELECT head FROM (
     SELECT
       (SELECT min(seq) FROM runs
-        WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
+        WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} = waiting.queue) AS head,
       (SELECT count(*) FROM runs
-        WHERE ${IS_EXECUTING} AND key_seq = waiting.key_seq ${counted}) AS executing
-    FROM waiting WHERE waiting.key_seq IS NOT NULL
+        WHERE ${IS_EXECUTING} AND ${queue} = waiting.queue ${counted}) AS executing
+    FROM waiting WHERE waiting.queue IS NOT NULL
   ) AS heads`;
-const BACKGROUND = "schedule_mode = 'background'";
-const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'")} ORDER BY executing, head LIMIT 1`;
-const NEXT_BACKGROUND = `${nextOf(BACKGROUND, `AND ${BACKGROUND}`)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+const NEXT_AWAITED = `${nextOf('key_seq', IS_AWAITED)} ORDER BY executing, head LIMIT 1`;
+const NEXT_BACKGROUND = `${nextOf('lane', IS_BACKGROUND_WORK, `AND ${IS_BACKGROUND_WORK}`)}
+  WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+const WAITING_BACKGROUND = `SELECT 1 FROM runs WHERE status = 'queued' AND ${IS_BACKGROUND_WORK} LIMIT 1`;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
-  WHERE ${IS_EXECUTING} AND ${BACKGROUND}`;
+  WHERE ${IS_EXECUTING} AND ${IS_BACKGROUND_WORK}`;
 
 const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = coalesce(started_at, ?)
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
 /**
- * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). Queued
+ * The verb that claims up to `limit` runs: those that somebody waits for before background work, fair between keys, in order
+ * within one (C6). Queued
  * runs of a disabled user are stopped instead.
  */
 export function makeClaimRuns({ write }: Database) {
@@ -91,13 +95,9 @@ export function makeClaimRuns({ write }: Database) {
 }
 
 function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {
-  const ordinary = (yield* tx.get<{ head: number | null }>(NEXT_ORDINARY))?.head;
-  if (typeof ordinary === 'number') return ordinary;
-  if (
-    (yield* tx.get("SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1")) === undefined
-  ) {
-    return undefined;
-  }
+  const awaited = (yield* tx.get<{ head: number | null }>(NEXT_AWAITED))?.head;
+  if (typeof awaited === 'number') return awaited;
+  if ((yield* tx.get(WAITING_BACKGROUND)) === undefined) return undefined;
   if ((yield* tx.get<{ runs: number }>(EXECUTING_BACKGROUND))!.runs >= background.slots) return undefined;
   return (yield* tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey))?.head ?? undefined;
 }
@@ -107,6 +107,7 @@ interface CandidateRow {
   session_seq: number;
   session_id: string;
   attempt: number;
+  is_scheduled: number;
   worked_ms: number;
   opened_session: number;
   output_schema: string | null;
@@ -117,10 +118,10 @@ interface CandidateRow {
   lead_model: string | null;
 }
 
-const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.worked_ms, r.opened_session,
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
   s.lead_model FROM runs r
-  JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
+  JOIN sessions s ON s.seq = r.session_seq LEFT JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
 function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim | null> {
@@ -150,5 +151,6 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
     type: 'run.started',
     payload: { attempt: run.attempt, model: run.model ?? '' },
   });
+  if (row.is_scheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
   return { run, choice };
 }

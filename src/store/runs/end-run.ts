@@ -10,9 +10,10 @@ import {
   type StopReason,
 } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
-import type { StopCause } from '../../domain/sessions/stop.ts';
+import { type StopCause, STOPPED_MESSAGE } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { concludeIn } from '../artifacts/record-artifacts.ts';
@@ -197,15 +198,21 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
 /** Writes the terminal state and event, and makes the session's next run claimable. */
 export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
   // A run that never started has nothing to collect.
-  const ended = yield* tx.get<{ workedMs: number }>(
+  const ended = (yield* tx.get<{ workedMs: number; attempt: number; isScheduled: number }>(
     `UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL,
        artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
-     WHERE seq = ? RETURNING worked_ms AS workedMs`,
+     WHERE seq = ? RETURNING worked_ms AS workedMs, attempt, schedule_mode = 'scheduled' AS isScheduled`,
     status,
     tx.now,
     fence.runSeq,
-  );
-  yield* addToTotals(tx, fence.sessionSeq, ended!);
+  ))!;
+  yield* addToTotals(tx, fence.sessionSeq, { workedMs: ended.workedMs });
+  tx.emit(fence.sessionSeq, fence.runSeq, event);
+  // Before the next run is looked for: it may be the one of the next step.
+  if (ended.isScheduled === 1) {
+    const message = messageOf(event);
+    yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: ended.attempt > 0, message });
+  }
   const next = yield* tx.get<{ seq: number; status: RunState }>(
     `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED}
      ORDER BY seq LIMIT 1`,
@@ -218,7 +225,12 @@ export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, even
     tx.now,
     fence.sessionSeq,
   );
-  tx.emit(fence.sessionSeq, fence.runSeq, event);
+}
+
+/** What is reported of the end of a run (H12); null when it completed. */
+function messageOf(event: NewEvent): string | null {
+  if (event.type === 'run.failed') return event.payload.error.message;
+  return event.type === 'run.stopped' ? STOPPED_MESSAGE : null;
 }
 
 /** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */

@@ -3,6 +3,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { endIn } from './end-run.ts';
+import { IS_BACKGROUND_WORK } from './run-states.ts';
 
 const TIMED_OUT: RunError = {
   type: 'queue_timeout_error',
@@ -16,8 +17,11 @@ interface WaitingRow {
   attempt: number;
 }
 
-/** Of background runs that no worker has ever started. */
-const NEVER_STARTED = "status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL";
+/**
+ * Of background runs that no worker has ever started; nobody waits for runs of scheduled tasks. The second condition selects
+ * the index.
+ */
+const NEVER_STARTED = `status = 'queued' AND ${IS_BACKGROUND_WORK} AND schedule_mode = 'background' AND started_at IS NULL`;
 
 /** The verbs on waits in the queue. How long a run has waited is known to who calls them. */
 export function makeExpireQueued({ write, read }: Database) {

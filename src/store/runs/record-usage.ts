@@ -24,7 +24,7 @@ export interface ModelCall {
 /** What the ledger needs of the run of a call. */
 interface CallingRun {
   readonly seq: number;
-  readonly keySeq: number;
+  readonly keySeq: number | null;
   readonly teamId: string | null;
   readonly isScheduled: boolean;
 }
@@ -37,7 +37,7 @@ export function* recordUsage(
   model: PricedModel,
 ): Step<void> {
   const costUsd = costOf(usage, model.price);
-  const run = (yield* tx.get<{ keySeq: number; teamId: string | null; isScheduled: number }>(
+  const run = (yield* tx.get<{ keySeq: number | null; teamId: string | null; isScheduled: number }>(
     `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
        cost_usd = cost_usd + ?, ${KEEP_WORK} WHERE seq = ?

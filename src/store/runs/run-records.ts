@@ -11,7 +11,8 @@ import { IS_UNFINISHED, isReportedAs } from './run-states.ts';
 export interface RunRecord extends Run {
   readonly userId: string;
   readonly username: string;
-  readonly keyId: string;
+  /** Null for a run of a scheduled task. */
+  readonly keyId: string | null;
 }
 
 /** Null means no filter. */
@@ -20,10 +21,11 @@ export interface RunFilter extends Page {
   readonly status: RunStatus | null;
 }
 
-type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string };
+type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string | null };
 
 const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
-  JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
+  JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  LEFT JOIN api_keys k ON k.seq = r.key_seq`;
 
 /** The look-ups. Runs of deleted sessions are left out. */
 export function makeRunRecords({ read }: Database) {

@@ -28,3 +28,7 @@ export function isReportedAs(status: RunStatus): string {
     RUN_STATES.filter((state) => reportedStatus(state) === status),
   );
 }
+
+/** Conditions on `schedule_mode`, as in the indexes: background work leaves slots to the runs that somebody waits for (C6, I6). */
+export const IS_BACKGROUND_WORK = "schedule_mode IN ('background', 'scheduled')";
+export const IS_AWAITED = "schedule_mode NOT IN ('background', 'scheduled')";

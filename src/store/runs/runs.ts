@@ -3,7 +3,7 @@ import type { Run, RunState, UNFINISHED } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { ANSWER } from './replies.ts';
-import { IS_UNFINISHED } from './run-states.ts';
+import { IS_AWAITED, IS_BACKGROUND_WORK, IS_UNFINISHED } from './run-states.ts';
 import {
   OUTCOME_COLUMNS,
   type OutcomeRow,
@@ -20,7 +20,7 @@ const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${c
   FROM runs r WHERE r.seq = ?`;
 
 /** One query for each of the two indexes of claimable runs. */
-const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background'"].map(
+const CLAIMABLE = [IS_AWAITED, IS_BACKGROUND_WORK].map(
   (kind) => `SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind} LIMIT 1`,
 );
 
@@ -52,7 +52,7 @@ export function makeRuns({ read }: Database) {
     /** A waiting background run's place in the global queue, from 1. */
     queuePosition: read(function* (tx: Reader, seq: number): Step<number> {
       return (yield* tx.get<{ runs: number }>(
-        "SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND schedule_mode = 'background' AND seq <= ?",
+        `SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND ${IS_BACKGROUND_WORK} AND seq <= ?`,
         seq,
       ))!.runs;
     }),

@@ -3,14 +3,16 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IS_UNFINISHED } from './run-states.ts';
+import { IS_AWAITED, IS_BACKGROUND_WORK, IS_UNFINISHED } from './run-states.ts';
 
-/** A queued run. `behindInSession` is the run of its session before it, `behindInKey` the one of its key. */
+/** A queued run. `behindInSession` is the run of its session before it, `behindInKey` the one of its key, or of its user's scheduled
+ * tasks. */
 export interface WaitingRun {
   readonly runId: string;
   readonly sessionId: string;
   readonly username: string;
-  readonly keyId: string;
+  /** Null for a run of a scheduled task. */
+  readonly keyId: string | null;
   readonly scheduleMode: ScheduleMode;
   readonly resumes: number;
   readonly ready: boolean;
@@ -18,6 +20,8 @@ export interface WaitingRun {
   /** Whether that run waits for its user. */
   readonly behindQuestion: boolean;
   readonly behindInKey: string | null;
+  /** The current run of the firing that this one's firing waits for. */
+  readonly behindInTask: string | null;
   readonly createdAt: number;
 }
 
@@ -32,8 +36,9 @@ type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
 };
 
 /** One query for each of the two indexes of claimable runs. */
-const lastReadyBefore = (kind: string) => `(SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq
-  AND b.status = 'queued' AND b.ready = 1 AND ${kind} ORDER BY b.seq DESC LIMIT 1)`;
+const lastReadyBefore = (queue: 'key_seq' | 'lane', kind: string) => `(SELECT b.id FROM runs b
+  WHERE b.${queue} = r.${queue} AND b.seq < r.seq AND b.status = 'queued' AND b.ready = 1 AND b.${kind}
+  ORDER BY b.seq DESC LIMIT 1)`;
 
 // The first condition selects the index: the query stays fast however many runs have ended.
 const IS_WAITING = `r.${IS_UNFINISHED} AND r.status = 'queued'`;
@@ -47,10 +52,14 @@ const WAITING = `WITH page AS MATERIALIZED (
        AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
     (SELECT b.status = 'waiting' FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
-    CASE r.schedule_mode WHEN 'background' THEN ${lastReadyBefore("b.schedule_mode = 'background'")}
-      ELSE ${lastReadyBefore("b.schedule_mode <> 'background'")} END AS behindInKey
+    CASE WHEN r.${IS_BACKGROUND_WORK} THEN ${lastReadyBefore('lane', IS_BACKGROUND_WORK)}
+      ELSE ${lastReadyBefore('key_seq', IS_AWAITED)} END AS behindInKey,
+    CASE WHEN r.schedule_mode = 'scheduled' AND r.ready = 0 THEN (
+      SELECT b.id FROM scheduled_runs x JOIN firings own ON own.id = x.firing_id
+        JOIN firings f ON f.task_seq = own.task_seq AND f.ended_at IS NULL AND f.id < own.id JOIN runs b ON b.seq = f.run_seq
+      WHERE x.run_seq = r.seq ORDER BY f.id DESC LIMIT 1) END AS behindInTask
   FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
-  JOIN api_keys k ON k.seq = r.key_seq`;
+  LEFT JOIN api_keys k ON k.seq = r.key_seq`;
 
 function* listWaiting(tx: Reader, { limit, offset }: Page): Step<Listing<WaitingRun>> {
   const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM runs r WHERE ${IS_WAITING}`))!;

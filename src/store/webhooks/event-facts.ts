@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { RunStatus, ScheduleMode, StopReason } from '../../domain/sessions/run.ts';
 import type { Role } from '../../domain/people/user.ts';
 import type { Session } from '../../domain/sessions/session.ts';
+import { STOPPED_MESSAGE } from '../../domain/sessions/stop.ts';
 import type {
   EventFacts,
   EventSubject,
@@ -13,11 +14,9 @@ import type {
   SummaryFacts,
 } from '../../domain/webhooks/event-facts.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { TASK_OF_RUN } from '../schedules/task-of-run.ts';
 import { type EventRow, toEvent } from '../sessions/events.ts';
 import { eventIdOf } from './webhook-events.ts';
-
-/** What a stopped run says of its end, whoever stopped it (H12). */
-export const STOPPED = 'Stopped by the user.';
 
 /** A session and its owner. */
 export interface FoundSession {
@@ -85,7 +84,7 @@ function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefi
     case 'run.failed':
       return yield* endOf(tx, event, { type: 'session.failed', message: event.payload.error.message });
     case 'run.stopped':
-      return yield* endOf(tx, event, { type: 'session.stopped', message: STOPPED });
+      return yield* endOf(tx, event, { type: 'session.stopped', message: STOPPED_MESSAGE });
     case 'user_input.requested':
     case 'user_input.answered':
       return yield* questionOf(tx, event);
@@ -127,6 +126,7 @@ interface RunRow {
   id: string;
   status: RunStatus;
   schedule_mode: ScheduleMode;
+  task_id: string | null;
   started_at: number | null;
   finished_at: number | null;
   stop_reason: StopReason | null;
@@ -145,7 +145,8 @@ export function* findRun(
 ): Step<RunRow | undefined> {
   return yield* tx.get<RunRow>(
     `SELECT r.id, r.status, r.schedule_mode, r.started_at, r.finished_at, r.stop_reason, q.id AS turn_id,
-       m.text_preview AS answer_preview, r.artifact_status = 'pending' AS is_collecting, a.file_count
+       m.text_preview AS answer_preview, r.artifact_status = 'pending' AS is_collecting, a.file_count,
+       ${TASK_OF_RUN} AS task_id
      FROM runs r JOIN messages q ON q.run_seq = r.seq AND q.role = 'user'
        LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
        LEFT JOIN run_artifacts a ON a.run_seq = r.seq
@@ -166,7 +167,7 @@ export function toRunFacts(row: RunRow): RunFacts {
     turnId: row.turn_id,
     status: STATUS_OF[row.status] ?? 'failed',
     scheduleMode: row.schedule_mode,
-    scheduledTaskId: null,
+    scheduledTaskId: row.task_id,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     stopReason: row.stop_reason,

@@ -1,12 +1,13 @@
 // What a test event for a real session can be made of: the newest thing in it that such an event could be about (H10).
 import type { InsightPriority } from '../../domain/sessions/insight.ts';
 import { FAILED, type RunError, type RunState } from '../../domain/sessions/run.ts';
+import { STOPPED_MESSAGE } from '../../domain/sessions/stop.ts';
 import type { EventFacts, EventSubject } from '../../domain/webhooks/event-facts.ts';
 import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { isIn } from '../runs/run-states.ts';
-import { findQuestion, findRun, findSession, STOPPED, summaryOf, toRunFacts } from './event-facts.ts';
+import { findQuestion, findRun, findSession, summaryOf, toRunFacts } from './event-facts.ts';
 
 /** The real part of a test event. */
 export interface TestFacts extends Pick<EventFacts, 'user' | 'session'> {
@@ -47,7 +48,7 @@ const SUBJECTS: { readonly [T in WebhookEventType]?: FindSubject } = {
   },
   'session.stopped': function* (tx, sessionSeq) {
     const run = yield* findEnd(tx, sessionSeq, ['canceled']);
-    return run && { type: 'session.stopped', ...run.facts, message: STOPPED };
+    return run && { type: 'session.stopped', ...run.facts, message: STOPPED_MESSAGE };
   },
   'user_input.requested': function* (tx, sessionSeq) {
     const question = yield* findQuestion(tx, 'session_seq = ?', sessionSeq);

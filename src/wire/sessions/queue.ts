@@ -5,7 +5,7 @@ import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';
 
 /**
- * A waiting run. `behind_run_id` is the earlier run of its session that it waits for. `waiting_ms` counts from its acceptance, so
+ * A waiting run. `behind_run_id` is the earlier run that it waits for. `waiting_ms` counts from its acceptance, so
  * an earlier attempt is part of it.
  */
 export const queueEntry = named(
@@ -14,7 +14,7 @@ export const queueEntry = named(
     run_id: uuid,
     session_id: uuid,
     username: string,
-    key_id: string,
+    key_id: nullable(string),
     schedule_mode: oneOf(SCHEDULE_MODES),
     reason: string,
     behind_run_id: nullable(uuid),

@@ -14,7 +14,7 @@ export const run = named(
     session_id: uuid,
     user_id: uuid,
     username: string,
-    key_id: string,
+    key_id: nullable(string),
     status: oneOf(RUN_STATUSES),
     waiting_for_user: boolean,
     protocol: oneOf(PROTOCOLS),

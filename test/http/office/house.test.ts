@@ -209,6 +209,13 @@ describe('today’s runs of a team', () => {
   test('are rows with what their session used today', async () => {
     const run = await rows.work({ who: ann, calls: 2 });
     const later = await rows.work({ who: ann, in: run, scheduled: true });
+    const { items: tasks } = await rows.store.schedules.list({
+      userSeq: null,
+      name: null,
+      enabled: null,
+      limit: 1,
+      offset: 0,
+    });
     expect(await today(red.toUpperCase())).toMatchObject({
       team_id: red,
       generated_at: NOON,
@@ -217,8 +224,8 @@ describe('today’s runs of a team', () => {
           id: `${run.sessionId}:${later.id}`,
           run_id: later.id,
           source_type: 'scheduled_task',
-          scheduled_task_id: null,
-          scheduled_task_step_id: null,
+          scheduled_task_id: tasks[0]!.id,
+          scheduled_task_step_id: tasks[0]!.steps[0]!.id,
           total_tokens: 3 * TOKENS,
         },
         {

@@ -7,6 +7,7 @@ import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';
+import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook, renderId } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
@@ -23,6 +24,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callOffice(house);
   await callPeople(house);
   await callLists(house);
+  await callSchedules(house);
   await callWebhooks(house);
   await callPublishing(house);
   await callAudit(house);
@@ -288,6 +290,34 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
       await runs.list({ ...PAGE, sessionSeq, status });
     }
   }
+}
+
+/** Tasks that fire by the clock and on request, queue, run to their ends and are deleted. */
+async function callSchedules(house: StoreHouse): Promise<void> {
+  const { schedules, runs } = house.store;
+  schedules.onRescheduled(() => undefined);
+  const task = await schedules.create(aTask(house.user.seq, { overlap: 'queue', work: steps('a', 'b') }));
+  const skipping = await schedules.create(aTask(house.user.seq));
+  for (const userSeq of [null, house.user.seq])
+    for (const enabled of [null, true])
+      for (const name of [null, 'Tides']) await schedules.list({ ...PAGE, userSeq, enabled, name });
+  for (let minute = 0; minute < 2; minute += 1) {
+    house.clock.advance(60_000);
+    await schedules.nextLook(house.clock.now());
+    await fireDue(house);
+  }
+  await fireDue(house, { maxUnfinishedPerUser: 0, capacity: 1 });
+  await schedules.recount(9);
+  await fireNow(house, task);
+  await runs.listWaiting(PAGE);
+  for (let left = await house.claim(99); left.length > 0; left = await house.claim(99)) {
+    for (const run of left) await end(house, run);
+  }
+  await schedules.change(task.id, { name: 'n', work: steps('c'), enabled: false });
+  await schedules.find(task.id);
+  await schedules.listFirings(task.seq, PAGE);
+  await fireNow(house, skipping);
+  await schedules.remove(skipping.id);
 }
 
 /** Webhooks of both owner scopes, every event that one can be told of, and what becomes of a delivery. */

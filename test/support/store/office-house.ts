@@ -7,6 +7,7 @@ import { openDatabase } from '../../../src/store/engine/database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import type { TodayWish } from '../../../src/store/office/today.ts';
+import { aTask } from './schedules.ts';
 import { aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
 
 export interface Person {
@@ -56,10 +57,28 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
     await database.close();
   }
 
+  /** A run becomes one of a task's, though a key opened its session, so that a session may have runs of both sources. */
+  async function schedule(run: Run): Promise<void> {
+    const task = await store.schedules.create(aTask(run.userSeq, { cron: '0 0 1 1 *' }));
+    await change("UPDATE runs SET schedule_mode = 'scheduled' WHERE seq = ?", run.seq);
+    await change(
+      `INSERT INTO firings (task_seq, session_seq, plan_seq, trigger, due_at, status, step_no, step_count, run_seq,
+         created_at) SELECT ?, ?, max(seq), 'manual', 0, 'pending', 1, 1, ?, 0 FROM task_plans`,
+      task.seq,
+      run.sessionSeq,
+      run.seq,
+    );
+    await change(
+      'INSERT INTO scheduled_runs (run_seq, firing_id, step_id) SELECT ?, max(id), ? FROM firings',
+      run.seq,
+      task.steps[0]!.id,
+    );
+  }
+
   /** Accepts a run, and has its agent call the model and end. */
   async function work({ who, in: earlier, scheduled = false, calls = 1, goesOn = false }: Work): Promise<Run> {
     const run = await house.accept({ ...who, sessionId: earlier?.sessionId ?? null });
-    if (scheduled) await change("UPDATE runs SET schedule_mode = 'scheduled' WHERE seq = ?", run.seq);
+    if (scheduled) await schedule(run);
     const claimed = (await house.claim(99)).find(({ seq }) => seq === run.seq)!;
     for (let step = 1; step <= calls; step += 1) {
       await store.runs.recordStep(fenceOf(claimed), aStep({ step, usage: USAGE }), MODEL);

@@ -40,6 +40,7 @@ const REASONS = `
 Reasons:
   session_busy      an earlier run of its session is unfinished
   user_input        an earlier run of its session is waiting for its user
+  task_busy         an earlier firing of its scheduled task is unfinished
   stop_unconfirmed  a stopped run of its session has not released the workspace yet
   key_order         an earlier run of its API key is also waiting
   slots_full        every worker slot is occupied

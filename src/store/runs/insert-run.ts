@@ -1,0 +1,75 @@
+// A new run, inserted by the turn, or by the step of a firing, that it executes.
+import { newId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/sessions/run.ts';
+import { NO_USAGE } from '../../domain/sessions/usage.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+
+export interface NewRun
+  extends Pick<
+    Run,
+    | 'sessionSeq'
+    | 'sessionId'
+    | 'userSeq'
+    | 'keySeq'
+    | 'protocol'
+    | 'scheduleMode'
+    | 'requestedModel'
+    | 'includeUsage'
+    | 'backgroundPayload'
+  > {
+  /** The session's. */
+  readonly target: string;
+  readonly outputSchema: JsonObject | null;
+  readonly opensSession: boolean;
+  readonly idempotencyKey: string | null;
+  /** Whether it may be claimed. */
+  readonly ready: boolean;
+}
+
+/** Returns the queued run. Its owner's team of now stays with it (§4.8 rule 2). */
+export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: NewRun): Step<Run> {
+  const { opensSession, idempotencyKey, ready, ...chosen } = given;
+  const run: Omit<Run, 'seq'> = {
+    ...chosen,
+    id: newId(tx.now),
+    status: 'queued',
+    attempt: 0,
+    resumes: 0,
+    model: null,
+    wantsStructured: outputSchema !== null,
+    usage: NO_USAGE,
+    costUsd: 0,
+    stopReason: null,
+    error: null,
+    answer: null,
+    structuredOutput: null,
+    createdAt: tx.now,
+    startedAt: null,
+    finishedAt: null,
+  };
+  const seq = yield* tx.insert(
+    `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
+       include_usage, opened_session, idempotency_key, target, background_payload, created_at,
+       output_schema, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+    run.id,
+    run.sessionSeq,
+    run.userSeq,
+    run.keySeq,
+    run.protocol,
+    run.status,
+    run.scheduleMode,
+    Number(ready),
+    run.requestedModel,
+    Number(run.includeUsage),
+    Number(opensSession),
+    idempotencyKey,
+    target,
+    run.backgroundPayload,
+    run.createdAt,
+    outputSchema === null ? null : JSON.stringify(outputSchema),
+    run.userSeq,
+  );
+  return { seq, ...run };
+}

@@ -1,0 +1,193 @@
+// Scheduled tasks: what their owners define (I1, I5, I8).
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
+import { type ScheduledTask, TASK_LIMITS } from '../../domain/schedules/task.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
+import { stopIn } from '../runs/stop-runs.ts';
+import { conditions, readPage } from '../sessions/conditions.ts';
+import {
+  dropPlansIn,
+  nextFiringOf,
+  setNextIn,
+  type TaskRecord,
+  type TaskRecordRow,
+  TASKS,
+  toTask,
+} from './task-rows.ts';
+
+type Configuration = Pick<ScheduledTask, 'name' | 'cron' | 'timezone' | 'target' | 'projectId' | 'enabled' | 'overlap'>;
+
+/** What a task does. */
+export type TaskWork = Pick<ScheduledTask, 'prompt' | 'steps'>;
+
+/** The cron expression and the time zone have no fault, and the limits are kept. */
+export interface NewTask extends Configuration, Pick<ScheduledTask, 'userSeq'> {
+  readonly work: TaskWork;
+}
+
+export type TaskChanges = Partial<Configuration & { readonly work: TaskWork }>;
+
+/** Null leaves a filter out. */
+export interface TaskFilter extends Page {
+  readonly userSeq: number | null;
+  /** Exactly. */
+  readonly name: string | null;
+  readonly enabled: boolean | null;
+}
+
+const COLUMNS = {
+  name: 'name',
+  cron: 'cron',
+  timezone: 'timezone',
+  target: 'target',
+  projectId: 'project_id',
+  enabled: 'enabled',
+  overlap: 'overlap',
+} as const satisfies Record<keyof Configuration, string>;
+
+/** The verbs. Deleted tasks are not there. */
+export function makeTasks(database: Database) {
+  const { read } = database;
+  const auditedWrite = makeAuditedWrite(database);
+  let announce: () => void = () => undefined;
+
+  async function changing(
+    note: Note<TaskRecord> | undefined,
+    verb: (tx: Transaction) => Step<TaskRecord>,
+  ): Promise<TaskRecord> {
+    const task = await auditedWrite(note, verb);
+    announce();
+    return task;
+  }
+
+  return {
+    /** Calls a listener after each commit that may have changed when a task fires next; there is one at a time. */
+    onRescheduled: (listener: () => void): void => {
+      announce = listener;
+    },
+
+    /** Throws `conflict` when the owner has as many as they may have. */
+    create: (task: NewTask, note?: Note<TaskRecord>): Promise<TaskRecord> => changing(note, (tx) => createIn(tx, task)),
+
+    /** Undefined for an unknown or deleted one. */
+    find: read(function* (tx: Reader, id: string): Step<TaskRecord | undefined> {
+      const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
+      return row && toTask(row);
+    }),
+
+    /** A page in order of creation. */
+    list: read(function* (tx: Reader, { userSeq, name, enabled, ...page }: TaskFilter) {
+      const where = conditions(['task.deleted_at IS NULL'], {
+        'task.user_seq = ?': userSeq,
+        'task.name = ?': name,
+        'task.enabled = ?': enabled === null ? null : Number(enabled),
+      });
+      const list = { from: 'scheduled_tasks task', select: TASKS, order: 'task.seq', ...where };
+      const { rows, total } = yield* readPage<TaskRecordRow>(tx, list, page);
+      return { items: rows.map(toTask), total } satisfies Listing<TaskRecord>;
+    }),
+
+    /**
+     * Changes what is given. A new cron expression or time zone applies from now on, other changes from the next firing on.
+     * Disabling drops the firings that have not begun. Throws `not_found`.
+     */
+    change: (id: string, changes: TaskChanges, note?: Note<TaskRecord>): Promise<TaskRecord> =>
+      changing(note, (tx) => changeIn(tx, id, changes)),
+
+    /** Hides it at once, and drops the firings that have not begun; one that has continues. Throws `not_found`. */
+    remove: (id: string, note?: Note<TaskRecord>): Promise<TaskRecord> =>
+      auditedWrite(
+        note,
+        function* (tx) {
+          const task = yield* getIn(tx, id);
+          yield* tx.run(
+            `UPDATE scheduled_tasks SET enabled = 0, next_fire_at = NULL, look_at = NULL, deleted_at = ? WHERE seq = ?`,
+            tx.now,
+            task.seq,
+          );
+          yield* dropWaitingIn(tx, task.seq);
+          yield* dropPlansIn(tx, task.seq);
+          return task;
+        },
+        'free',
+      ),
+  };
+}
+
+function* getIn(tx: Reader, id: string): Step<TaskRecord> {
+  const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
+  if (row === undefined) throw notFound('Scheduled task');
+  return toTask(row);
+}
+
+function* createIn(tx: Transaction, { userSeq, work, ...configuration }: NewTask): Step<TaskRecord> {
+  const { count } = (yield* tx.get<{ count: number }>(
+    'SELECT count(*) AS count FROM scheduled_tasks WHERE user_seq = ? AND deleted_at IS NULL',
+    userSeq,
+  ))!;
+  if (count >= TASK_LIMITS.perOwner)
+    throw new ErrandError('conflict', `There are ${count} scheduled tasks already, and there can't be more.`);
+  const id = newId(tx.now);
+  const given = Object.entries(configuration) as [keyof Configuration, unknown][];
+  const seq = yield* tx.insert(
+    `INSERT INTO scheduled_tasks (id, user_seq, counted_at, created_at, updated_at,
+       ${given.map(([name]) => COLUMNS[name]).join(', ')}) VALUES (?, ?, ?, ?, ?, ${given.map(() => '?').join(', ')})`,
+    id,
+    userSeq,
+    tx.now,
+    tx.now,
+    tx.now,
+    ...given.map(([, value]) => stored(value)),
+  );
+  yield* insertPlan(tx, seq, work);
+  if (configuration.enabled) yield* setNextIn(tx, seq, nextFiringOf(configuration, tx.now));
+  return yield* getIn(tx, id);
+}
+
+function* insertPlan(tx: Transaction, taskSeq: number, { prompt, steps }: TaskWork): Step<void> {
+  yield* tx.run(
+    'INSERT INTO task_plans (task_seq, prompt, steps) VALUES (?, ?, ?)',
+    taskSeq,
+    prompt,
+    JSON.stringify(steps.map(({ id, prompt }) => ({ id, prompt }))),
+  );
+}
+
+/** What decides when a task fires. */
+const TIMES = ['cron', 'timezone', 'enabled'] as const satisfies readonly (keyof Configuration)[];
+
+function* changeIn(tx: Transaction, id: string, { work, ...changes }: TaskChanges): Step<TaskRecord> {
+  const before = yield* getIn(tx, id);
+  const { seq } = before;
+  const given = Object.entries(changes) as [keyof Configuration, unknown][];
+  const { enabled, cron, timezone } = { ...before, ...changes };
+  if (!enabled) yield* setNextIn(tx, seq, null);
+  for (const [name, value] of given)
+    yield* tx.run(`UPDATE scheduled_tasks SET ${COLUMNS[name]} = ? WHERE seq = ?`, stored(value), seq);
+  if (work !== undefined) {
+    yield* insertPlan(tx, seq, work);
+    yield* dropPlansIn(tx, seq);
+  }
+  const isMoved = TIMES.some((name) => changes[name] !== undefined && changes[name] !== before[name]);
+  if (enabled && isMoved) yield* setNextIn(tx, seq, nextFiringOf({ cron, timezone }, tx.now));
+  if (!enabled && before.enabled) yield* dropWaitingIn(tx, seq);
+  yield* tx.run('UPDATE scheduled_tasks SET updated_at = ? WHERE seq = ?', tx.now, seq);
+  return yield* getIn(tx, id);
+}
+
+function stored(value: unknown): Value {
+  return typeof value === 'boolean' ? Number(value) : (value as Value);
+}
+
+/** Stops the firings that have not begun (I8), the newest first, so that none of them becomes ready only to be stopped. */
+function* dropWaitingIn(tx: Transaction, taskSeq: number): Step<void> {
+  const waiting = yield* tx.all<{ sessionSeq: number; runSeq: number }>(
+    `SELECT session_seq AS sessionSeq, run_seq AS runSeq FROM firings
+     WHERE task_seq = ? AND ended_at IS NULL AND status = 'pending' ORDER BY id DESC`,
+    taskSeq,
+  );
+  for (const place of waiting) yield* stopIn(tx, place, 'operator_requested_stop');
+}

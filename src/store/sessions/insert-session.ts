@@ -1,0 +1,33 @@
+// A new session, inserted by the turn or the firing that opens it.
+import { newId } from '../../domain/ids.ts';
+import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+
+export interface NewSession extends Pick<Session, 'userSeq' | 'keySeq' | 'kind' | 'title' | 'projectId'> {
+  readonly setup: SessionSetup;
+}
+
+/** Its status is `pending`: its first run is inserted next. */
+export function* insertSession(tx: Transaction, { setup, ...given }: NewSession): Step<Session> {
+  const times = { createdAt: tx.now, updatedAt: tx.now, deletedAt: null };
+  const session: Omit<Session, 'seq'> = { ...given, ...times, id: newId(tx.now), status: 'pending' };
+  const seq = yield* tx.insert(
+    `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
+       orchestration, lead_model, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    session.id,
+    session.userSeq,
+    session.keySeq,
+    session.kind,
+    session.title,
+    session.status,
+    session.projectId,
+    setup.target,
+    JSON.stringify(setup.capabilityConfig),
+    setup.orchestration === null ? null : JSON.stringify(setup.orchestration),
+    setup.orchestration?.lead.model ?? null,
+    session.createdAt,
+    session.updatedAt,
+  );
+  return { seq, ...session };
+}
