@@ -26,7 +26,16 @@ export function randomCode(length: number): string {
 }
 
 /** The things whose id can be looked up by its start. */
-export const ID_NOUNS = ['sessions', 'runs', 'user-inputs', 'insights', 'connections', 'users', 'teams'] as const;
+export const ID_NOUNS = [
+  'sessions',
+  'runs',
+  'user-inputs',
+  'insights',
+  'connections',
+  'scheduled-tasks',
+  'users',
+  'teams',
+] as const;
 export type IdNoun = (typeof ID_NOUNS)[number];
 
 const MIN_START = 4;

@@ -61,6 +61,7 @@ import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-in
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { shareRoutes } from './share/routes.ts';
+import { scheduleRoutes } from './schedules/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const ofKey = routesWith('key', 'bare');
@@ -184,6 +185,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
     ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
+    ...scheduleRoutes(operations),
     ...webhookRoutes(operations),
     ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
     ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),

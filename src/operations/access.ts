@@ -6,6 +6,7 @@ import type { UserInput } from '../domain/sessions/user-input.ts';
 import type { Caller } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryRecord } from '../store/webhooks/delivery-records.ts';
+import type { TaskRecord } from '../store/schedules/task-rows.ts';
 import type { WebhookRecord } from '../store/webhooks/webhooks.ts';
 import type { RunRecord } from '../store/runs/run-records.ts';
 import type { SessionRecord } from '../store/sessions/session-records.ts';
@@ -58,7 +59,7 @@ export type Access = ReturnType<typeof makeAccess>;
  * what exists but is outside the caller's reach.
  */
 export function makeAccess(
-  store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights' | 'webhooks' | 'deliveries'>,
+  store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights' | 'schedules' | 'webhooks' | 'deliveries'>,
 ) {
   const findSession = (id: string) => store.sessions.find(id.toLowerCase());
   const findRun = (id: string) => store.runs.find(id.toLowerCase());
@@ -86,6 +87,9 @@ export function makeAccess(
       const run = await findRun(id);
       return reached(caller, run?.scheduleMode === 'background' ? run : undefined, 'Background run');
     },
+
+    scheduledTask: async (caller: Caller, id: string): Promise<TaskRecord> =>
+      ofOwner(caller, await store.schedules.find(id.toLowerCase()), 'Scheduled task'),
 
     /** Those of the house belong to the administrators. */
     webhook: async (caller: Caller, id: number): Promise<WebhookRecord> =>

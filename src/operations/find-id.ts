@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<IdNoun, readonly [one: string, several: string]>> =
   'user-inputs': ['Question', 'questions'],
   insights: ['Insight', 'insights'],
   connections: ['Connection', 'connections'],
+  'scheduled-tasks': ['Scheduled task', 'scheduled tasks'],
   users: ['User', 'users'],
   teams: ['Team', 'teams'],
 };

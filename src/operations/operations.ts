@@ -45,6 +45,7 @@ import { makeAwaitResult } from './turns/await-result.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
 import { makeDeliveryOperations } from './webhooks/deliveries.ts';
 import { makeListenOperations } from './webhooks/listen.ts';
+import { makeScheduleOperations } from './schedules/schedules.ts';
 import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
 import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
@@ -132,6 +133,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),
+    ...makeScheduleOperations({ ...parts, access, audit, makeSetup, draining: parts.closing }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
     ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, log: parts.log, draining }),

@@ -12,6 +12,7 @@ const SOURCES: Readonly<Record<IdNoun, string>> = {
   'user-inputs': `user_inputs t ${OF_SESSION}`,
   insights: `insights t ${OF_SESSION}`,
   connections: 'connections t',
+  'scheduled-tasks': '(SELECT id FROM scheduled_tasks WHERE deleted_at IS NULL) t',
   users: 'users t',
   teams: 'teams t',
 };

@@ -5,6 +5,7 @@ import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
 import { OPERATOR } from '../support/http/callers.ts';
+import { aTask } from '../support/store/schedules.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
@@ -13,7 +14,7 @@ const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 /** The owners of the things: a key, another key of the same user, another user, nobody, a deleted session. */
 const WHOSE = ['own', 'second', 'other', 'unknown', 'deleted'] as const;
 type Whose = (typeof WHOSE)[number];
-type Noun = Exclude<keyof Access, 'webhook' | 'delivery'>;
+type Noun = Exclude<keyof Access, 'webhook' | 'delivery' | 'scheduledTask'>;
 type Ids = Readonly<Record<Noun, string>>;
 
 let rows: StoreHouse;
@@ -149,6 +150,27 @@ test.each(WEBHOOKS)('webhooks and their deliveries: %s', async (who, outcomes) =
     expect(await outcomeOf(access.webhook(caller, webhooks[at]?.id ?? 99))).toBe(expected('webhook', 'Webhook'));
     expect(await outcomeOf(access.delivery(caller, deliveries[at] ?? 99))).toBe(expected('delivery', 'Delivery'));
   }
+});
+
+test.each([
+  ['a login token', ['reached', 'The scheduled task belongs to another user.']],
+  ["an administrator's login token", ['reached', 'reached']],
+  ['the operator', ['reached', 'reached']],
+])('scheduled tasks of one’s own, of another user, and of none: %s', async (who, outcomes) => {
+  const { store, user } = rows;
+  const otto = await store.users.get('otto');
+  const [own, other, gone] = await Promise.all(
+    [user.seq, otto.seq, user.seq].map((seq) => store.schedules.create(aTask(seq))),
+  );
+  await store.schedules.remove(gone!.id);
+  const outcomeOf = (id: string) =>
+    access.scheduledTask(callers[who]!, id).then(
+      (found) => (found.id === id.toLowerCase() ? 'reached' : found.id),
+      (error: Error) => error.message,
+    );
+  expect(await Promise.all([own!.id, other!.id].map(outcomeOf))).toEqual(outcomes);
+  expect(await outcomeOf(own!.id.toUpperCase())).toBe('reached');
+  for (const id of [gone!.id, UNKNOWN]) expect(await outcomeOf(id)).toBe('Scheduled task not found.');
 });
 
 test('an ordinary run is not found as a background run', async () => {

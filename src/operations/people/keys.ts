@@ -4,7 +4,6 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Administrator, KeyScope } from '../../domain/people/user.ts';
 import type { KeyChange, OwnedKey } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -13,6 +12,7 @@ import {
   type CapabilityNames,
   makeCapabilityChoice,
 } from '../capabilities/capability-choice.ts';
+import { checkTarget } from '../capabilities/check-target.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { makeKey } from './secrets.ts';
 import type { MakeSetup } from '../turns/session-setup.ts';
@@ -128,15 +128,7 @@ function makeChecks({ catalog, definitions }: Pick<KeyParts, 'catalog' | 'defini
       const known = [...catalog().models.keys()].join(', ');
       throw unprocessable('model', `must be "auto" or a model of models.yaml (${known})`);
     },
-    target: (target: string): void => {
-      const parsed = parseTarget(target);
-      if (parsed === null) throw unprocessable('target', 'must be free, expert:NAME or team:NAME');
-      if (parsed.kind === 'free') return;
-      const known = parsed.kind === 'expert' ? definitions().experts : definitions().teams;
-      if (known.has(parsed.name)) return;
-      const names = [...known.keys()].join(', ') || 'there are none';
-      throw unprocessable('target', `must name an expert${parsed.kind === 'team' ? ' team' : ''} (${names})`);
-    },
+    target: (target: string): void => checkTarget(target, definitions()),
     choosable: (target: string): void => {
       if (target === 'free') return;
       throw unprocessable('capability_config', `must be left out: ${target} decides what its agents may use`);

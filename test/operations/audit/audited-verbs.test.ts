@@ -79,6 +79,22 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   revokeConnection: ['connection.revoke', ({ connection }, v) => v.revokeConnection(ROOT, connection.id)],
   checkConnection: ['connection.check', ({ connection }, v) => v.checkConnection(ROOT, connection.id)],
   checkConnector: ['connector.check', (_, v) => v.checkConnector(ROOT, 'crm')],
+  listScheduledTasks: [
+    'scheduled_task.list',
+    (_, v) => v.listScheduledTasks(ROOT, { user: null, name: null, enabled: null, ...PAGE }),
+  ],
+  getScheduledTask: ['scheduled_task.read', ({ task }, v) => v.getScheduledTask(ROOT, task.id)],
+  createScheduledTask: [
+    'scheduled_task.create',
+    (_, v) => v.createScheduledTask(ROOT, { user: 'mara', name: 'Tides', cron: '0 7 * * *', prompt: 'Look.' }),
+  ],
+  changeScheduledTask: [
+    'scheduled_task.change',
+    ({ task }, v) => v.changeScheduledTask(ROOT, task.id, { enabled: false }),
+  ],
+  deleteScheduledTask: ['scheduled_task.delete', ({ task }, v) => v.deleteScheduledTask(ROOT, task.id)],
+  runScheduledTask: ['scheduled_task.run', ({ task }, v) => v.runScheduledTask(ROOT, task.id)],
+  listFirings: 'not of a conversation',
   listWebhooks: 'not of a conversation',
   getWebhook: 'not of a conversation',
   createWebhook: ['webhook.create', (_, v) => v.createWebhook(ROOT, NEW_WEBHOOK)],

@@ -10,6 +10,7 @@ import { makeOperations, type OperationParts } from '../../../src/operations/ope
 import { deriveSealKey } from './audit.ts';
 import { aKey, aUser, SETTINGS } from '../http/http-house.ts';
 import { aWebhook, renderId } from './webhooks.ts';
+import { aTask } from './schedules.ts';
 import { fenceOf, storeHouse } from './store-house.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
@@ -85,6 +86,8 @@ export async function auditedHouse() {
     problems: { ofFiles: () => [], inEffect: () => [] },
     feeds: {},
     house: { isKept: () => true },
+    node: { onlineCapacity: () => 1 },
+    disk: { shortage: () => null },
     closing: () => false,
     draining: SIGNAL,
   } as unknown as OperationParts);
@@ -104,6 +107,7 @@ export async function auditedHouse() {
     name: 'crm',
     secret,
   });
+  const task = await store.schedules.create(aTask(user.seq));
   await store.teams.create({ name: 'Blue', budgetUsd: null });
   const webhook = await store.webhooks.create(aWebhook(), renderId);
   const deliveryId = await store.deliveries.recordTest(
@@ -114,7 +118,20 @@ export async function auditedHouse() {
     const everything = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
     return (await store.audit.list(everything, { beforeId: null, afterId: 0, limit: 100 })).items;
   };
-  return { ...rows, operations, run: run!, insightId, questionId, connection, webhook, deliveryId, user, key, entries };
+  return {
+    ...rows,
+    operations,
+    run: run!,
+    insightId,
+    questionId,
+    connection,
+    task,
+    webhook,
+    deliveryId,
+    user,
+    key,
+    entries,
+  };
 }
 
 export type AuditedHouse = Awaited<ReturnType<typeof auditedHouse>>;

@@ -1,0 +1,61 @@
+// Fires a scheduled task on request, in addition to its times.
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/people/user.ts';
+import type { Firing } from '../../domain/schedules/task.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { WorkerNodes } from '../../execution/queue/node.ts';
+import type { Queue } from '../../execution/queue/queue.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { FireRefusal, FireResult } from '../../store/schedules/fire.ts';
+import type { Access } from '../access.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { MakeSetup } from '../turns/session-setup.ts';
+
+export interface RunTaskParts {
+  readonly store: Pick<Store, 'schedules'>;
+  readonly access: Pick<Access, 'scheduledTask'>;
+  readonly audit: Pick<Audit, 'change'>;
+  readonly queue: Pick<Queue, 'claimAccepted'>;
+  readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
+  readonly disk: Pick<Disk, 'shortage'>;
+  readonly makeSetup: MakeSetup;
+  settings(): Settings;
+  /** Whether new runs are refused because the daemon is shutting down. */
+  draining(): boolean;
+}
+
+/**
+ * Makes the verb. A disabled task can be fired. Throws as `Access.scheduledTask` does; `conflict` when an earlier firing is in the
+ * way or the owner is disabled, `rate_limited` and `unavailable` as for background runs (D2).
+ */
+export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskParts) {
+  return async (caller: Caller, id: string): Promise<Firing> => {
+    if (parts.draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+    const shortage = parts.disk.shortage();
+    if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
+    const task = await access.scheduledTask(caller, id);
+    const setup = await parts.makeSetup({ target: task.target, capabilityConfig: {}, userSeq: task.userSeq });
+    const { maxUnfinishedPerUser } = parts.settings().background;
+    const limits = { maxUnfinishedPerUser, capacity: parts.node.onlineCapacity() };
+    const note = audit.change(caller, 'scheduled_task.run', ({ kind }: FireResult) =>
+      kind === 'fired' ? { id: task.id } : undefined,
+    );
+    const fired = store.schedules.fireNow(task, { setup, limits }, note);
+    // Requested before the commit, so that a run that can start at once is claimed in the same commit.
+    queue.claimAccepted();
+    const result = await fired;
+    if (result.kind !== 'fired') throw REFUSALS[result.kind]();
+    return result.firing;
+  };
+}
+
+const REFUSALS: Readonly<Record<FireRefusal, () => ErrandError>> = {
+  gone: () => notFound('Scheduled task'),
+  owner_disabled: () => new ErrandError('conflict', 'The owner of the task is disabled.'),
+  busy: () => new ErrandError('conflict', 'An earlier firing of the task has not ended.'),
+  full: () => new ErrandError('conflict', 'Too many firings of the task are waiting already.'),
+  user_limit: () => new ErrandError('rate_limited', 'The owner has too many unfinished background runs.'),
+  no_capacity: () => new ErrandError('unavailable', 'No worker is there to execute background runs.'),
+  queue_full: () => new ErrandError('unavailable', 'The queue of background runs is full.'),
+};
