@@ -129,6 +129,16 @@ const HANDLERS: { readonly [T in EventType]?: Handler<PayloadWire<T>> } = {
     if (payload.run_id !== builder.brokenRun) failed(builder, payload);
   },
   'workspace_export.failed': failed,
+  'publish_page.published': news(
+    '·',
+    'accent',
+    ({ publish_page: { name }, version }) => `published: ${name}, version ${version.version_no}`,
+  ),
+  'publish_page.failed': news(
+    '✗',
+    'failed',
+    ({ publish_page: { name }, job }) => `not published: ${name}: ${job.last_error}`,
+  ),
   'session.deleted': news('✗', 'failed', () => 'the session was deleted'),
 };
 

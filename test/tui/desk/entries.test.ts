@@ -24,3 +24,17 @@ test('why the files of a completed run failed is shown, also after another run f
     'The disk is full.',
   ]);
 });
+
+test('what is published of a session is shown, and why something is not', () => {
+  const page = { publish_center_id: 7, name: 'Tide tables', publish_key: 'Tq3mB81nRZk0wXyd' };
+  const version = { version_no: 3, entry_path: '/index.html', share_code: 's', trigger_type: 'auto', reason: null };
+  const published = anEvent(1, 'publish_page.published', { publish_page: page, version });
+  const refused = anEvent(1, 'publish_page.failed', {
+    publish_page: page,
+    job: { last_error: 'There is no /index.html.' },
+  });
+  expect(linesOf(published, refused)).toEqual([
+    'published: Tide tables, version 3',
+    'not published: Tide tables: There is no /index.html.',
+  ]);
+});
