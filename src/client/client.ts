@@ -23,6 +23,7 @@ import { callManagement } from './transport/exchange.ts';
 import { type Query, queryOf } from './transport/query.ts';
 import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { type CallManagement, makeReferences, type References } from './references.ts';
+import { makeSchedules, type Schedules } from './schedules.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import type { Address, Call } from './transport/transport.ts';
@@ -85,6 +86,7 @@ export interface Client extends Checks {
   readonly audit: AuditLog;
   readonly inputs: Inputs;
   readonly insights: Insights;
+  readonly schedules: Schedules;
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly webhookEvents: WebhookEvents;
@@ -148,6 +150,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
+    schedules: makeSchedules(call, references),
     webhooks: makeWebhooks(call, references),
     deliveries: makeDeliveries(call),
     webhookEvents: makeWebhookEvents(call, references),

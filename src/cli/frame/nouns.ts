@@ -55,6 +55,12 @@ const GROUPS: readonly NounGroup[] = [
     },
   },
   {
+    heading: 'Results and schedules:',
+    nouns: {
+      schedules: async () => (await import('../nouns/schedules/schedules.ts')).addSchedules,
+    },
+  },
+  {
     heading: 'Integrations:',
     nouns: {
       webhooks: async () => (await import('../nouns/webhooks/webhooks.ts')).addWebhooks,

@@ -13,12 +13,13 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** All but WEBHOOKS.md, which has a test of its own: webhook-documents.test.ts. */
+/** All but those with a test of their own: webhook-documents.test.ts and schedule-documents.test.ts. */
+const OTHERS = ['WEBHOOKS.md', 'SCHEDULES.md'];
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md') && name !== 'WEBHOOKS.md')
+    .filter((name) => name.endsWith('.md') && !OTHERS.includes(name))
     .map((name) => `docs/${name}`),
 ];
 
