@@ -11,9 +11,14 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F1 copy',
     text: 'A version is an immutable copy: later runs, and the deletion of its session, change nothing of it.',
-    proofs: {},
-    missing:
-      'the bytes and the tree of a version after a later run, after its session’s deletion, and after kill -9 at any moment',
+    proofs: {
+      'store/publishing/releases.test.ts': [
+        'versions keep their files when the workspace changes, and each has its own',
+        'a session that was deleted gives no version, and its versions stay',
+        'a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start',
+        'a version of many files is copied in parts, and nobody sees it before the last',
+      ],
+    },
   },
   {
     id: 'F1 codes',
@@ -78,8 +83,11 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F7 entry',
     text: 'An entry that is no plain file of the workspace is 422.',
-    proofs: {},
-    missing: 'an entry that is missing, a folder, a link, outside, or in another case',
+    proofs: {
+      'store/publishing/releases.test.ts': [
+        'an entry that is no plain file of the workspace is refused, and leaves nothing: %s',
+      ],
+    },
   },
   {
     id: 'F7 versions',
@@ -126,14 +134,22 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F11 folder',
     text: 'A version of a page has the entry’s folder; of media and files the entry alone; uploads and dot names are left out.',
-    proofs: {},
-    missing: 'entries at the root, in a folder, in /uploads/ and in a folder with a dot',
+    proofs: {
+      'store/publishing/releases.test.ts': [
+        'a page version holds the entry’s folder and all below it',
+        'names that begin with a dot and attachments of others are left out: %s',
+        'folders that are left out are passed over, however many files they have',
+      ],
+    },
   },
   {
     id: 'F11 limits',
     text: 'A version has at most publish.max_files files and publish.max_total_mb together.',
-    proofs: {},
-    missing: 'exactly each limit, and one more',
+    proofs: {
+      'store/publishing/releases.test.ts': [
+        'a version over a limit is refused with the limit; one at the limit is not',
+      ],
+    },
   },
   {
     id: 'F12',

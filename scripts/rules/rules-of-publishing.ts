@@ -101,13 +101,18 @@ export const RULES_OF_PUBLISHING: readonly Rule[] = [
   {
     id: '§6.5 publish_page.published',
     text: 'A new version is reported with its page, its version and its session; occurred_at is the publish time, published_url `/share/p/KEY`.',
-    proofs: {},
-    missing: 'the body of a manual and of an automatic version, one event for each version also across kill -9',
+    proofs: {
+      'webhooks/bodies-of-results.test.ts': ['publish_page.published, as a whole: of $origin'],
+      'store/publishing/releases.test.ts': [
+        'a release without changes is a version all the same, and the event has all its facts',
+      ],
+    },
   },
   {
     id: '§6.5 publish_page.failed',
     text: 'Automatic publishing that failed is reported with its page, its job and its error.',
-    proofs: {},
-    missing: 'the body after the third attempt, once',
+    proofs: {
+      'webhooks/bodies-of-results.test.ts': ['publish_page.failed, as a whole: job %s'],
+    },
   },
 ];

@@ -5,32 +5,51 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
   {
     id: '§3.5',
     text: 'scheduled_task.run_status_changed is sent whenever the status of a task’s run changes, with the previous one.',
-    proofs: {},
-    missing: 'each change of a run, once, in its order, across kill -9',
+    proofs: {
+      'store/schedules/follow-runs.test.ts': [
+        'steps run one after another in one session, and each is reported',
+        'a crash between two moves neither repeats nor loses a step',
+      ],
+    },
   },
   {
     id: '§6.5 scheduled_task.run_status_changed',
     text: 'Its body has the task, the run with previous_status and last_error, and the session.',
-    proofs: {},
-    missing: 'the body of a first change and of a failure, as delivered',
+    proofs: {
+      'webhooks/bodies-of-results.test.ts': ['scheduled_task.run_status_changed, as a whole: %s after %s'],
+    },
   },
   {
     id: 'I1 fields',
     text: 'A task has a name, a cron with its time zone, a prompt or steps, an owner, a target, a project, and what it does on overlap.',
-    proofs: {},
+    proofs: {
+      'store/schedules/tasks.test.ts': ['a task is found with its next time, its owner and the one step of its prompt'],
+    },
     missing: 'the shape, and each field changed',
   },
   {
     id: 'I1 firings',
     text: 'Each firing makes a session of kind scheduled with a run per step; a failing step ends it.',
-    proofs: {},
-    missing: 'three steps in one session, one after another; a second that fails; one firing across kill -9',
+    proofs: {
+      'store/schedules/fire.test.ts': ['a firing is a session of its owner without a key, with a run, at its minute'],
+      'store/schedules/follow-runs.test.ts': [
+        'steps run one after another in one session, and each is reported',
+        'a step that fails ends the firing',
+        'a step that is incomplete ends the firing as failed',
+        'a crash between two moves neither repeats nor loses a step',
+      ],
+    },
   },
   {
     id: 'I1 downtime',
     text: 'Firings that were missed while the daemon was off become one.',
-    proofs: {},
-    missing: 'a daemon off for many firings, and over a clock change',
+    proofs: {
+      'store/schedules/fire.test.ts': [
+        'the times of a downtime fire once, and the next one is after it',
+        'a daemon that was off over a clock change fires what the change skipped, once',
+        'no time fires twice when the clock is put back',
+      ],
+    },
   },
   {
     id: 'I5 endpoints',
@@ -47,38 +66,66 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
   {
     id: 'I6',
     text: 'A scheduled session belongs to no key, which gets 404; its runs have schedule_mode scheduled and count with background runs of their user.',
-    proofs: {},
-    missing: 'a key of the owner at every endpoint of sessions and runs; Office Mode; the limit of the user',
+    proofs: {
+      'store/schedules/fire.test.ts': ['a firing is a session of its owner without a key, with a run, at its minute'],
+      'store/schedules/follow-runs.test.ts': [
+        'unfinished runs of tasks count toward the limit of their user, and of no key',
+        'runs of tasks are background work: they leave a slot, and take turns with the runs of keys',
+      ],
+    },
+    missing: 'a key of the owner at every endpoint of sessions and runs',
   },
   {
     id: 'I7',
     text: 'The run of each step is reported from pending to running to completed, failed or stopped.',
-    proofs: {},
-    missing: 'the three ends, and a run that a crash interrupted',
+    proofs: {
+      'store/schedules/follow-runs.test.ts': [
+        'steps run one after another in one session, and each is reported',
+        'a step that fails ends the firing',
+        '%s ends the firing as stopped, without another step',
+        'a run whose agent had ended at the crash is settled by the rescue, with the next step',
+      ],
+    },
   },
   {
     id: 'I8 cron',
     text: 'A cron has five fields: six are 422, and so is one that never fires.',
-    proofs: {},
-    missing: 'both, and zones that do not exist',
+    proofs: {
+      'domain/schedules/firing-times.test.ts': [
+        '"%s" is refused',
+        'the time zone "%s" is refused',
+        '"%s" has no fault',
+      ],
+    },
+    missing: '422 of the endpoint',
   },
   {
     id: 'I8 clock changes',
     text: 'Times that a clock change skips fire at the change; times that it repeats fire once.',
-    proofs: {},
-    missing: 'both in New York, Zurich and on Lord Howe',
+    proofs: {
+      'domain/schedules/firing-times.test.ts': [
+        '%s: "%s" fires at the change when the change skips its time',
+        '%s: "%s" fires once at a time that the change repeats',
+        'every half-hour of the nights of a year fires once in wall time, whatever the clocks do',
+      ],
+    },
   },
   {
     id: 'I8 disabled',
     text: 'A task that is disabled or deleted drops the firing that waits; one that runs continues.',
-    proofs: {},
-    missing: 'both, for a waiting and for a running one',
+    proofs: {
+      'store/schedules/tasks.test.ts': ['to %s a task drops a firing that has not begun, and leaves one that has'],
+    },
   },
   {
     id: 'I9 overlap',
     text: 'overlap is skip unless given; with queue, a firing has its session and pending run at its minute, also while it waits.',
-    proofs: {},
-    missing: 'both while a firing runs',
+    proofs: {
+      'store/schedules/fire.test.ts': [
+        'a firing that falls due during an earlier one is skipped, and the task says when',
+        'firings queue behind an earlier one, up to a limit, and run in order, one at a time',
+      ],
+    },
   },
   {
     id: 'I9 missed',
