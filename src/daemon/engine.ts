@@ -109,7 +109,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
   ];
   return {
-    rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives, webhooks },
+    rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives, webhooks, publishing },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {

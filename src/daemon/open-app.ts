@@ -47,7 +47,7 @@ export interface OpenAppParts {
 export function openApp(parts: OpenAppParts): HttpApp {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, startedAt, draining } = parts;
-  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks } = parts.rooms;
+  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
@@ -75,6 +75,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
     broker,
     checks,
     webhooks,
+    publishing,
     settings,
     catalog,
     definitions,

@@ -31,6 +31,8 @@ export function openPublishing({ live, store, blobs, collector, released, clock,
   const ignore = onCollected(publisher.collected);
   return {
     releases,
+    /** A share has ended or will, or a page was deleted. */
+    ended: sweeper.wake,
     /** A firing of a scheduled task may have completed. */
     fired: publisher.wake,
     start: () => {

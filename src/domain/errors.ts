@@ -63,8 +63,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Bytes of the file that a range lies outside of, for `Content-Range`. */
   readonly size?: number;
-  /** Why a share is no longer there, for the page that people see. */
-  readonly why?: 'expired' | 'withdrawn';
+  /** Why something published is not there: its share has ended, or a readable share has no such file. */
+  readonly why?: 'expired' | 'withdrawn' | 'file';
 }
 
 /** An expected refusal or failure, in words fit for the caller. Anything else that is thrown is a bug. */

@@ -5,6 +5,8 @@ import type { Insight } from '../domain/sessions/insight.ts';
 import type { UserInput } from '../domain/sessions/user-input.ts';
 import type { Caller } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
+import type { OwnedPage } from '../store/publishing/pages.ts';
+import type { OwnedShare } from '../store/publishing/shares.ts';
 import type { DeliveryRecord } from '../store/webhooks/delivery-records.ts';
 import type { TaskRecord } from '../store/schedules/task-rows.ts';
 import type { WebhookRecord } from '../store/webhooks/webhooks.ts';
@@ -55,11 +57,14 @@ export function scopeOf(caller: Caller): { readonly userSeq: number | null; read
 export type Access = ReturnType<typeof makeAccess>;
 
 /**
- * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session; `forbidden` for
+ * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session or page; `forbidden` for
  * what exists but is outside the caller's reach.
  */
 export function makeAccess(
-  store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights' | 'schedules' | 'webhooks' | 'deliveries'>,
+  store: Pick<
+    Store,
+    'sessions' | 'runs' | 'userInputs' | 'insights' | 'schedules' | 'webhooks' | 'deliveries' | 'pages' | 'shares'
+  >,
 ) {
   const findSession = (id: string) => store.sessions.find(id.toLowerCase());
   const findRun = (id: string) => store.runs.find(id.toLowerCase());
@@ -97,6 +102,12 @@ export function makeAccess(
 
     delivery: async (caller: Caller, id: number): Promise<DeliveryRecord> =>
       ofOwner(caller, await store.deliveries.find(id), 'Delivery'),
+
+    page: async (caller: Caller, key: string): Promise<OwnedPage> =>
+      ofOwner(caller, await store.pages.findOwned(key), 'Page'),
+
+    share: async (caller: Caller, code: string): Promise<OwnedShare> =>
+      ofOwner(caller, await store.shares.findOwned(code), 'Share'),
 
     question: async (caller: Caller, id: string): Promise<UserInput> =>
       reachedInSession(caller, await store.userInputs.find(id.toLowerCase()), 'Question'),

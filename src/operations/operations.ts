@@ -40,6 +40,9 @@ import { makeInsightOperations } from './sessions/insights.ts';
 import { makeOpenFile, type OpenFileParts } from './sessions/open-file.ts';
 import { makeSessionOperations } from './sessions/sessions.ts';
 import { makeUserInputOperations } from './sessions/user-inputs.ts';
+import type { PageOperationParts } from './publishing/pages.ts';
+import { makePublicPages } from './publishing/public-pages.ts';
+import { makePublishingOperations } from './publishing/publishing.ts';
 import { makeAcceptTurn } from './turns/accept-turn.ts';
 import { makeAwaitResult } from './turns/await-result.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
@@ -74,6 +77,7 @@ export interface OperationParts {
   readonly secrets: ConnectionParts['secrets'];
   readonly broker: ConnectionParts['broker'];
   readonly checks: CheckOperationParts['checks'];
+  readonly publishing: Pick<PageOperationParts, 'releases' | 'ended'>;
   readonly webhooks: Pick<WebhookOperationParts, 'changed'> & Pick<TestWebhookParts, 'sendOnce'>;
   settings(): Settings;
   catalog(): Catalog;
@@ -99,7 +103,7 @@ type Verbs<V> = {
 
 const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 
-/** The verbs, and the three entry points for callers with a credential or a signed address. */
+/** The verbs, and the entry points for callers with a credential, with a signed address, or with nothing but a share. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, emptyArchives, deriveKey, webhooks } = parts;
@@ -109,14 +113,7 @@ export function makeOperations(parts: OperationParts) {
   const makeSetup = makeSessionSetup({ store, definitions });
   const definitionVerbs = makeDefinitionOperations({ store, audit, definitions, problems: parts.problems });
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
-  const { authenticate, logIn, ...signingKeys } = makeCredentials({
-    store,
-    audit,
-    clock,
-    deriveKey,
-    settings,
-    catalog,
-  });
+  const { authenticate, logIn, ...signingKeys } = makeCredentials({ ...parts, audit });
   const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
@@ -136,6 +133,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeScheduleOperations({ ...parts, access, audit, makeSetup, draining: parts.closing }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
+    ...makePublishingOperations({ store, access, audit, clock, ...parts.publishing }),
     ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, log: parts.log, draining }),
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
     getStatus: (_caller: Administrator) => parts.reports.status(),
@@ -158,7 +156,8 @@ export function makeOperations(parts: OperationParts) {
     }),
     awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
   });
-  return { authenticate, logIn, openFile: makeOpenFile({ store, blobs, fileAddresses }), ...verbs };
+  const openFile = makeOpenFile({ store, blobs, fileAddresses });
+  return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...verbs };
 }
 
 type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'> & {

@@ -5,6 +5,7 @@ import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
 import { OPERATOR } from '../support/http/callers.ts';
+import { publishHouse } from '../support/store/publishing.ts';
 import { aTask } from '../support/store/schedules.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
@@ -14,7 +15,7 @@ const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 /** The owners of the things: a key, another key of the same user, another user, nobody, a deleted session. */
 const WHOSE = ['own', 'second', 'other', 'unknown', 'deleted'] as const;
 type Whose = (typeof WHOSE)[number];
-type Noun = Exclude<keyof Access, 'webhook' | 'delivery' | 'scheduledTask'>;
+type Noun = Exclude<keyof Access, 'webhook' | 'delivery' | 'scheduledTask' | 'page' | 'share'>;
 type Ids = Readonly<Record<Noun, string>>;
 
 let rows: StoreHouse;
@@ -171,6 +172,20 @@ test.each([
   expect(await Promise.all([own!.id, other!.id].map(outcomeOf))).toEqual(outcomes);
   expect(await outcomeOf(own!.id.toUpperCase())).toBe('reached');
   for (const id of [gone!.id, UNKNOWN]) expect(await outcomeOf(id)).toBe('Scheduled task not found.');
+});
+
+test.each(WEBHOOKS)('pages and their shares: %s', async (who, outcomes) => {
+  const otto = await rows.store.users.get('otto');
+  const house = await publishHouse(rows);
+  const session = await house.workspace();
+  const pages = [await house.publish(session), await house.publish(session, { userSeq: otto.seq })];
+  const caller = callers[who]!;
+  const outcomeOf = (found: Promise<unknown>) => found.then(() => 'reached').catch((error: Error) => error.message);
+  for (const [at, whose] of [0, 1, 3].entries()) {
+    const expected = (lower: string, upper: string) => outcomes[whose]!.replace('*', lower).replace('#', upper);
+    expect(await outcomeOf(access.page(caller, pages[at]?.key ?? 'none'))).toBe(expected('page', 'Page'));
+    expect(await outcomeOf(access.share(caller, pages[at]?.shareCode ?? 'none'))).toBe(expected('share', 'Share'));
+  }
 });
 
 test('an ordinary run is not found as a background run', async () => {

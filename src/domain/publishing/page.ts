@@ -62,6 +62,18 @@ export interface PageVersion {
   readonly withdrawnAt: number | null;
 }
 
+export const SHARE_STATUSES = ['active', 'expired', 'withdrawn'] as const;
+/** Whether a share can be read. */
+export type ShareStatus = (typeof SHARE_STATUSES)[number];
+
+export function shareStatusOf(
+  { expiresAt, withdrawnAt }: Pick<PageVersion, 'expiresAt' | 'withdrawnAt'>,
+  now: number,
+): ShareStatus {
+  if (withdrawnAt !== null) return 'withdrawn';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+}
+
 /** Limits of the fields: characters, and numbers of things. */
 export const PAGE_LIMITS = {
   name: 200,

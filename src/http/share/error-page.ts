@@ -8,7 +8,7 @@ interface Words {
   readonly text: string;
 }
 
-const GONE: Readonly<Record<'expired' | 'withdrawn', Words>> = {
+const GONE: Partial<Readonly<Record<string, Words>>> = {
   expired: {
     title: 'This share has expired',
     text: 'It was published for a limited time. Ask its owner for a new link.',

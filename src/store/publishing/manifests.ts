@@ -1,5 +1,6 @@
 // What everybody reads of versions: which there are, and the files of one.
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
+import type { PageVersion } from '../../domain/publishing/page.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -21,6 +22,17 @@ export interface VersionFilter extends ListPage {
   readonly no: number | null;
   readonly from: number | null;
   readonly to: number | null;
+}
+
+/** A version as its share opens it. */
+export interface SharedVersion
+  extends Pick<
+    PageVersion,
+    'no' | 'shareCode' | 'shareType' | 'entryPath' | 'publishedAt' | 'expiresAt' | 'withdrawnAt'
+  > {
+  readonly seq: number;
+  readonly pageId: number;
+  readonly pageKey: string;
 }
 
 const FROM = 'publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id';
@@ -52,6 +64,17 @@ export function makeManifests({ read }: Database) {
         filter.offset,
       );
       return { items: rows.map(toReadable), total };
+    }),
+
+    /** The version of a share, whether it can be read or not; undefined for an unknown code, and of a deleted page. */
+    findShared: read(function* (tx: Reader, code: string): Step<SharedVersion | undefined> {
+      return yield* tx.get<SharedVersion>(
+        `SELECT v.seq, p.key AS pageKey, v.page_id AS pageId, v.no, v.share_code AS shareCode, v.share_type AS shareType,
+           v.entry_path AS entryPath, v.published_at AS publishedAt, v.expires_at AS expiresAt,
+           v.withdrawn_at AS withdrawnAt
+         FROM ${FROM} WHERE v.share_code = ? AND p.deleted_at IS NULL`,
+        code,
+      );
     }),
 
     /** The files of a version, in the order of their paths. */

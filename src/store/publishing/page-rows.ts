@@ -1,12 +1,14 @@
 // Rows of pages and versions, and what is read of them.
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
-import type {
-  Page,
-  PageOrigin,
-  PageOwner,
-  PageVersion,
-  ShareType,
-  VersionTrigger,
+import {
+  type Page,
+  type PageOrigin,
+  type PageOwner,
+  type PageVersion,
+  type ShareStatus,
+  shareStatusOf,
+  type ShareType,
+  type VersionTrigger,
 } from '../../domain/publishing/page.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -19,7 +21,6 @@ export interface ReadableVersion extends Omit<PageVersion, 'trigger' | 'reason' 
 
 /** A page with its owner, and with what can be read of it now. */
 export interface PageRecord extends Page {
-  readonly userId: string;
   readonly owner: PageOwner;
   /** Versions that can be read. */
   readonly versionCount: number;
@@ -34,10 +35,10 @@ export interface VersionRecord extends PageVersion {
   readonly pageName: string;
   readonly userSeq: number;
   readonly isLatest: boolean;
+  readonly status: ShareStatus;
 }
 
 interface OwnerRow {
-  user_id: string;
   username: string;
   full_name: string;
   department: string;
@@ -94,7 +95,7 @@ export const ENTRY = 'publish_files f ON f.version_seq = v.seq AND f.path = v.en
 export const PAGES = `SELECT p.id, p.key, p.user_seq, p.name, p.description, p.category, p.tags, p.origin,
     CASE p.origin WHEN 'existing_session' THEN s.id END AS session_id, p.task_id, p.entry_path, p.is_on_board,
     p.is_distraction_free, p.open_versions, p.created_at, p.updated_at,
-    u.id AS user_id, u.username, u.full_name, u.department, ${READABLE_COLUMNS}
+    u.username, u.full_name, u.department, ${READABLE_COLUMNS}
   FROM publish_pages p CROSS JOIN users u ON u.seq = p.user_seq LEFT JOIN sessions s ON s.seq = p.session_seq
     LEFT JOIN publish_versions v ON v.page_id = p.id AND v.no = ${LATEST_NO} LEFT JOIN ${ENTRY}`;
 
@@ -116,7 +117,6 @@ export function toPageRecord(row: PageRecordRow): PageRecord {
     isDistractionFree: row.is_distraction_free === 1,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    userId: row.user_id,
     owner: { account: row.username, name: row.full_name, department: row.department },
     // Ends that have not been noticed yet still count, but for the last.
     versionCount: latest === null ? 0 : row.open_versions,
@@ -166,8 +166,8 @@ export const VERSIONS = `SELECT v.seq, v.no, v.share_code, v.share_type, v.entry
 
 export type { VersionRecordRow };
 
-export function toVersionRecord(row: VersionRecordRow): VersionRecord {
-  return {
+export function toVersionRecord(row: VersionRecordRow, now: number): VersionRecord {
+  const version = {
     seq: row.seq,
     no: row.no,
     shareCode: row.share_code,
@@ -185,6 +185,7 @@ export function toVersionRecord(row: VersionRecordRow): VersionRecord {
     pageName: row.page_name,
     isLatest: row.is_latest === 1,
   };
+  return { ...version, status: shareStatusOf(version, now) };
 }
 
 /** Records on its page that a number of versions were opened, or closed if it is negative. */

@@ -13,10 +13,17 @@ export type PageChanges = Partial<
   Pick<Page, 'name' | 'description' | 'category' | 'tags' | 'entryPath' | 'isOnBoard' | 'isDistractionFree'>
 >;
 
+/** `sourceSeq` is null for a page of a task that has completed no firing since it was made. */
+export interface OwnedPage extends Pick<Page, 'id' | 'userSeq' | 'entryPath'> {
+  readonly sourceSeq: number | null;
+}
+
 /** Null leaves a filter out. */
 export interface PageFilter extends ListPage {
   readonly userSeq: number | null;
   readonly origin: PageOrigin | null;
+  /** Exactly. */
+  readonly name: string | null;
 }
 
 /** Lists count up to here. */
@@ -34,11 +41,22 @@ export function makePages(database: Database) {
       return row && toPageRecord(row);
     }),
 
+    /** Whose it is, and what its next version is made of. */
+    findOwned: read(
+      (tx: Reader, key: string): Step<OwnedPage | undefined> =>
+        tx.get<OwnedPage>(
+          `SELECT id, user_seq AS userSeq, entry_path AS entryPath, session_seq AS sourceSeq FROM publish_pages
+           WHERE key = ? AND deleted_at IS NULL`,
+          key,
+        ),
+    ),
+
     /** A page of the list, the newest first. */
     list: read(function* (tx: Reader, filter: PageFilter, now: number): Step<Listing<PageRecord>> {
       const { where, values } = conditions([IS_THERE], {
         'p.user_seq = ?': filter.userSeq,
         'p.origin = ?': filter.origin,
+        'p.name = ?': filter.name,
       });
       const { total } = (yield* tx.get<{ total: number }>(
         `SELECT count(*) AS total FROM (SELECT 1 FROM publish_pages p ${where} LIMIT ?)`,

@@ -8,6 +8,8 @@ import { conditions } from '../sessions/conditions.ts';
 import { countOpenIn, toVersionRecord, type VersionRecord, type VersionRecordRow, VERSIONS } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 
+export type OwnedShare = Pick<VersionRecord, 'userSeq'>;
+
 /** Null leaves a filter out. */
 export interface ShareFilter extends ListPage {
   readonly userSeq: number | null;
@@ -28,13 +30,24 @@ const SHARE = `SELECT v.seq, v.page_id, v.is_open, v.withdrawn_at FROM publish_v
 /** The verbs. Shares of deleted pages are not there. `now` is epoch ms. */
 export function makeShares(database: Database) {
   const { read } = database;
-  const write = makeAuditedWrite(database);
   return {
+    ...makeShareEnds(database),
+
     find: read(function* (tx: Reader, code: string, now: number): Step<VersionRecord | undefined> {
       const sql = `${VERSIONS} WHERE v.share_code = ? AND p.deleted_at IS NULL`;
       const row = yield* tx.get<VersionRecordRow>(sql, now, code);
-      return row && toVersionRecord(row);
+      return row && toVersionRecord(row, now);
     }),
+
+    /** Whose it is. */
+    findOwned: read(
+      (tx: Reader, code: string): Step<OwnedShare | undefined> =>
+        tx.get<OwnedShare>(
+          `SELECT v.user_seq AS userSeq FROM publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id
+           WHERE v.share_code = ? AND p.deleted_at IS NULL`,
+          code,
+        ),
+    ),
 
     /** A page of the list, the newest first. */
     list: read(function* (tx: Reader, filter: ShareFilter, now: number): Step<Listing<VersionRecord>> {
@@ -55,9 +68,15 @@ export function makeShares(database: Database) {
         filter.limit,
         filter.offset,
       );
-      return { items: rows.map(toVersionRecord), total };
+      return { items: rows.map((row) => toVersionRecord(row, now)), total };
     }),
+  };
+}
 
+/** The verbs that end shares. */
+function makeShareEnds(database: Database) {
+  const write = makeAuditedWrite(database);
+  return {
     /** Sets when it ends, null for never. Throws `not_found`, and `conflict` when it was withdrawn. */
     setEnd: (code: string, expiresAt: number | null, note?: Note<void>): Promise<void> =>
       write(note, function* (tx) {

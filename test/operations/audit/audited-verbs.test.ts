@@ -23,6 +23,16 @@ const NEW_WEBHOOK = {
   ownerScope: null,
   user: 'mara',
 } as const;
+const NEW_PAGE = {
+  name: 'Tides',
+  description: null,
+  category: null,
+  tags: [],
+  entryPath: '/site/index.html',
+  isOnBoard: false,
+  isDistractionFree: false,
+  scheduledTaskId: null,
+};
 const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capabilityChoice: null } as const;
 
 /**
@@ -33,6 +43,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   authenticate: 'entry point',
   logIn: 'entry point',
   openFile: 'entry point',
+  publicPages: 'entry point',
   acceptTurn: 'of programs',
   awaitResult: 'of programs',
   pollRun: 'of programs',
@@ -111,6 +122,20 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     'webhook.redeliver',
     ({ webhook }, v) => v.redeliverMany(ROOT, { webhookId: webhook.id, state: 'failed', since: 0 }),
   ],
+  listPages: 'not of a conversation',
+  getPage: 'not of a conversation',
+  listPageVersions: 'not of a conversation',
+  createPage: [
+    'page.create',
+    ({ published }, v) => v.createPage(ROOT, { ...NEW_PAGE, sessionId: published.sessionId }),
+  ],
+  changePage: ['page.change', ({ page }, v) => v.changePage(ROOT, page.key, { name: 'n' })],
+  deletePage: ['page.delete', ({ page }, v) => v.deletePage(ROOT, page.key)],
+  releaseVersion: ['page.release', ({ page }, v) => v.releaseVersion(ROOT, page.key, { reason: null })],
+  listShares: 'not of a conversation',
+  getShare: 'not of a conversation',
+  changeShare: ['share.change', ({ page }, v) => v.changeShare(ROOT, page.shareCode, { expiresAt: null })],
+  withdrawShare: ['share.withdraw', ({ page }, v) => v.withdrawShare(ROOT, page.shareCode)],
   listenToEvents: [
     'house.follow',
     (_, v) => v.listenToEvents(ROOT, { ownerScope: 'system', types: [], afterId: 0, limit: 9, waitMs: 0 }, SIGNAL),
@@ -196,7 +221,12 @@ test.each(RECORDED)(
         action,
         targetType: AUDIT_ACTIONS[action],
         targetId: expect.stringMatching(/./),
-        sessionId: /^(session|run|delivery|(question|insight)\.(?!list))/.test(action) ? built.run.sessionId : null,
+        sessionId:
+          action === 'page.create'
+            ? built.published.sessionId
+            : /^(session|run|delivery|(question|insight)\.(?!list))/.test(action)
+              ? built.run.sessionId
+              : null,
         ...ORIGIN,
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },

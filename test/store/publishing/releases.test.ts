@@ -213,7 +213,9 @@ test('a daemon killed while copying leaves nothing that anybody sees, and the dr
   await house.store.close();
   const store = openStore(house.file, house.clock);
   const now = house.clock.now();
-  expect(await store.pages.list({ userSeq: null, origin: null, limit: 9, offset: 0 }, now)).toMatchObject({ total: 0 });
+  expect(await store.pages.list({ userSeq: null, origin: null, name: null, limit: 9, offset: 0 }, now)).toMatchObject({
+    total: 0,
+  });
   expect(await store.shares.list({ userSeq: null, pageId: null, limit: 9, offset: 0 }, now)).toMatchObject({
     total: 0,
   });

@@ -9,6 +9,7 @@ import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts } from '../../../src/operations/operations.ts';
 import { deriveSealKey } from './audit.ts';
 import { aKey, aUser, SETTINGS } from '../http/http-house.ts';
+import { publishHouse } from './publishing.ts';
 import { aWebhook, renderId } from './webhooks.ts';
 import { aTask } from './schedules.ts';
 import { fenceOf, storeHouse } from './store-house.ts';
@@ -61,6 +62,7 @@ export async function auditedHouse() {
   };
   const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };
   const served = { findings: [], serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
+  const publishing = await publishHouse(rows);
   const operations = makeOperations({
     store,
     clock,
@@ -80,6 +82,7 @@ export async function auditedHouse() {
       changed: () => undefined,
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
+    publishing: { releases: publishing.releases, ended: () => undefined },
     settings: () => SETTINGS,
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
@@ -110,6 +113,8 @@ export async function auditedHouse() {
   const task = await store.schedules.create(aTask(user.seq));
   await store.teams.create({ name: 'Blue', budgetUsd: null });
   const webhook = await store.webhooks.create(aWebhook(), renderId);
+  const published = await publishing.workspace();
+  const page = await publishing.publish(published);
   const deliveryId = await store.deliveries.recordTest(
     { webhook, eventId: newId(1), eventType: 'session.completed', sessionSeq: run!.sessionSeq, body: '{}' },
     { at: 1, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: null },
@@ -128,6 +133,9 @@ export async function auditedHouse() {
     task,
     webhook,
     deliveryId,
+    publishing,
+    published,
+    page,
     user,
     key,
     entries,

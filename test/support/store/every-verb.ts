@@ -415,6 +415,8 @@ async function callPublishing(house: StoreHouse): Promise<void> {
   const manual = { trigger: 'manual', reason: null, jobId: null } as const;
   const { key, shareCode } = await pages.publish({ seq, plan, files: [] }, { ...manual, page });
   const { id } = (await pages.find(key, now))!;
+  await pages.findOwned(key);
+  await shares.findOwned(shareCode);
   await pages.change(id, { name: 'n' });
   await pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }));
   await enqueue(house, { taskId: 't', firingSeq: 1, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
@@ -436,13 +438,16 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
   const { pages, shares, manifests, board, pageRemovals } = store;
   const now = clock.now();
   for (const userSeq of [null, user.seq]) {
-    for (const origin of [null, 'scheduled_task'] as const) await pages.list({ ...PAGE, userSeq, origin }, now);
+    for (const origin of [null, 'scheduled_task'] as const) {
+      for (const name of [null, 'n']) await pages.list({ ...PAGE, userSeq, origin, name }, now);
+    }
     for (const pageId of [null, id]) await shares.list({ ...PAGE, userSeq, pageId }, now);
   }
   const { seq } = (await shares.find(code, now))!;
   for (const no of [null, 1]) {
     for (const at of [null, now]) await manifests.listReadable({ ...PAGE, pageId: id, no, from: at, to: at }, now);
   }
+  await manifests.findShared(code);
   await manifests.listFiles(seq);
   await manifests.findFile(seq, '/site/index.html');
   for (const account of [null, 'mara']) {

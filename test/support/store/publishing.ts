@@ -46,8 +46,8 @@ export const SITE = filesOf('/site/index.html', '/site/style.css', '/site/img/mo
 export const MANUAL = { trigger: 'manual', reason: null, jobId: null } as const;
 
 /** A store with blobs, and releases over both. */
-export async function publishHouse() {
-  const house = await storeHouse();
+export async function publishHouse(given?: StoreHouse) {
+  const house = given ?? (await storeHouse());
   const directory = join(temporaryDirectory(), 'blobs');
   mkdirSync(directory);
   const blobs = await openBlobStore(directory);
@@ -112,6 +112,7 @@ export async function publishHouse() {
     async release(id: number, { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>, entryPath = '/site/index.html') {
       return requirePublished(await releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page: { id } }));
     },
+    enqueue: (firing: CompletedFiring) => enqueue(house, firing),
     page: (key: string) => house.store.pages.find(key, house.clock.now()),
     share: (code: string) => house.store.shares.find(code, house.clock.now()),
     filesOfShare: async (code: string) => {

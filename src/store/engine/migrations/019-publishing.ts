@@ -34,6 +34,7 @@ CREATE TABLE publish_pages (
   CHECK ((latest_published_at IS NULL) = (open_versions = 0))
 ) STRICT;
 CREATE INDEX publish_pages_by_owner ON publish_pages (user_seq, id) WHERE deleted_at IS NULL;
+CREATE INDEX publish_pages_by_name ON publish_pages (name, id) WHERE deleted_at IS NULL;
 CREATE INDEX publish_pages_by_task ON publish_pages (task_id) WHERE task_id IS NOT NULL AND deleted_at IS NULL;
 -- All that the board is filtered by, so that it is read in the index alone.
 CREATE INDEX publish_pages_board

@@ -1,0 +1,146 @@
+// What everybody may read of published pages, without a credential (§4.7). It names nothing of the house but a page's owner.
+import type { Clock } from '../../domain/clock.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { Listing, Page as ListPage } from '../../domain/listing.ts';
+import type { Page, PageOwner } from '../../domain/publishing/page.ts';
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Category } from '../../store/publishing/board.ts';
+import type { PageRecord, ReadableVersion } from '../../store/publishing/page-rows.ts';
+import { makeOpenShare, type OpenedShare } from './open-share.ts';
+
+export type { OpenedShare };
+
+/** A version that can be read. */
+export type PublicVersion = ReadableVersion;
+
+/** A page, with what can be read of it now. */
+export interface PublicPage
+  extends Pick<
+    Page,
+    | 'key'
+    | 'name'
+    | 'description'
+    | 'category'
+    | 'tags'
+    | 'origin'
+    | 'isOnBoard'
+    | 'isDistractionFree'
+    | 'createdAt'
+    | 'updatedAt'
+  > {
+  readonly owner: PageOwner;
+  /** Versions that can be read. */
+  readonly versionCount: number;
+  /** The newest of them. */
+  readonly latest: PublicVersion | null;
+}
+
+/** An absent filter finds everything. The name is a part of it, whatever its case; the others are exact (F5). */
+export interface BoardQuery extends ListPage {
+  readonly account?: string;
+  readonly category?: string;
+  readonly name?: string;
+}
+
+/** Published from one moment on and before another, epoch ms. */
+export interface PublicVersionQuery extends ListPage {
+  readonly no?: number;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface PublicPageParts {
+  readonly store: Pick<Store, 'pages' | 'board' | 'manifests'>;
+  readonly blobs: Pick<BlobStore, 'open'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type PublicPages = ReturnType<typeof makePublicPages>;
+
+/**
+ * The entry points. What is unknown, deleted or can't be read any more is `not_found`; `details.why` says what people may
+ * know of the reason.
+ */
+export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
+  const { pages, board, manifests } = store;
+  const shares = makeOpenShare({ manifests, blobs, clock, log });
+
+  async function requirePage(key: string): Promise<PageRecord> {
+    const page = await pages.find(key, clock.now());
+    if (page === undefined) throw notFound('Page');
+    return page;
+  }
+
+  /** The version of that number; undefined when it can't be read. */
+  const findReadable = async (pageId: number, no: number): Promise<PublicVersion | undefined> => {
+    const filter = { pageId, no, from: null, to: null, limit: 1, offset: 0 };
+    return (await manifests.listReadable(filter, clock.now())).items[0];
+  };
+
+  return {
+    /** Pages on the board with a version that can be read, the last published first. */
+    board: async (query: BoardQuery): Promise<Listing<PublicPage>> => {
+      const { account = null, category = null, name = null, limit, offset } = query;
+      const { items, total } = await board.list({ account, category, name, limit, offset }, clock.now());
+      return { items: items.map(toPublic), total };
+    },
+
+    /** At most 100 categories of the board, those with most pages first. */
+    categories: (): Promise<readonly Category[]> => board.listCategories(),
+
+    /** Any page that is not deleted, on the board or not. */
+    page: async (key: string): Promise<PublicPage> => toPublic(await requirePage(key)),
+
+    /** The versions of a page that can be read, the newest first. */
+    versions: async (key: string, query: PublicVersionQuery): Promise<Listing<PublicVersion>> => {
+      const { id } = await requirePage(key);
+      const { no = null, from = null, to = null, limit, offset } = query;
+      return manifests.listReadable({ pageId: id, no, from, to, limit, offset }, clock.now());
+    },
+
+    /** A share with its page. */
+    share: async (code: string): Promise<{ readonly page: PublicPage; readonly version: PublicVersion }> => {
+      const { pageKey, pageId, no } = await shares.require(code);
+      const [page, version] = [await requirePage(pageKey), await findReadable(pageId, no)];
+      if (version === undefined) throw notFound('Share');
+      return { page: toPublic(page), version };
+    },
+
+    /** The files of a version, in the order of their workspace paths. */
+    files: async (key: string, no: number): Promise<readonly FileVersion[]> => {
+      const { id } = await requirePage(key);
+      const version = await findReadable(id, no);
+      const shared = version && (await manifests.findShared(version.shareCode));
+      if (shared === undefined) throw notFound('Version');
+      return manifests.listFiles(shared.seq);
+    },
+
+    openEntry: shares.openEntry,
+    openAsset: shares.openAsset,
+  };
+}
+
+/** Field by field: what is added to a page stays in the house. */
+function toPublic(page: PageRecord): PublicPage {
+  const { key, name, description, category, tags, origin, isOnBoard, isDistractionFree, createdAt, updatedAt } = page;
+  const { owner, versionCount, latest } = page;
+  return {
+    key,
+    name,
+    description,
+    category,
+    tags,
+    origin,
+    isOnBoard,
+    isDistractionFree,
+    createdAt,
+    updatedAt,
+    owner,
+    versionCount,
+    latest,
+  };
+}
