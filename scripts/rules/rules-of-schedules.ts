@@ -24,8 +24,12 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
     text: 'A task has a name, a cron with its time zone, a prompt or steps, an owner, a target, a project, and what it does on overlap.',
     proofs: {
       'store/schedules/tasks.test.ts': ['a task is found with its next time, its owner and the one step of its prompt'],
+      'http/schedules/schedules.test.ts': [
+        'a new task has the documented defaults, and shows when it fires next',
+        'everything that can be chosen is kept',
+        'of %j changes that and nothing else',
+      ],
     },
-    missing: 'the shape, and each field changed',
   },
   {
     id: 'I1 firings',
@@ -54,14 +58,28 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
   {
     id: 'I5 endpoints',
     text: 'Tasks are listed, created, read, changed, deleted and fired: one’s own by login token, everybody’s by an administrator.',
-    proofs: {},
-    missing: 'each endpoint with each credential',
+    proofs: {
+      'http/schedules/schedules.test.ts': [
+        'every request has the status of its caller',
+        "nobody %s another user's task; an unknown one and a malformed id are 404",
+        'an administrator makes tasks of others, by name or id; nobody else does',
+        'a list has one’s own tasks, an administrator’s has all; by name, owner and state',
+      ],
+      'acceptance/schedules/schedule-commands.test.ts': [
+        'a user has tasks of their own with their login token, and reaches nobody else’s',
+      ],
+    },
   },
   {
     id: 'I5 replies',
     text: 'A reply has the next five firings, the last one and its status; without steps, the prompt is the one step.',
-    proofs: {},
-    missing: 'both, before and after a firing',
+    proofs: {
+      'http/schedules/schedules.test.ts': [
+        'a new task has the documented defaults, and shows when it fires next',
+        'is a firing with a session of its own, which shows in the list of firings and in the task',
+      ],
+      'operations/schedules/task-steps.test.ts': ['without steps, the prompt is the one step, which has an id'],
+    },
   },
   {
     id: 'I6',
@@ -72,8 +90,10 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'unfinished runs of tasks count toward the limit of their user, and of no key',
         'runs of tasks are background work: they leave a slot, and take turns with the runs of keys',
       ],
+      'acceptance/schedules/schedule-commands.test.ts': [
+        'no key of the owner sees the session of a task, nor its runs',
+      ],
     },
-    missing: 'a key of the owner at every endpoint of sessions and runs',
   },
   {
     id: 'I7',
@@ -96,8 +116,8 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'the time zone "%s" is refused',
         '"%s" has no fault',
       ],
+      'http/schedules/schedules.test.ts': ['whatever is wrong is 422 with its field, and nothing is kept'],
     },
-    missing: '422 of the endpoint',
   },
   {
     id: 'I8 clock changes',

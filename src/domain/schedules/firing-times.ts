@@ -13,10 +13,30 @@ export function cronFault(cron: string, timezone: string): { at: 'cron' | 'timez
   try {
     if (open(cron).nextRun() === null) return { at: 'cron', mustBe: 'must fire at some time; it never does' };
     return null;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
-    return { at: 'cron', mustBe: `must be a cron expression: ${reason.replace(/\.$/, '')}` };
+  } catch {
+    return { at: 'cron', mustBe: `must have five fields that are valid: ${wrongFieldOf(cron)}` };
   }
+}
+
+const FIELDS = [
+  ['minute', '0 to 59'],
+  ['hour', '0 to 23'],
+  ['day of month', '1 to 31 or L'],
+  ['month', '1 to 12 or JAN to DEC'],
+  ['day of week', '0 to 7 or SUN to SAT'],
+] as const;
+
+/** The first field that is wrong, in words: those of the library count some fields from 0. */
+function wrongFieldOf(cron: string): string {
+  for (const [index, field] of cron.trim().split(/\s+/).entries()) {
+    const [name, values] = FIELDS[index]!;
+    try {
+      open(['*', '*', '*', '*', '*'].with(index, field).join(' '));
+    } catch {
+      return `the ${name} is ${values}, a list, a range or a step such as */2, and not ${field}`;
+    }
+  }
+  return cron;
 }
 
 /**

@@ -240,3 +240,41 @@ test('a user has tasks of their own with their login token, and reaches nobody e
   const ofMara = actions.items.filter(({ target_id: id }) => id === maras.scheduled_task_id);
   expect(ofMara.map(({ action }) => action)).toEqual(['scheduled_task.create']);
 });
+
+test('no key of the owner sees the session of a task, nor its runs', async () => {
+  const task = await create('--prompt', 'Look [[text=Seen.]]');
+  const firing = await run(task.name);
+  await movesWhen(firing, 3);
+  const { run: ended } = movesOf(firing)[0]!;
+  const { key } = (await daemon.admin('POST', '/api/v1/keys', { user: 'mara', scope: 'global' })) as { key: string };
+  // A turn names its session in a header.
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'x-session-id': firing.session_id,
+  };
+  const ask = async (method: string, path: string, body?: object) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(`${daemon.url}/openapi/v1${path}`, { method, headers, ...json });
+    return [method, path, response.status, await response.json()] as const;
+  };
+  const session = `/sessions/${firing.session_id}`;
+  const message = { model: 'errand', messages: [{ role: 'user', content: 'Hi' }] };
+  const refused = await Promise.all([
+    ask('GET', `${session}/messages`),
+    ask('GET', `${session}/artifacts`),
+    ask('GET', `${session}/capability-config`),
+    ask('GET', `${session}/user-inputs`),
+    ask('POST', `${session}/stop`),
+    ask('DELETE', session),
+    ask('POST', '/messages', message),
+    ask('GET', `/runs/${ended.run_id}`),
+    ask('GET', `/runs/${ended.run_id}/stream`),
+    ask('GET', `/runs/${ended.run_id}/artifacts`),
+  ]);
+  expect(refused.map(([method, path, status]) => `${status} ${method} ${path}`)).toEqual(
+    refused.map(([method, path]) => `404 ${method} ${path}`),
+  );
+  expect((await ask('GET', '/sessions'))[3]).toMatchObject({ items: [], total: 0 });
+  expect(await errand('sessions', 'show', firing.session_id)).toMatchObject({ status: 'completed' });
+});

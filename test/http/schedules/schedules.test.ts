@@ -111,7 +111,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
     ['deletes one', 200, () => ({ method: 'DELETE', path: `${PATH}/${own}` })],
   ] as const;
 
-  test(`${status} for every request`, async () => {
+  test('every request has the status of its caller', async () => {
     for (const [what, success, request] of REQUESTS) {
       const got = await send(house, { ...request(), ...who });
       const expected = [what, status === 200 ? success : status, ['code', 'data', 'message']];
