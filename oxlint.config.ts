@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
-  ['execution', 'webhooks', 'publishing'],
+  ['execution', 'webhooks', 'publishing', 'scheduling'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],

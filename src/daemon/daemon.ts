@@ -55,7 +55,7 @@ async function build(start: Start): Promise<Daemon> {
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const engine = makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox });
+  const engine = makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, disk, sandbox });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   closers.push(...engine.closers, schemas.stop);

@@ -27,6 +27,7 @@ import { makeQuestionWatch } from '../execution/queue/question-watch.ts';
 import { makeQueueWait } from '../execution/queue/queue-wait.ts';
 import { makeStopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Disk } from '../files/disk.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
@@ -35,6 +36,7 @@ import type { Store } from '../store/open-store.ts';
 import type { Closer } from './closers.ts';
 import { openPublishing } from './open-publishing.ts';
 import { openQueue } from './open-queue.ts';
+import { openScheduler } from './open-scheduler.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import { openBroker } from './run-services.ts';
 
@@ -47,21 +49,22 @@ export interface EngineParts {
   readonly blobs: BlobStore;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
+  readonly disk: Disk;
   readonly sandbox: SandboxProbe;
 }
 
 export type Engine = ReturnType<typeof makeEngine>;
 
 /** Makes the engine. None of its services works before `start`. */
-export function makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox }: EngineParts) {
+export function makeEngine(parts: EngineParts) {
+  const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
   const { places } = config;
   const { settings } = live;
   const grant = () => (sandbox.ok ? sandbox.grant : null);
-  const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
 
   const broker = openBroker({ config, live, log, store, secrets });
   const pool = openPool(live, log);
-  const workspaces = makeWorkspaces({ directory: join(places.dataDir, 'workspaces'), blobs, owner });
+  const workspaces = makeWorkspaces({ directory: join(places.dataDir, 'workspaces'), blobs, owner: ownerOfFiles() });
   const browser = openBrowser(live, log, grant);
   const documentReader = makeDocumentReader({ log, clock });
   const permits = makePermits();
@@ -107,6 +110,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     { stop: documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
+    openScheduler({ ...parts, node, clock }),
   ];
   return {
     rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives, webhooks, publishing },
@@ -118,6 +122,9 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     },
   };
 }
+
+/** Who owns the files of workspaces; null: whoever the daemon runs as. */
+const ownerOfFiles = () => (process.getuid?.() === 0 ? SANDBOX_OWNER : null);
 
 interface BackgroundService {
   readonly start?: () => void;

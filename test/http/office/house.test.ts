@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeHouse } from '../../../src/operations/office/house.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { aTask } from '../../support/store/schedules.ts';
 import { COST, officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
 
 const BASE = '/api/v1/office-mode';
@@ -59,6 +60,7 @@ describe('the snapshot', () => {
     const ben = await rows.person('ben');
     await rows.work({ who: ben, goesOn: true });
     await rows.accept(ben);
+    for (const { user } of [ann, ann, ben]) await rows.store.schedules.create(aTask(user.seq));
     rows.clock.jump(90_000);
     expect(await data('/snapshot?tz=UTC')).toMatchObject({
       overview: {
@@ -71,9 +73,10 @@ describe('the snapshot', () => {
         total_tokens: 3 * TOKENS,
       },
       teams: [
-        { id: red, today_active: 1, today_total_tokens: 2 * TOKENS },
+        { id: red, today_active: 1, scheduled_task_count: 2, today_total_tokens: 2 * TOKENS },
         {
           id: '__unassigned__',
+          scheduled_task_count: 1,
           name: 'Unassigned',
           budget_amount_usd: null,
           today_active: 2,

@@ -1,6 +1,7 @@
 // The snapshot of the house (§4.8 rules 1 and 2, G13) after some work.
 import { expect, test } from 'vitest';
 import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { aTask } from '../../support/store/schedules.ts';
 import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/store/office-house.ts';
 
 /** When the virtual team is there (rule 1), and how many sessions it counts. */
@@ -54,11 +55,34 @@ const UNASSIGNED: Readonly<
     },
     null,
   ],
+  'enabled tasks of nobody alone': [
+    async (house) => {
+      const { user } = await house.person('ann');
+      await house.store.schedules.create(aTask(user.seq));
+    },
+    null,
+  ],
   'usage of nobody in a session that was deleted': [
     async (house) => house.delete(await house.work({ who: await house.person('ann') })),
     1,
   ],
 };
+
+test('a team has as many scheduled tasks as its members have enabled, and the virtual team those of the others', async () => {
+  const house = await officeHouse();
+  const red = await house.team('Red');
+  const ann = await house.person('ann', red);
+  const ben = await house.person('ben', red);
+  const eve = await house.person('eve');
+  for (const { user } of [ann, ann, ben, eve]) await house.store.schedules.create(aTask(user.seq));
+  await house.store.schedules.create(aTask(ann.user.seq, { enabled: false }));
+  const gone = await house.store.schedules.create(aTask(ann.user.seq));
+  await house.store.schedules.remove(gone.id);
+  await house.work({ who: eve });
+  const { teams, unassigned } = await house.snapshot();
+  expect(teams.map(({ scheduledTasks }) => scheduledTasks)).toEqual([3]);
+  expect(unassigned).toMatchObject({ active: 1, scheduledTasks: 1 });
+});
 
 test.each(Object.entries(UNASSIGNED))('rule 1: the virtual team and %s', async (_, [play, active]) => {
   const house = await officeHouse();

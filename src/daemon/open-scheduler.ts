@@ -1,0 +1,35 @@
+// The scheduler, wired to what limits background work and to what determines the setup of a session.
+import type { LiveConfig } from '../config/live-config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { WorkerNodes } from '../execution/queue/node.ts';
+import type { Disk } from '../files/disk.ts';
+import type { Log } from '../log/log.ts';
+import { makeSessionSetup } from '../operations/turns/session-setup.ts';
+import { makeScheduler } from '../scheduling/scheduler.ts';
+import type { Store } from '../store/open-store.ts';
+
+export interface SchedulingParts {
+  readonly live: Pick<LiveConfig, 'settings' | 'definitions'>;
+  readonly store: Store;
+  readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Makes the service. Changes of tasks wake it. */
+export function openScheduler({ live, store, node, disk, clock, log }: SchedulingParts) {
+  const { settings, definitions } = live;
+  const makeSetup = makeSessionSetup({ store, definitions });
+  const scheduler = makeScheduler({
+    store,
+    setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),
+    limits: () => ({ ...settings().background, capacity: node.onlineCapacity() }),
+    disk,
+    random: Math.random,
+    clock,
+    log,
+  });
+  store.schedules.onRescheduled(scheduler.wake);
+  return { start: scheduler.wake, stop: scheduler.stop };
+}
