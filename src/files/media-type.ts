@@ -79,6 +79,33 @@ export function presentationOf(name: string, asked: 'inline' | 'attachment'): Pr
   return { disposition: 'attachment', contentType: type ?? 'application/octet-stream' };
 }
 
+/** Types that pages load by name: under another type, browsers refuse them. */
+const LOADED = new Set([
+  'application/javascript',
+  'application/json',
+  'application/wasm',
+  'text/css',
+  'text/javascript',
+  'text/vtt',
+]);
+
+/**
+ * How a published file of this name is sent (F3). HTML is sent as what it is, for a policy that isolates it; SVG is an image; other
+ * XML is text, since browsers would take it for a document.
+ */
+export function publishedPresentationOf(name: string, asked: Presentation['disposition']): Presentation {
+  const type = mediaTypeOf(name);
+  if (asked === 'attachment' || type === null)
+    return { disposition: 'attachment', contentType: type ?? 'application/octet-stream' };
+  if (type === 'text/html' || (LOADED.has(type) && isText(type)))
+    return { disposition: 'inline', contentType: `${type}; charset=utf-8` };
+  if (LOADED.has(type) || SHOWN.has(type) || /^(?:audio|font|image|video)\//.test(type))
+    return { disposition: 'inline', contentType: type };
+  return isText(type)
+    ? { disposition: 'inline', contentType: `${PLAIN_TEXT}; charset=utf-8` }
+    : { disposition: 'attachment', contentType: type };
+}
+
 function isText(type: string): boolean {
   return type.startsWith('text/') || TEXTS.has(type) || type.endsWith('+json') || type.endsWith('+xml');
 }

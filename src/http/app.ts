@@ -25,6 +25,7 @@ import { type Reply, sendReply, sendReplyAndClose } from './frame/reply.ts';
 import type { Route } from './frame/route.ts';
 import { makeOfficeStreams } from './office/streams.ts';
 import { makeWatchers } from './office/watchers.ts';
+import { makeMissLimit } from './public/miss-limit.ts';
 import { makeRoutes } from './routes.ts';
 import { errorPageReply, isPagePath } from './share/page-reply.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
@@ -66,6 +67,8 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     runs,
     readiness,
     clientAddressOf,
+    countMisses: makeMissLimit({ clock, clientAddressOf }),
+    settings,
     clock,
   });
 }

@@ -49,7 +49,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
   const components: Components = new Map();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    const path = route.path.replace(/[:*](\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, components) };
   }
   const webhooks = describeWebhooks(components);
@@ -100,7 +100,7 @@ function operationOf(route: Route, components: Components): object {
 function operationIdOf({ method, path }: Route): string {
   const words = path
     .replace('/v1/', '/')
-    .replaceAll(':', 'by-')
+    .replaceAll(/[:*]/g, 'by-')
     .split(/[/.-]/)
     .filter((word) => word !== '');
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
@@ -112,7 +112,7 @@ function tagOf(path: string): string {
 }
 
 function pathParametersOf({ path }: Route): object[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  return [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,

@@ -1,6 +1,7 @@
-// Every path of the daemon, those of Office Mode and of webhooks from pages of their own: its method, its guard, the shape of
+// Every path of the daemon, those of Office Mode, webhooks and publishing from pages of their own: its method, its guard, the shape of
 // its errors, what it reads and what it replies.
 import type { Clock } from '../domain/clock.ts';
+import type { Settings } from '../domain/settings.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
@@ -51,6 +52,9 @@ import { makeFileHandler } from './files/signed-files.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
+import type { CountMisses } from './public/miss-limit.ts';
+import { publicRoutes } from './public/routes.ts';
+import { publishingRoutes } from './publishing/routes.ts';
 import { VERSION } from '../version.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
@@ -78,6 +82,8 @@ export interface RouteParts {
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly clientAddressOf: ClientAddressOf;
+  readonly countMisses: CountMisses;
+  readonly settings: () => Settings;
   readonly clock: Clock;
 }
 
@@ -87,6 +93,8 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...officeRoutes(parts),
+    ...publishingRoutes(parts),
+    ...publicRoutes(parts),
     ...shareRoutes(),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,

@@ -127,5 +127,19 @@ export const moment: Shape<number> = {
   describe: () => ({ type: 'string', description: 'A date, or a time with its offset, in ISO 8601.' }),
 };
 
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** A day of the calendar, `YYYY-MM-DD`; in which zone is said elsewhere. */
+export const calendarDate: Shape<string> = {
+  admits: (value) => typeof value === 'string',
+  read: (value, path) => {
+    const at = typeof value === 'string' && DATE.test(value) ? Date.parse(value) : Number.NaN;
+    // Some engines read 30 February as a day of March.
+    if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(value as string)) return value as string;
+    throw unprocessable(path, 'must be a date such as 2026-03-01');
+  },
+  describe: () => ({ type: 'string', format: 'date' }),
+};
+
 /** Where to rejoin a stream. */
 export const followQuery = object({ after: eventId });

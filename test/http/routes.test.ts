@@ -126,6 +126,26 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/stream office envelope sse',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream office envelope sse',
   'GET /api/v1/office-mode/stream office envelope sse',
+  'GET /api/v1/publishes user envelope',
+  'POST /api/v1/publishes user envelope',
+  'GET /api/v1/publishes/:publish_key user envelope',
+  'PATCH /api/v1/publishes/:publish_key user envelope',
+  'DELETE /api/v1/publishes/:publish_key user envelope',
+  'GET /api/v1/publishes/:publish_key/versions user envelope',
+  'POST /api/v1/publishes/:publish_key/versions user envelope',
+  'GET /api/v1/shares user envelope',
+  'GET /api/v1/shares/:share_code user envelope',
+  'PATCH /api/v1/shares/:share_code user envelope',
+  'DELETE /api/v1/shares/:share_code user envelope',
+  'GET /api/v1/public/publishes none envelope',
+  'GET /api/v1/public/publishes/:publish_key none envelope',
+  'GET /api/v1/public/publishes/:publish_key/versions none envelope',
+  'GET /api/v1/public/publishes/:publish_key/versions/:version_no/files none envelope',
+  'GET /api/v1/public/shares/:share_code none envelope',
+  'GET /api/v1/public/shares/:share_code/metadata none envelope',
+  'GET /api/v1/public/shares/:share_code/content none envelope',
+  'GET /api/v1/public/shares/:share_code/assets/*path none envelope',
+  'GET /api/v1/public/shares/:share_code/media none envelope',
   'GET /share/static/:name none bare',
   'GET /openapi.json none bare',
 ];
@@ -196,7 +216,7 @@ test.each(TABLE)('%s refuses other methods before it asks for a key', async (lin
   const [, path] = line.split(' ') as [string, string];
   const house = await openHouse();
   // A word in the place of an id, such as `redeliver`, is an id to the other methods.
-  const isOf = (other: string) => new RegExp(`^${other.split(' ')[1]!.replace(/:\w+/g, '[^/]+')}$`).test(path);
+  const isOf = (other: string) => new RegExp(`^${other.split(' ')[1]!.replace(/[:*]\w+/g, '[^/]+')}$`).test(path);
   const allowed = TABLE.filter(isOf).flatMap((other) => {
     const method = other.split(' ')[0]!;
     return method === 'GET' && !other.endsWith('sse') ? ['GET', 'HEAD'] : [method];

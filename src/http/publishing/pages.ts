@@ -1,0 +1,49 @@
+// The handlers of pages and their versions, for their owners (F7).
+import type { Caller } from '../../domain/people/user.ts';
+import { publicBaseOf } from '../../domain/publishing/public-address.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { Static } from '../../wire/shape.ts';
+import type { pageQuery } from '../../wire/listing.ts';
+import type { NewPageWire, NewVersionWire, ownedPageQuery, PageChangeWire } from '../../wire/publishing/page.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { renderList } from '../frame/render-list.ts';
+import { created, ok } from '../frame/reply.ts';
+import { keyInPath } from '../public/names.ts';
+import { newPageOf, newVersionOf, pageChangesOf, renderOwnedVersion, renderPage } from './pages-wire.ts';
+
+export interface PublishingParts {
+  readonly operations: Operations;
+  readonly settings: () => Pick<Settings, 'publicUrl' | 'shareOrigin'>;
+}
+
+/** The handlers by name; `routes.ts` assigns their paths. */
+export function makePageHandlers({ operations, settings }: PublishingParts) {
+  const base = () => publicBaseOf(settings());
+  return {
+    list: async ({ query }: Exchange<Static<typeof ownedPageQuery>>, caller: Caller) => {
+      const { name = null, origin = null, ...page } = query;
+      const found = await operations.listPages(caller, { name, origin, ...page });
+      return ok(renderList(found, (one) => renderPage(one, base())));
+    },
+    create: async ({ body }: Exchange<unknown, NewPageWire>, caller: Caller) =>
+      created(renderPage(await operations.createPage(caller, newPageOf(body)), base())),
+    get: async (exchange: Exchange, caller: Caller) =>
+      ok(renderPage(await operations.getPage(caller, keyInPath(exchange)), base())),
+    change: async (exchange: Exchange<unknown, PageChangeWire>, caller: Caller) =>
+      ok(renderPage(await operations.changePage(caller, keyInPath(exchange), pageChangesOf(exchange.body)), base())),
+    remove: async (exchange: Exchange, caller: Caller) => {
+      const key = keyInPath(exchange);
+      await operations.deletePage(caller, key);
+      return ok({ publish_key: key });
+    },
+    listVersions: async (exchange: Exchange<Static<typeof pageQuery>>, caller: Caller) => {
+      const found = await operations.listPageVersions(caller, keyInPath(exchange), exchange.query);
+      return ok(renderList(found, (one) => renderOwnedVersion(one, base())));
+    },
+    release: async (exchange: Exchange<unknown, NewVersionWire>, caller: Caller) => {
+      const made = await operations.releaseVersion(caller, keyInPath(exchange), newVersionOf(exchange.body));
+      return created(renderOwnedVersion(made, base()));
+    },
+  };
+}

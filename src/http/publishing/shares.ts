@@ -1,0 +1,31 @@
+// The handlers of shares, for their owners (F7).
+import type { Caller } from '../../domain/people/user.ts';
+import { publicBaseOf } from '../../domain/publishing/public-address.ts';
+import type { ShareChangeWire, shareQuery } from '../../wire/publishing/share.ts';
+import type { Static } from '../../wire/shape.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { renderList } from '../frame/render-list.ts';
+import { ok } from '../frame/reply.ts';
+import { codeInPath } from '../public/names.ts';
+import type { PublishingParts } from './pages.ts';
+import { renderOwnedShare } from './pages-wire.ts';
+
+/** The handlers by name; `routes.ts` assigns their paths. */
+export function makeShareHandlers({ operations, settings }: PublishingParts) {
+  const base = () => publicBaseOf(settings());
+  return {
+    list: async ({ query }: Exchange<Static<typeof shareQuery>>, caller: Caller) => {
+      const { publish_key: pageKey = null, ...page } = query;
+      const found = await operations.listShares(caller, { pageKey, ...page });
+      return ok(renderList(found, (one) => renderOwnedShare(one, base())));
+    },
+    get: async (exchange: Exchange, caller: Caller) =>
+      ok(renderOwnedShare(await operations.getShare(caller, codeInPath(exchange)), base())),
+    change: async (exchange: Exchange<unknown, ShareChangeWire>, caller: Caller) => {
+      const { expires_at: expiresAt } = exchange.body;
+      return ok(renderOwnedShare(await operations.changeShare(caller, codeInPath(exchange), { expiresAt }), base()));
+    },
+    withdraw: async (exchange: Exchange, caller: Caller) =>
+      ok(renderOwnedShare(await operations.withdrawShare(caller, codeInPath(exchange)), base())),
+  };
+}

@@ -1,0 +1,48 @@
+// The HTTP room over pages that are really published: a store, blobs, and what everybody may read of them.
+import type { Settings } from '../../../src/domain/settings.ts';
+import { makePublicPages } from '../../../src/operations/publishing/public-pages.ts';
+import type { NewPage } from '../../../src/store/publishing/releases.ts';
+import { publishHouse } from '../store/publishing.ts';
+import { type House, loggedLines, openHouse, type Sent, send } from './http-house.ts';
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+/** Starts it. Times are those of the store's clock. */
+export async function publishedHouse(settings: Partial<Settings> = {}) {
+  const published = await publishHouse();
+  const { store, blobs, clock } = published;
+  const logged = loggedLines();
+  const publicPages = makePublicPages({ store, blobs, clock, log: logged.log });
+  const house: House = await openHouse({
+    operations: { publicPages },
+    settings,
+    logged,
+    parts: { clock },
+  });
+
+  async function put(files: Files) {
+    const hold = blobs.hold();
+    const rows = [];
+    for (const [path, content] of Object.entries(files)) {
+      const bytes = Buffer.from(content);
+      rows.push({ path, size: bytes.length, sha256: await hold.put(bytes) });
+    }
+    return rows;
+  }
+
+  return {
+    ...published,
+    house,
+    lines: logged.lines,
+    /** Publishes a page of these files. */
+    site: async (files: Files, over: Partial<NewPage> = {}) => {
+      const run = await published.workspace(await put(files));
+      const [entryPath = '/index.html'] = Object.keys(files);
+      const made = await published.publish(run, { entryPath, ...over });
+      return { ...made, run, base: `/api/v1/public/shares/${made.shareCode}` };
+    },
+    send: async (path: string, request: Omit<Sent, 'path'> = {}) => send(house, { path, ...request }),
+    /** The data of an envelope. */
+    data: async (path: string) => (await send(house, { path })).json as { code: number; data: never },
+  };
+}
