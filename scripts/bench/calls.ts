@@ -14,7 +14,7 @@ export interface Call {
 
 /** Keep-alive connections to one server. */
 export interface Caller {
-  /** Returns the body and the time to its last byte. Throws on any other status than the expected one. */
+  /** Returns the body, parsed when it is JSON, and the time to its last byte. Throws on any other status than the expected one. */
   call(call: Call): Promise<{ readonly body: unknown; readonly tookMs: number }>;
   close(): Promise<void>;
 }
@@ -34,7 +34,8 @@ export function makeCaller({ name, url, headers }: Target, connections: number):
       const text = await reply.body.text();
       const tookMs = performance.now() - startedAt;
       if (reply.statusCode !== expect) throw new Error(`${name}: ${path}: ${reply.statusCode} ${text.slice(0, 300)}`);
-      return { body: JSON.parse(text) as unknown, tookMs };
+      const isJson = String(reply.headers['content-type']).startsWith('application/json');
+      return { body: isJson ? (JSON.parse(text) as unknown) : text, tookMs };
     },
     close: () => pool.close(),
   };

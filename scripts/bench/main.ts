@@ -1,17 +1,15 @@
 // Measures what Errand costs compared with two baselines, in one run on one machine: a bare pass-through and a bare AI SDK
-// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view|webhooks]
-// [--without-errand] [--without-large]`
+// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view|webhooks|
+// shares|schedules] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { CASES } from './alone.ts';
 import { claimDelays, measureBackground } from './cases/background.ts';
 import type { Figures, Scale } from './cases/turns.ts';
 import { FULL, measure, measureIdle, QUICK } from './cases/turns.ts';
-import { measureFiles } from './cases/files.ts';
 import { fillStore } from './stores/fill-store.ts';
-import { measureHistory } from './cases/history.ts';
-import { measureOffice } from './cases/office.ts';
 import { listPages } from './cases/lists.ts';
 import { quantile } from './load.ts';
 import { watchMachine } from './process-figures.ts';
@@ -20,12 +18,6 @@ import { renderReport } from './report.ts';
 import type { ErrandServer, MeasuredServer } from './servers/start.ts';
 import { startErrand, startModel, startPassThrough, startSdk } from './servers/start.ts';
 import { measureStore } from './cases/store.ts';
-import { measureTools } from './cases/tools.ts';
-import { measureView } from './cases/view.ts';
-import { measureWatchedRuns } from './cases/watched-runs.ts';
-import { measureWatchers } from './cases/watchers.ts';
-import { measureBacklogs } from './cases/webhook-backlog.ts';
-import { measureWebhooks } from './cases/webhooks.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -47,11 +39,11 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office', 'view', 'webhooks'] as const;
-type Part = (typeof PARTS)[number];
+type Part = 'servers' | 'runs' | (typeof CASES)[number]['part'];
+const PARTS: ReadonlySet<string> = new Set(['servers', 'runs', ...CASES.map(({ part }) => part)]);
 
-if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
-  throw new Error(`--only must be one of ${PARTS.join(', ')}.`);
+if (options.only !== undefined && !PARTS.has(options.only)) {
+  throw new Error(`--only must be one of ${[...PARTS].join(', ')}.`);
 }
 const wants = (part: Part): boolean => options.only === undefined || options.only === part;
 
@@ -59,45 +51,15 @@ async function main(bench: Bench): Promise<void> {
   const model = await startModel(bench.scratch);
   try {
     if (wants('servers')) await compareServers(bench, model);
-    if (wants('runs') && !options['without-errand']) await measureRuns(bench, model);
-    if (wants('history') && !options['without-errand']) {
-      say('measuring long conversations …');
-      const modelUrl = new URL(model.target.url).origin;
-      Object.assign(bench.runs, await measureHistory(modelUrl, bench.scale, bench.failures));
-    }
-    if (wants('office') && !options['without-errand']) {
-      say('measuring the reads of Office Mode …');
-      const modelUrl = new URL(model.target.url).origin;
-      Object.assign(bench.runs, await measureOffice({ modelUrl, scratch: bench.scratch }, bench.scale, bench.failures));
-    }
-    if (wants('files') && !options['without-errand']) {
-      say('measuring files …');
-      Object.assign(bench.runs, await measureFiles(bench.scratch, bench.scale, say));
-    }
-    if (wants('watchers') && !options['without-errand']) {
-      const modelUrl = new URL(model.target.url).origin;
-      Object.assign(bench.runs, await measureWatchers(modelUrl, bench.scratch, bench.scale.watchMs, say));
-      say('measuring runs that are watched …');
-      const watched = await measureWatchedRuns(
-        { modelUrl, scratch: bench.scratch },
-        bench.scale.loadMs,
-        bench.failures,
-      );
-      Object.assign(bench.runs, watched);
-    }
-    if (wants('view') && !options['without-errand']) {
-      Object.assign(bench.runs, await measureView(bench.scratch, bench.scale.viewMs, say));
-    }
-    if (wants('webhooks') && !options['without-errand']) {
-      say('measuring webhooks …');
-      const parts = { modelUrl: new URL(model.target.url).origin, scratch: bench.scratch };
-      Object.assign(bench.runs, await measureWebhooks(parts, bench.scale, bench.failures));
-      say('measuring webhooks that wait …');
-      Object.assign(bench.runs, await measureBacklogs(parts, bench.scale, bench.failures));
-    }
-    if (wants('tools') && !options['without-errand']) {
-      say('measuring tools …');
-      Object.assign(bench.runs, await measureTools(bench.scratch, bench.scale, say));
+    if (options['without-errand']) return;
+    if (wants('runs')) await measureRuns(bench, model);
+    const parts = { ...bench, modelUrl: new URL(model.target.url).origin, say };
+    for (const { part, what, measure } of CASES) {
+      if (!wants(part)) continue;
+      const machine = watchMachine();
+      say(`measuring ${what} …`);
+      Object.assign(bench.runs, await measure(parts));
+      bench.runs['busyElsewherePercent'] = machine.busyElsewherePercent();
     }
   } finally {
     await model.close();

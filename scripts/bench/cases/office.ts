@@ -3,9 +3,9 @@ import { makeCaller } from '../calls.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillOffice } from '../stores/fill-office.ts';
 import { fillSession } from '../stores/fill-store.ts';
-import { callInLoop, quantile, type Target } from '../load.ts';
-import { cpuMsOf } from '../process-figures.ts';
+import type { Target } from '../load.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
+import { measureRepeated } from './reads.ts';
 
 const CALLS_OF_SESSION = 10;
 /** Of the model calls. */
@@ -102,23 +102,11 @@ async function measureReads(
   const { daemon, target } = errand;
   const teams = (await daemon.admin('GET', '/api/v1/teams')) as { items: { id: string }[] };
   const caller = makeCaller({ ...target, url: daemon.url, headers }, 1);
-  const figures: Record<string, number> = {};
+  const repeated = { errand, caller, times: scale.single, failures };
+  const figures: Figures = {};
   for (const [name, pathOf] of Object.entries(reads)) {
     const path = pathOf({ team: teams.items.at(-1)!.id, session });
-    const limit = { forMs: Number.POSITIVE_INFINITY, atMost: scale.single };
-    const read = () => callInLoop(1, limit, () => caller.call({ method: 'GET', path, expect: 200 }));
-    await read();
-    const before = cpuMsOf(errand.pid());
-    let times: number[] = [];
-    const { maxMs, maxBusyMs } = await errand.loopDelay(async () => {
-      const { results, failures: failed } = await read();
-      failures.push(...failed);
-      times = results.map(({ tookMs }) => tookMs);
-    });
-    figures[`${name}${where}CpuMs`] = (cpuMsOf(errand.pid()) - before) / times.length;
-    figures[`${name}${where}P99Ms`] = quantile(times, 0.99);
-    figures[`${name}${where}PauseMs`] = maxMs;
-    figures[`${name}${where}BusyMs`] = maxBusyMs;
+    Object.assign(figures, await measureRepeated(repeated, `${name}${where}`, { method: 'GET', path, expect: 200 }));
   }
   await caller.close();
   return figures;

@@ -32,6 +32,7 @@ const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
 const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
 const HOOK_SINK = new URL('./hook-sink.ts', import.meta.url).href;
 const BARE_SENDER = new URL('./bare-sender.ts', import.meta.url).href;
+const FILE_SERVER = new URL('./file-server.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
 
 /** The model server itself, which is behind every other server. */
@@ -58,6 +59,11 @@ export function startHookSink(scratch: string): Promise<MeasuredServer> {
 /** A bare loop over undici, which sends on request. */
 export function startBareSender(scratch: string): Promise<MeasuredServer> {
   return startScript({ name: 'bare sender', script: BARE_SENDER, args: [], path: '', scratch });
+}
+
+/** A bare `node:http` server that sends the files of a folder. */
+export function startFileServer(folder: string, scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'file server', script: FILE_SERVER, args: [folder], path: '', scratch });
 }
 
 /** A bare `node:http` server around the AI SDK's loop. */

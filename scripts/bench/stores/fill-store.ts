@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** How a column of a copied row differs from its original; `n` is the number of the copy. */
 type Rewrites = Readonly<Record<string, string>>;
 
-interface Copied {
+export interface Copied {
   readonly table: string;
   /** The integer key that is incremented, if the table has one of its own. */
   readonly key?: string;
@@ -98,11 +98,13 @@ function copyRun(database: Database, run: number, count: number): void {
   for (const copied of copies) copyRows(database, copied, count);
 }
 
-function nextKey(database: Database, table: string, key: string): number {
+/** The first key of a table that is free. */
+export function nextKey(database: Database, table: string, key: string): number {
   return (database.prepare(`SELECT coalesce(max(${key}), 0) FROM ${table}`).pluck().get() as number) + 1;
 }
 
-function copyRows(database: Database, { table, key, where, rewrites }: Copied, count: number): void {
+/** Copies rows `count` times. */
+export function copyRows(database: Database, { table, key, where, rewrites }: Copied, count: number): void {
   const rows = database.prepare(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck().get() as number;
   if (rows === 0) return;
   const columns = (database.pragma(`table_info(${table})`) as { name: string }[]).map((column) => column.name);

@@ -1,0 +1,53 @@
+// The cases of what only errand does, by part.
+import { measureFiles } from './cases/files.ts';
+import { measureHistory } from './cases/history.ts';
+import { measureOffice } from './cases/office.ts';
+import { measureSchedules } from './cases/schedules.ts';
+import { measureShares } from './cases/shares.ts';
+import { measureTools } from './cases/tools.ts';
+import type { Figures, Scale } from './cases/turns.ts';
+import { measureView } from './cases/view.ts';
+import { measureWatchedRuns } from './cases/watched-runs.ts';
+import { measureWatchers } from './cases/watchers.ts';
+import { measureBacklogs } from './cases/webhook-backlog.ts';
+import { measureWebhooks } from './cases/webhooks.ts';
+
+/** What every case gets; it adds its failures. */
+export interface CaseParts {
+  /** Base address of the scripted model server. */
+  readonly modelUrl: string;
+  readonly scratch: string;
+  readonly scale: Scale;
+  readonly failures: string[];
+  say(text: string): void;
+}
+
+interface Case {
+  readonly part: string;
+  /** Completes "measuring …". */
+  readonly what: string;
+  measure(parts: CaseParts): Promise<Figures>;
+}
+
+/** In the order in which they are measured. */
+export const CASES = [
+  { part: 'history', what: 'long conversations', measure: (p) => measureHistory(p.modelUrl, p.scale, p.failures) },
+  { part: 'office', what: 'the reads of Office Mode', measure: (p) => measureOffice(p, p.scale, p.failures) },
+  { part: 'files', what: 'files', measure: (p) => measureFiles(p.scratch, p.scale, p.say) },
+  {
+    part: 'watchers',
+    what: 'watchers',
+    measure: (p) => measureWatchers(p.modelUrl, p.scratch, p.scale.watchMs, p.say),
+  },
+  {
+    part: 'watchers',
+    what: 'runs that are watched',
+    measure: (p) => measureWatchedRuns(p, p.scale.loadMs, p.failures),
+  },
+  { part: 'view', what: 'the terminal view', measure: (p) => measureView(p.scratch, p.scale.viewMs, p.say) },
+  { part: 'webhooks', what: 'webhooks', measure: (p) => measureWebhooks(p, p.scale, p.failures) },
+  { part: 'webhooks', what: 'webhooks that wait', measure: (p) => measureBacklogs(p, p.scale, p.failures) },
+  { part: 'shares', what: 'published pages', measure: (p) => measureShares(p, p.scale, p.failures) },
+  { part: 'schedules', what: 'scheduled tasks', measure: (p) => measureSchedules(p, p.scale, p.failures) },
+  { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
+] as const satisfies readonly Case[];
