@@ -1,5 +1,11 @@
 // Publish pages and their versions, as their owners manage them (F7).
-import { PAGE_LIMITS, PAGE_ORIGINS, SHARE_TYPES, VERSION_TRIGGERS } from '../../domain/publishing/page.ts';
+import {
+  PAGE_LIMITS,
+  PAGE_ORIGINS,
+  SHARE_STATUSES,
+  SHARE_TYPES,
+  VERSION_TRIGGERS,
+} from '../../domain/publishing/page.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { array, object } from '../composites.ts';
 import { pageFields } from '../listing.ts';
@@ -99,9 +105,6 @@ export const newVersion = named(
   object({ reason: nullish(text({ max: PAGE_LIMITS.reason })), entry_path: optional(entryPath) }),
 );
 export type NewVersionWire = Static<typeof newVersion>;
-
-/** Whether a share can be read. */
-export const SHARE_STATUSES = ['active', 'expired', 'withdrawn'] as const;
 
 /** A version with the state of its share. `share_url` is its page for people. */
 export const ownedVersionFields = {

@@ -1,7 +1,10 @@
-// The HTTP room over pages that are really published: a store, blobs, and what everybody may read of them.
+// The HTTP room over pages that are really published: a store, blobs, and all verbs on both.
 import type { Settings } from '../../../src/domain/settings.ts';
+import { makeAccess } from '../../../src/operations/access.ts';
 import { makePublicPages } from '../../../src/operations/publishing/public-pages.ts';
+import { makePublishingOperations } from '../../../src/operations/publishing/publishing.ts';
 import type { NewPage } from '../../../src/store/publishing/releases.ts';
+import { auditOf } from '../store/audit.ts';
 import { publishHouse } from '../store/publishing.ts';
 import { type House, loggedLines, openHouse, type Sent, send } from './http-house.ts';
 
@@ -13,8 +16,16 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
   const { store, blobs, clock } = published;
   const logged = loggedLines();
   const publicPages = makePublicPages({ store, blobs, clock, log: logged.log });
+  const management = makePublishingOperations({
+    store,
+    access: makeAccess(store),
+    audit: auditOf({ store, log: logged.log }),
+    releases: published.releases,
+    clock,
+    ended: () => undefined,
+  });
   const house: House = await openHouse({
-    operations: { publicPages },
+    operations: { publicPages, ...management },
     settings,
     logged,
     parts: { clock },
@@ -34,6 +45,8 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     ...published,
     house,
     lines: logged.lines,
+    /** A session whose last run has left these files. */
+    session: async (files: Files) => (await published.workspace(await put(files))).sessionId,
     /** Publishes a page of these files. */
     site: async (files: Files, over: Partial<NewPage> = {}) => {
       const run = await published.workspace(await put(files));
