@@ -13,7 +13,6 @@ const NO_TRACE = '%s: every refusal has its status and shape, and leaves no row 
 const BACKGROUND_FIELDS = 'with %s is 422, names the field and makes no run';
 const IMAGES = 'http/image-addresses.test.ts';
 const NO_IMAGE = 'when the server %s there is no run, no session and no file';
-const STILL_TO_COME = 'this part is still to come';
 
 export const RULES_OF_EDGES: readonly Rule[] = [
   {
@@ -217,8 +216,9 @@ export const RULES_OF_EDGES: readonly Rule[] = [
   {
     id: '§7 reversed range',
     text: 'A reversed date range of public versions is 400.',
-    proofs: {},
-    missing: STILL_TO_COME,
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': ['versions with %s are %i'],
+    },
   },
   {
     id: '§8 token validity',
@@ -341,5 +341,14 @@ export const RULES_OF_EDGES: readonly Rule[] = [
       'http/office/sessions.test.ts': ['a page of %s may have %i'],
     },
   },
-  { id: '§8 public versions', text: 'Their limits of pages.', proofs: {}, missing: STILL_TO_COME },
+  {
+    id: '§8 public versions',
+    text: 'Their limits of pages.',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'versions with %s are those that it selects',
+        'versions with %s are %i',
+      ],
+    },
+  },
 ];

@@ -5,26 +5,39 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F1 source',
     text: 'A page is made from a session by hand, or by a scheduled task after each successful run.',
-    proofs: {},
-    missing: 'a page of each origin',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'a page is created with its defaults, and returned as its detail',
+      ],
+      'acceptance/publishing/publish-commands.test.ts': [
+        'the page of a task has a version after a firing, and each change of its run is reported',
+      ],
+    },
   },
   {
     id: 'F1 copy',
     text: 'A version is an immutable copy: later runs, and the deletion of its session, change nothing of it.',
     proofs: {
       'store/publishing/releases.test.ts': [
-        'versions keep their files when the workspace changes, and each has its own',
         'a session that was deleted gives no version, and its versions stay',
         'a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start',
         'a version of many files is copied in parts, and nobody sees it before the last',
+      ],
+      'acceptance/publishing/managing-pages.test.ts': [
+        'a version outlives its session, and there are no more of it',
+        'a version stays as it was when a later run changes and removes its files',
       ],
     },
   },
   {
     id: 'F1 codes',
     text: 'Every version has a share code of 22 base62 characters and its type.',
-    proofs: {},
-    missing: 'the form of codes, and the type by the name of the entry',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'versions have exactly their fields, the newest first',
+        'a share of %s has the type %s, content of %s, and media: %i',
+      ],
+    },
   },
   {
     id: 'F2 pages',
@@ -35,55 +48,95 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F3',
     text: 'Published bytes are sandboxed without the daemon’s origin, nosniff and without cookies; SVG and XML run no script.',
-    proofs: {},
-    missing: 'the headers of each kind of file, and a browser in which a hostile page reaches nothing of the daemon',
+    proofs: {
+      'http/public/contents.test.ts': [
+        'an entry is its bytes, with every header that keeps it from acting as the daemon',
+        '%s is sent as %s, under a policy of its kind',
+      ],
+      'acceptance/publishing/public-interface.test.ts': [
+        'bytes come with GET, and their headers with HEAD',
+        'HTML, SVG and XML run nothing with the daemon’s origin',
+      ],
+    },
+    missing: 'a browser in which a hostile page reaches nothing of the daemon',
   },
   {
     id: 'F4 assets',
     text: 'An asset is found by its row in the manifest; any other path is 404.',
-    proofs: {},
-    missing: 'paths with dots, encodings, NUL, another case and other Unicode forms',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'bytes of the asset %s are %i',
+        'bytes of an asset are those of its name',
+      ],
+      'http/public/contents.test.ts': [
+        'a name in one normal form is not the same name in another',
+        'odd names are found by their own address',
+      ],
+      'operations/publishing/public-pages.test.ts': ['an asset that is in no row of the manifest is not found: %j'],
+    },
   },
   {
     id: 'F4 shares',
     text: 'An expired or withdrawn share is 404; content, assets and media support HEAD and Range.',
-    proofs: {},
-    missing: 'each 404; one range, its end, several, and one that cannot be satisfied',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'an expired share is not found in any of its forms, and comes back with a later end',
+        'a withdrawal is for good, and the version before is the latest',
+        'bytes of a range %s are %i',
+        'bytes are not sent again to a reader that has them',
+      ],
+      'http/public/contents.test.ts': ['HEAD, ranges and conditions work for content, assets and media alike'],
+    },
   },
   {
     id: 'F5 name',
     text: 'name is searched literally, as a part and in any case.',
-    proofs: {},
-    missing: 'names with %, _, backslash and letters beyond ASCII',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': ['the board with %s has %i'],
+    },
   },
   {
     id: 'F5 dates',
     text: 'tz is an IANA name and a date YYYY-MM-DD; anything else is 422.',
-    proofs: {},
-    missing: 'offsets, abbreviations and days that do not exist',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': ['versions with %s are %i'],
+    },
   },
   {
     id: 'F6',
     text: 'Office Mode shares nothing; a page that is not on the board is missing from lists only.',
-    proofs: {},
-    missing: 'a hidden page by its key and by its share',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': ['a page that is hidden from the board is read by its links'],
+    },
   },
   {
     id: 'F7 access',
     text: 'One manages one’s own pages by login token; an administrator everybody’s, also by an admin key or the control socket; other keys 403.',
-    proofs: {},
-    missing: 'each endpoint with each credential, for a page of one’s own and of others',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'one may $method one’s own, an administrator everybody’s, others 403',
+        'lists have one’s own only, an administrator’s those of all',
+        '%s %s of the management interface is not found',
+      ],
+      'operations/publishing/pages.test.ts': ['%s of another’s page is forbidden, and changes nothing'],
+    },
   },
   {
     id: 'F7 create',
     text: 'A page is created from a session or a task, with its defaults, and returned as its detail.',
-    proofs: {},
-    missing: 'the defaults; both sources, none, an unknown one, and one of others',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'a page is created with its defaults, and returned as its detail',
+        'with %s no page is created',
+        'of %s no page is created',
+      ],
+    },
   },
   {
     id: 'F7 entry',
     text: 'An entry that is no plain file of the workspace is 422.',
     proofs: {
+      'acceptance/publishing/managing-pages.test.ts': ['with %s no page is created'],
       'store/publishing/releases.test.ts': [
         'an entry that is no plain file of the workspace is refused, and leaves nothing: %s',
       ],
@@ -92,44 +145,74 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F7 versions',
     text: 'POST …/versions makes the next version, numbered from 1 without gaps.',
-    proofs: {},
-    missing: 'the numbers of many releases at once, and across kill -9',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'versions are numbered without gaps when many are released at once',
+        'a release can begin with another file; one that is missing leaves all as it was',
+      ],
+      'store/publishing/releases.test.ts': [
+        'a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start',
+      ],
+    },
   },
   {
     id: 'F7 shares',
     text: 'A share gets another end, or none, and is withdrawn for good.',
-    proofs: {},
-    missing: 'an end in the past, null, and a change after the withdrawal',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'a share has its fields, and its end is changed',
+        'an end of %j is 422',
+      ],
+      'operations/publishing/pages.test.ts': [
+        'a share ends in the future, or never; a withdrawal is for good and may be repeated',
+      ],
+    },
   },
   {
     id: 'F8 keys',
     text: 'A publish key is 16 random base62 characters, publish_center_id an integer.',
-    proofs: {},
-    missing: 'the form of keys, and the integer in events',
+    proofs: {
+      'acceptance/publishing/managing-pages.test.ts': [
+        'a page is created with its defaults, and returned as its detail',
+      ],
+      'webhooks/bodies-of-results.test.ts': ['publish_page.published, as a whole: of $origin'],
+    },
   },
   {
     id: 'F8 misses',
     text: 'Over 60 misses on codes and keys a minute from one address are 429 with Retry-After, before the look-up.',
-    proofs: {},
-    missing: 'the 61st miss, hits while it is limited, another address, and a minute later',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'after sixty codes that are none in a minute an address gets 429, and others do not',
+      ],
+    },
   },
   {
     id: 'F9 fields',
     text: 'A share and its metadata have exactly the decided fields; times are ISO 8601 where §2.13 asks for no other.',
-    proofs: {},
-    missing: 'both shapes',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'a share has exactly its fields',
+        'a share has exactly the decided metadata',
+      ],
+    },
   },
   {
     id: 'F9 media',
     text: 'Only a share of type media has `media`; every share has `content`.',
-    proofs: {},
-    missing: 'both, for each type',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': ['a share of %s has the type %s, content of %s, and media: %i'],
+      'http/public/contents.test.ts': ['only images, audio and video are media'],
+    },
   },
   {
     id: 'F10',
     text: 'A node of a tree has nine fields; a folder has children, a file has addresses.',
-    proofs: {},
-    missing: 'the shape',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'files have exactly the fields of a node, and addresses that open',
+      ],
+    },
   },
   {
     id: 'F11 folder',
@@ -139,6 +222,12 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'a page version holds the entry’s folder and all below it',
         'names that begin with a dot and attachments of others are left out: %s',
         'folders that are left out are passed over, however many files they have',
+      ],
+      'acceptance/publishing/managing-pages.test.ts': [
+        'an entry in uploads is taken, and so is one at the root, which has the rest of the workspace',
+      ],
+      'acceptance/publishing/public-interface.test.ts': [
+        'files are a tree of the entry’s folder, without dot names and links',
       ],
     },
   },
@@ -154,20 +243,38 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F12',
     text: 'A page of a task gets a version after each firing whose last step completed; a missing entry is a failed attempt.',
-    proofs: {},
-    missing: 'firings that complete, fail and are stopped, and an entry that appears too late',
+    proofs: {
+      'store/schedules/follow-runs.test.ts': [
+        'the pages of a task get a job when all steps have completed, and none otherwise',
+      ],
+      'acceptance/publishing/publish-commands.test.ts': [
+        'the page of a task has a version after a firing, and each change of its run is reported',
+      ],
+    },
+    missing: 'an entry that is missing',
   },
   {
     id: 'F13 paths',
     text: 'Trees show paths of the workspace; assets are relative to the entry’s folder and have the entry too.',
-    proofs: {},
-    missing: 'a page in a folder: its tree, its entry and a file below it',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'files are a tree of the entry’s folder, without dot names and links',
+        'bytes of the asset %s are %i',
+      ],
+    },
   },
   {
     id: 'F13 order',
     text: 'Versions come newest first; a number that matches none gives an empty list; a release without changes is a version.',
-    proofs: {},
-    missing: 'each of them',
+    proofs: {
+      'acceptance/publishing/public-interface.test.ts': [
+        'versions have exactly their fields, the newest first',
+        'versions with %s are those that it selects',
+      ],
+      'store/publishing/releases.test.ts': [
+        'a release without changes is a version all the same, and the event has all its facts',
+      ],
+    },
   },
   {
     id: 'F14',

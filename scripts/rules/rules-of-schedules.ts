@@ -150,7 +150,11 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
   {
     id: 'I9 missed',
     text: 'A missed firing comes within 20 s of the start.',
-    proofs: {},
-    missing: 'when a missed firing is due, on a fake clock',
+    proofs: {
+      'scheduling/scheduler.test.ts': ['a time that was missed while the daemon was off fires at the start, once'],
+      'acceptance/schedules/schedules.test.ts': [
+        'times that were missed fire once, and every step runs once, through kill -9 and restarts',
+      ],
+    },
   },
 ];

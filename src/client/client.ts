@@ -21,6 +21,7 @@ import { makeOffice, type Office } from './office.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
 import { type Query, queryOf } from './transport/query.ts';
+import { makePublishes, makeShares, type Publishes, type Shares } from './publishing.ts';
 import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { type CallManagement, makeReferences, type References } from './references.ts';
 import { makeSchedules, type Schedules } from './schedules.ts';
@@ -90,6 +91,8 @@ export interface Client extends Checks {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly webhookEvents: WebhookEvents;
+  readonly publishes: Publishes;
+  readonly shares: Shares;
   /** What the config directory defines, by kind. */
   readonly definitions: {
     /** `problems`: why some are left out. */
@@ -154,6 +157,8 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     webhooks: makeWebhooks(call, references),
     deliveries: makeDeliveries(call),
     webhookEvents: makeWebhookEvents(call, references),
+    publishes: makePublishes(call, references),
+    shares: makeShares(call),
     definitions: {
       list: (noun) => call('GET', `/${noun}`),
       get: (noun, ref) => call('GET', named(noun, ref)),

@@ -1,7 +1,8 @@
 // What people type for an id: the whole of it, its start, or a name.
 import { type IdNoun, isIdStart, isUuid } from '../domain/ids.ts';
 import type { FoundIdWire } from '../wire/found-id.ts';
-import { ClientError, isClientFailure } from './transport/client-error.ts';
+import type { ListWire } from '../wire/listing.ts';
+import { ClientError, refusalStatusOf } from './transport/client-error.ts';
 import type { Call } from './transport/transport.ts';
 
 /** Calls a route of the management interface; the path is without `/api/v1`. Its reply has 30 s unless it is given more. */
@@ -22,7 +23,7 @@ export function makeReferences(call: CallManagement): References {
     try {
       return (await call<FoundIdWire>('GET', `/ids/${noun}/${reference}`)).id as T;
     } catch (error) {
-      const status = isClientFailure(error, 'refused') && 'status' in error.failure ? error.failure.status : undefined;
+      const status = refusalStatusOf(error);
       // What the reference is for says it in its own words.
       if (status === 404) return reference;
       if (status !== 403) throw error;
@@ -31,4 +32,27 @@ export function makeReferences(call: CallManagement): References {
     }
   }
   return { whole, at: async (noun, reference) => `/${noun}/${encodeURIComponent(await whole(noun, reference))}` };
+}
+
+/** How many things of one name are listed, and named when a name isn't enough. */
+export const LISTED_BY_NAME = 5;
+
+interface NamedThings {
+  /** Such as `pages`. */
+  readonly noun: string;
+  /** What is to be given in place of the name. */
+  readonly key: string;
+  readonly name: string;
+}
+
+/** The only thing of a name; undefined when there is none. Throws ClientError when there are several: `idOf` tells them apart. */
+export function onlyOne<T>(
+  { items, total }: ListWire<T>,
+  { noun, key, name }: NamedThings,
+  idOf: (thing: T) => string,
+): T | undefined {
+  if (total <= 1) return items[0];
+  const more = total > items.length ? ' and more' : '';
+  const message = `Several ${noun} are named ${name}: ${items.map(idOf).join(', ')}${more}. Give the ${key}.`;
+  throw new ClientError({ kind: 'refused', status: 409 }, message);
 }

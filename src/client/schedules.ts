@@ -8,8 +8,7 @@ import type {
   scheduledTaskQuery,
   ScheduledTaskWire,
 } from '../wire/schedules/scheduled-task.ts';
-import type { CallManagement, References } from './references.ts';
-import { ClientError } from './transport/client-error.ts';
+import { type CallManagement, LISTED_BY_NAME, onlyOne, type References } from './references.ts';
 import { type Query, queryOf } from './transport/query.ts';
 
 /** Every `ref` is an id, the start of one, or the whole name of a task. */
@@ -24,9 +23,6 @@ export interface Schedules {
   listFirings(ref: string, page: { readonly limit?: number | undefined }): Promise<ListWire<FiringWire>>;
 }
 
-/** How many tasks of one name an error names. */
-const NAMED = 5;
-
 export function makeSchedules(call: CallManagement, { whole }: References): Schedules {
   const list: Schedules['list'] = async (query) =>
     call('GET', `/scheduled-tasks${queryOf({ ...query, user: await whole('users', query.user) })}`);
@@ -34,14 +30,10 @@ export function makeSchedules(call: CallManagement, { whole }: References): Sche
   /** The path of one task: a name comes before the start of an id. */
   async function at(ref: string): Promise<string> {
     if (isUuid(ref)) return `/scheduled-tasks/${ref}`;
-    const { items, total } = await list({ name: ref, limit: NAMED });
-    if (total > 1) {
-      const owned = items.map(({ scheduled_task_id: id, owner }) => `${id} (${owner.username})`).join(', ');
-      const more = total > items.length ? ' and more' : '';
-      const message = `Several scheduled tasks are named ${ref}: ${owned}${more}. Give the id.`;
-      throw new ClientError({ kind: 'refused', status: 409 }, message);
-    }
-    const id = items[0]?.scheduled_task_id ?? (await whole('scheduled-tasks', ref));
+    const named = await list({ name: ref, limit: LISTED_BY_NAME });
+    const things = { noun: 'scheduled tasks', key: 'id', name: ref };
+    const task = onlyOne(named, things, (one) => `${one.scheduled_task_id} (${one.owner.username})`);
+    const id = task?.scheduled_task_id ?? (await whole('scheduled-tasks', ref));
     return `/scheduled-tasks/${encodeURIComponent(id)}`;
   }
 

@@ -43,7 +43,8 @@ export type StateWord =
   | 'offline'
   | 'enabled'
   | 'failing'
-  | 'disabled';
+  | 'disabled'
+  | 'withdrawn';
 
 const LOOKS: Readonly<Record<StateWord, Look>> = {
   queued: PENDING,
@@ -78,6 +79,7 @@ const LOOKS: Readonly<Record<StateWord, Look>> = {
   revoked: OVER,
   skipped: OVER,
   disabled: OVER,
+  withdrawn: OVER,
 };
 
 /** The look of a state; an unknown word has no colour. */

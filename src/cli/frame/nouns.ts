@@ -57,6 +57,8 @@ const GROUPS: readonly NounGroup[] = [
   {
     heading: 'Results and schedules:',
     nouns: {
+      publishes: async () => (await import('../nouns/publishing/publishes.ts')).addPublishes,
+      shares: async () => (await import('../nouns/publishing/shares.ts')).addShares,
       schedules: async () => (await import('../nouns/schedules/schedules.ts')).addSchedules,
     },
   },

@@ -28,9 +28,9 @@ function kindOf(name: string, cell: Cell): Kind {
   return 'plain';
 }
 
-/** Whether a cut cell still says something: ids, times, numbers and states do not. */
-export function isCuttable<T>({ name, value, state }: Column<T>, rows: readonly T[]): boolean {
-  if (state !== undefined) return false;
+/** Whether a cut cell still says something: ids, times, numbers, states and what is for copying do not. */
+export function isCuttable<T>({ name, value, state, isWhole }: Column<T>, rows: readonly T[]): boolean {
+  if (state !== undefined || isWhole === true) return false;
   return rows.some((row) => typeof value(row) === 'string' && kindOf(name, value(row)) === 'plain');
 }
 

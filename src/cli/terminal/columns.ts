@@ -16,6 +16,8 @@ export interface Column<T> {
   readonly state?: (row: T) => string;
   /** As the last column, it is broken into lines where others would be cut. */
   readonly wraps?: true;
+  /** Its texts are for copying, such as addresses: where there is no room for them they are left out, never cut. */
+  readonly isWhole?: true;
   /** Colour of a cell on a terminal. */
   readonly style?: (row: T) => Style | undefined;
 }

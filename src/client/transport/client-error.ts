@@ -35,6 +35,11 @@ export function isClientFailure(error: unknown, ...kinds: readonly ClientFailure
   return error instanceof ClientError && kinds.includes(error.failure.kind);
 }
 
+/** The HTTP status that a call was refused with; undefined for any other error. */
+export function refusalStatusOf(error: unknown): number | undefined {
+  return error instanceof ClientError && error.failure.kind === 'refused' ? error.failure.status : undefined;
+}
+
 /** Whether what was under way was ended by its signal. */
 export function isAborted(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

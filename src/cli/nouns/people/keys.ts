@@ -1,6 +1,6 @@
 // `errand keys`: the API keys that programs use.
 import { type Command, Option } from 'commander';
-import { isClientFailure } from '../../../client/transport/client-error.ts';
+import { refusalStatusOf } from '../../../client/transport/client-error.ts';
 import type { Client } from '../../../client/client.ts';
 import type { KeyChangeWire, KeyWire } from '../../../wire/people/key.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../domain/people/user.ts';
@@ -182,8 +182,7 @@ async function revoke(context: Context, ref: string): Promise<void> {
 /** A key by its id, by its name, or by the start of its id; if several keys have the name, the one that is not revoked. */
 async function findKey(client: Client, ref: string): Promise<KeyWire> {
   const byId = await client.keys.get(ref).catch((error: unknown) => {
-    if (isClientFailure(error, 'refused') && 'status' in error.failure && error.failure.status === 404)
-      return undefined;
+    if (refusalStatusOf(error) === 404) return undefined;
     throw error;
   });
   if (byId !== undefined) return byId;
