@@ -1,6 +1,8 @@
 // The rules of scheduled tasks: §3.5, and what the project decided where it is silent (I1, I5–I9).
 import type { Rule } from './rule.ts';
 
+const KILLED = 'times that were missed fire once, and every step runs once, through kill -9 and restarts';
+
 export const RULES_OF_SCHEDULES: readonly Rule[] = [
   {
     id: '§3.5',
@@ -42,6 +44,7 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'a step that is incomplete ends the firing as failed',
         'a crash between two moves neither repeats nor loses a step',
       ],
+      'acceptance/schedules/schedules.test.ts': [KILLED],
     },
   },
   {
@@ -145,6 +148,9 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'a firing that falls due during an earlier one is skipped, and the task says when',
         'firings queue behind an earlier one, up to a limit, and run in order, one at a time',
       ],
+      'acceptance/schedules/schedules.test.ts': [
+        'a firing that falls due during another is skipped or waits, as its task says',
+      ],
     },
   },
   {
@@ -152,9 +158,7 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
     text: 'A missed firing comes within 20 s of the start.',
     proofs: {
       'scheduling/scheduler.test.ts': ['a time that was missed while the daemon was off fires at the start, once'],
-      'acceptance/schedules/schedules.test.ts': [
-        'times that were missed fire once, and every step runs once, through kill -9 and restarts',
-      ],
+      'acceptance/schedules/schedules.test.ts': [KILLED],
     },
   },
 ];

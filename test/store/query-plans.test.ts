@@ -4,6 +4,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { callEveryVerb } from '../support/store/every-verb.ts';
+import { work } from '../support/store/schedules.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { storeHouse } from '../support/store/store-house.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -170,4 +171,18 @@ test('sums, errors and pictures of a long session are found without looking thro
     expect(uses(planOf(connection, sql).join('\n'), /runs_by_session/g)).toBe(
       uses(sql, /\(SELECT max\(seq\) FROM runs WHERE session_seq = s\.seq\)/g),
     );
+});
+
+test('a run that no task made asks nothing of the tables of scheduled tasks', async () => {
+  const house = await storeHouse();
+  const { statements } = await statementsOf(async () => {
+    await house.accept();
+    await work(house);
+    const { sessionSeq } = await house.accept();
+    await house.claim();
+    await house.store.runs.stopSession(sessionSeq, 'user_requested_stop');
+  });
+  expect(statements.map(({ sql }) => sql).filter((sql) => /\b(firings|scheduled_\w+|task_plans)\b/.test(sql))).toEqual(
+    [],
+  );
 });
