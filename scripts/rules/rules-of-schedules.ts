@@ -12,6 +12,9 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'steps run one after another in one session, and each is reported',
         'a crash between two moves neither repeats nor loses a step',
       ],
+      'acceptance/schedules/each-minute.test.ts': [
+        'a task of each minute fires, publishes and delivers its webhooks, across a crash of the daemon',
+      ],
     },
   },
   {
