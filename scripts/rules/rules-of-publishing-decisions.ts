@@ -27,6 +27,9 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'a version outlives its session, and there are no more of it',
         'a version stays as it was when a later run changes and removes its files',
       ],
+      'acceptance/publishing/publish-crash.test.ts': [
+        'what was released is whole after kill -9, what was not is nowhere, and numbers have no gaps',
+      ],
     },
   },
   {
@@ -150,8 +153,8 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'versions are numbered without gaps when many are released at once',
         'a release can begin with another file; one that is missing leaves all as it was',
       ],
-      'store/publishing/releases.test.ts': [
-        'a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start',
+      'acceptance/publishing/publish-crash.test.ts': [
+        'what was released is whole after kill -9, what was not is nowhere, and numbers have no gaps',
       ],
     },
   },
@@ -184,6 +187,10 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     proofs: {
       'acceptance/publishing/public-interface.test.ts': [
         'after sixty codes that are none in a minute an address gets 429, and others do not',
+      ],
+      'http/public/miss-limit.test.ts': [
+        'after 60 unknown codes in a minute, nothing is looked up for the rest of it',
+        'what a share lacks, and a share that has ended, are no guesses',
       ],
     },
   },
