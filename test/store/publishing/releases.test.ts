@@ -252,3 +252,26 @@ test('an owner has a thousand pages at most', async () => {
   await expect(house.releases.attempt(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'conflict' });
   expect([house.count('publish_pages'), house.count('publish_files')]).toEqual([1_000, 0]);
 });
+
+test('files that are replaced while they are copied keep their bytes until the version has them', async () => {
+  const house = await publishHouse();
+  const hold = house.blobs.hold();
+  const sha256 = await hold.put(Buffer.from('the last file'));
+  const run = await house.workspace([...MANY, { path: '/z.txt', size: 13, sha256 }]);
+  hold.release();
+  const { copyPart } = house.store.pages;
+  const removals: unknown[] = [];
+  const remove = () => house.blobs.removeUnless(sha256, house.store.sessions.isBlobInUse);
+  vi.spyOn(house.store.pages, 'copyPart').mockImplementation(async (draft) => {
+    await house.workspace(filesOf('/index.html'), run.sessionId);
+    removals.push(await remove());
+    return copyPart(draft);
+  });
+  const { shareCode } = await house.publish(run, MANY_ENTRY);
+  expect(removals).toEqual([false, false]);
+  expect(await house.filesOfShare(shareCode)).toContain('/z.txt');
+  // From now on, the manifest keeps it.
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  expect(await remove()).toBe(true);
+  expect((await house.blobs.read(sha256)).toString()).toBe('the last file');
+});

@@ -1,0 +1,175 @@
+// The publisher: versions of scheduled tasks, tried three times, across everything that may happen in between.
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { ErrandError } from '../../src/domain/errors.ts';
+import { makePublisher, type Publisher } from '../../src/publishing/publisher.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
+import { loggedLines } from '../support/http/http-house.ts';
+import { aPage, filesOf, publishHouse, SITE } from '../support/store/publishing.ts';
+
+let house: Awaited<ReturnType<typeof publishHouse>>;
+let logged: ReturnType<typeof loggedLines>;
+let publisher: Publisher;
+
+function start(): Publisher {
+  const made = makePublisher({ store: house.store, releases: house.releases, clock: house.clock, log: logged.log });
+  onTestFinished(() => made.stop());
+  return made;
+}
+
+beforeEach(async () => {
+  house = await publishHouse();
+  logged = loggedLines();
+  publisher = start();
+});
+
+const createPage = (over = {}) => house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }, over));
+const fire = (firingSeq: number, { sessionSeq, seq }: ClaimedRun) =>
+  house.enqueue({ taskId: 't', firingSeq, sessionSeq, runSeq: seq });
+
+async function wake(): Promise<void> {
+  publisher.wake();
+  await publisher.settled();
+}
+
+/** Lets time pass a minute at a time, and what is due then end. */
+async function pass(ms: number, service = publisher): Promise<void> {
+  for (let left = ms; left > 0; left -= 60_000) {
+    house.clock.advance(Math.min(left, 60_000));
+    await service.settled();
+  }
+}
+
+const events = () => house.committed.map(({ type }) => type).filter((type) => type.startsWith('publish_page.'));
+
+test('each page of a task gets a version after a firing', async () => {
+  const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
+  const run = await house.workspace();
+  await fire(1, run);
+  await wake();
+  expect(await house.page(one.key)).toMatchObject({ latest: { no: 1, shareType: 'page', fileCount: 3 } });
+  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1, shareType: 'file', fileCount: 1 } });
+  expect(house.count('publish_jobs')).toBe(0);
+  await fire(2, await house.workspace(filesOf('/site/index.html')));
+  await wake();
+  expect(await house.page(one.key)).toMatchObject({ latest: { no: 2, fileCount: 1 }, versionCount: 2 });
+  // The second page has no entry in the second workspace, and waits for its next attempt.
+  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1 } });
+  expect([events(), house.count('publish_jobs')]).toEqual([Array(3).fill('publish_page.published'), 1]);
+});
+
+test('a missing entry is looked for three times in the same workspace; then publishing has failed', async () => {
+  await createPage({ entryPath: '/report.html' });
+  const run = await house.workspace();
+  await fire(1, run);
+  await wake();
+  await pass(29_999);
+  expect(logged.lines).toHaveLength(1);
+  await pass(1);
+  expect(logged.lines).toHaveLength(2);
+  await pass(120_000);
+  expect(events()).toEqual(['publish_page.failed']);
+  expect(house.committed.at(-1)).toMatchObject({
+    payload: {
+      job: { attemptCount: 3, maxAttempts: 3, runId: run.id, message: expect.stringMatching(/^entry_path: /) },
+    },
+  });
+  expect(logged.lines.map(({ next }) => next)).toEqual(['retry', 'retry', 'failed']);
+  await pass(3_600_000);
+  expect(logged.lines).toHaveLength(3);
+});
+
+test('an entry that is there at a later attempt is published', async () => {
+  const { key } = await createPage({ entryPath: '/report.html' });
+  const run = await house.workspace();
+  await fire(1, run);
+  await wake();
+  await house.workspace([...SITE, ...filesOf('/report.html')], run.sessionId);
+  await pass(30_000);
+  expect(await house.page(key)).toMatchObject({ latest: { no: 1, entryPath: '/report.html' } });
+  expect(events()).toEqual(['publish_page.published']);
+});
+
+test('the next attempt is for the entry that the page has by then', async () => {
+  const { key } = await createPage({ entryPath: '/report.html' });
+  await fire(1, await house.workspace());
+  await wake();
+  const { id } = (await house.page(key))!;
+  await house.store.pages.change(id, { entryPath: '/notes.txt' });
+  await pass(30_000);
+  expect(await house.page(key)).toMatchObject({ latest: { entryPath: '/notes.txt' } });
+});
+
+test('attempts go on after the daemon was killed in between, and their number is kept', async () => {
+  await createPage({ entryPath: '/report.html' });
+  await fire(1, await house.workspace());
+  await wake();
+  await pass(30_000);
+  await publisher.stop();
+  // Nothing is left but the file.
+  const store = openStore(house.file, house.clock);
+  onTestFinished(() => store.close());
+  const after: string[] = [];
+  store.onCommitted((committed) => void after.push(...committed.map(({ type }) => type)));
+  const again = makePublisher({ store, releases: house.releases, clock: house.clock, log: logged.log });
+  onTestFinished(() => again.stop());
+  again.wake();
+  await again.settled();
+  expect(after).toEqual([]);
+  await pass(120_000, again);
+  expect(after).toEqual(['publish_page.failed']);
+});
+
+test('a page that is deleted between attempts ends its job without a word', async () => {
+  const { key } = await createPage({ entryPath: '/report.html' });
+  await fire(1, await house.workspace());
+  await wake();
+  await house.store.pages.delete((await house.page(key))!.id);
+  await pass(30_000);
+  expect([events(), house.count('publish_jobs'), logged.lines.length]).toEqual([[], 0, 1]);
+});
+
+test('files that are not known yet are waited for, and that is no attempt', async () => {
+  const { key } = await createPage();
+  const run = await house.uncollected();
+  await fire(1, run);
+  await wake();
+  publisher.collected(run.sessionSeq + 1);
+  await publisher.settled();
+  expect(house.count('publish_versions')).toBe(0);
+  await house.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  publisher.collected(run.sessionSeq);
+  await publisher.settled();
+  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+  expect(logged.lines).toMatchObject([{ msg: 'a version was published after a scheduled task', version: 1 }]);
+});
+
+test('files that nobody reported are looked for again after a while', async () => {
+  const { key } = await createPage();
+  const run = await house.uncollected();
+  await fire(1, run);
+  await wake();
+  await house.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  await pass(30_000);
+  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+});
+
+test('storage that refuses is no attempt: it is tried again', async () => {
+  const { key } = await createPage();
+  await fire(1, await house.workspace());
+  const refusal = new ErrandError('unavailable', 'The disk is full.');
+  vi.spyOn(house.store.pages, 'publish').mockRejectedValueOnce(refusal);
+  await wake();
+  expect(logged.lines).toMatchObject([{ msg: 'versions of scheduled tasks could not be published' }]);
+  await pass(1_000);
+  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+});
+
+test('hundreds of firings are published one after another, and nothing is left to wake for', async () => {
+  const { key } = await createPage();
+  const run = await house.workspace(filesOf('/site/index.html'));
+  for (let firing = 1; firing <= 60; firing += 1) await fire(firing, run);
+  await wake();
+  expect(await house.page(key)).toMatchObject({ versionCount: 60, latest: { no: 60 } });
+  expect(await house.store.publishJobs.nextAt()).toBeUndefined();
+});
