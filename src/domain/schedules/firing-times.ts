@@ -61,18 +61,38 @@ export function nextFirings(cron: string, timezone: string, after: number, count
 }
 
 // Wall times are computed as if they were UTC, where no clock changes: the library itself leaves out some skipped times.
-// Paused: it sets no timer.
+// With an offset instead of a zone, it asks nothing of Intl. Paused: it sets no timer.
 function open(cron: string): Cron {
-  return new Cron(cron.trim(), { timezone: 'UTC', mode: '5-part', paused: true });
+  return new Cron(cron.trim(), { utcOffset: 0, mode: '5-part', paused: true });
 }
 
 /** A day that a zone leaves out or repeats, and the largest offset. */
 const AROUND_MS = 40 * 3_600_000;
 
+const DIGITS = {
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+  hourCycle: 'h23',
+} as const;
+
+/** Making a format costs more than all else that computes a time. Few zones are in use. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const MAX_FORMATS = 100;
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-US', { ...DIGITS, timeZone });
+  if (formats.size >= MAX_FORMATS) formats.clear();
+  formats.set(timeZone, format);
+  return format;
+}
+
 /** A zone's clocks: a wall time is what they show, as if it were UTC, in milliseconds. */
 function makeZone(timeZone: string) {
-  const digits = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
-  const format = new Intl.DateTimeFormat('en-US', { ...digits, timeZone, hourCycle: 'h23', second: 'numeric' });
+  const format = formatIn(timeZone);
 
   function offsetAt(at: number): number {
     const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
