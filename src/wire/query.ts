@@ -68,6 +68,9 @@ export const optionalId = optionalFrom(1, 'must be an id: an integer from 1');
 /** A `stream_seq` from which a page of one run's events begins; it begins with the first when it is absent. */
 export const optionalStreamSeq = optionalFrom(1, 'must be an integer from 1');
 
+/** The number of a version; all are meant when it is absent. */
+export const optionalVersionNo = optionalFrom(1, 'must be an integer from 1');
+
 /** A journal id after which events are read; those from now on are meant when it is absent. */
 export const optionalEventId = optionalFrom(0, 'must be an event id: an integer from 0');
 

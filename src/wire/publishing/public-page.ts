@@ -1,7 +1,7 @@
 // Published pages and their versions, as everybody reads them (§2.13, §4.7).
 import { PAGE_LIMITS, PAGE_ORIGINS, SHARE_TYPES } from '../../domain/publishing/page.ts';
 import { array, object } from '../composites.ts';
-import { calendarDate, digits, optionalId, timeZone } from '../query.ts';
+import { calendarDate, digits, optionalVersionNo, timeZone } from '../query.ts';
 import { boolean, integer, line, oneOf, string, time } from '../scalars.ts';
 import { named, nullable, optional, type Static } from '../shape.ts';
 import { publishedFile } from './file.ts';
@@ -11,9 +11,9 @@ const MAX_PAGES = 1_000;
 
 /** Which pages of the board to list: `name` is searched literally, the other two match exactly. */
 export const publicPageQuery = object({
-  account: optional(line({ max: 200 })),
-  category: optional(line({ max: PAGE_LIMITS.category })),
-  name: optional(line({ max: PAGE_LIMITS.name })),
+  account: optional(line({ min: 0, max: 200 })),
+  category: optional(line({ min: 0, max: PAGE_LIMITS.category })),
+  name: optional(line({ min: 0, max: PAGE_LIMITS.name })),
   limit: digits({ from: 1, to: MAX_PAGES, absent: MAX_PAGES }),
   offset: digits({ from: 0, to: Number.MAX_SAFE_INTEGER, absent: 0 }),
 });
@@ -65,7 +65,7 @@ export type PublicPageWire = Static<typeof publicPage>;
 
 /** Which versions to list: of one day, or of a range whose both days count, in the days of a zone. */
 export const publicVersionQuery = object({
-  version_no: optionalId,
+  version_no: optionalVersionNo,
   date: optional(calendarDate),
   date_from: optional(calendarDate),
   date_to: optional(calendarDate),
