@@ -13,6 +13,7 @@ import { type Listener, linkSocket, listenSocket, listenTcp } from '../http/serv
 import { makeHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
+import { makeRenderer } from '../rendering/renderer.ts';
 import { explainToOperator } from '../store/engine/storage-fault.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
@@ -58,7 +59,8 @@ async function build(start: Start): Promise<Daemon> {
   const engine = makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, disk, sandbox });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
-  closers.push(...engine.closers, schemas.stop);
+  const renderer = makeRenderer({ clock: systemClock, log });
+  closers.push(...engine.closers, schemas.stop, renderer.stop);
   const closing = new AbortController();
   const draining = new AbortController();
   draining.signal.addEventListener('abort', rooms.checks.stop);
@@ -75,6 +77,7 @@ async function build(start: Start): Promise<Daemon> {
     secrets,
     sandbox,
     schemas,
+    renderer,
     rooms,
     startedAt,
     closing: closing.signal,

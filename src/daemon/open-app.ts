@@ -35,6 +35,7 @@ export interface OpenAppParts {
   readonly secrets: SecretBox;
   readonly sandbox: SandboxProbe;
   readonly schemas: SchemaCheck;
+  readonly renderer: HttpParts['renderer'];
   readonly rooms: Engine['rooms'];
   readonly startedAt: number;
   /** Aborts when new turns are refused. */
@@ -46,7 +47,7 @@ export interface OpenAppParts {
 /** Makes the app. A server opens it to requests. */
 export function openApp(parts: OpenAppParts): HttpApp {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
-  const { sandbox, schemas, startedAt, draining } = parts;
+  const { sandbox, schemas, renderer, startedAt, draining } = parts;
   const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
@@ -85,5 +86,5 @@ export function openApp(parts: OpenAppParts): HttpApp {
     draining,
   });
   const { readiness } = reports;
-  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness });
+  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer });
 }

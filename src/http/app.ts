@@ -9,6 +9,7 @@ import type { Origin } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';
 import { type Log, logOf, logRequest } from '../log/log.ts';
+import type { Renderer } from '../rendering/renderer.ts';
 import { makeAdministration } from './management/admin.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
@@ -42,6 +43,7 @@ export interface HttpParts {
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
   readonly readiness: () => Readiness;
+  readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
 }
@@ -68,6 +70,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     readiness,
     clientAddressOf,
     countMisses: makeMissLimit({ clock, clientAddressOf }),
+    renderer: parts.renderer,
     settings,
     clock,
   });

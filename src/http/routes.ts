@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
+import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
 import {
   connection,
@@ -83,6 +84,7 @@ export interface RouteParts {
   readonly readiness: () => Readiness;
   readonly clientAddressOf: ClientAddressOf;
   readonly countMisses: CountMisses;
+  readonly renderer: Pick<Renderer, 'render'>;
   readonly settings: () => Settings;
   readonly clock: Clock;
 }
@@ -95,7 +97,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...officeRoutes(parts),
     ...publishingRoutes(parts),
     ...publicRoutes(parts),
-    ...shareRoutes(),
+    ...shareRoutes(parts),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(document()),

@@ -31,20 +31,22 @@ export function highlightedFile(text: string, name: string): string {
 }
 
 /** Endings that the highlighter doesn't know by themselves. */
-const ENDINGS: Readonly<Record<string, string>> = {
-  bat: 'plaintext',
-  cjs: 'javascript',
-  cts: 'typescript',
-  ipynb: 'json',
-  jsonl: 'json',
-  mts: 'typescript',
-  ndjson: 'json',
-  webmanifest: 'json',
-};
+const ENDINGS = new Map(
+  Object.entries({
+    bat: 'plaintext',
+    cjs: 'javascript',
+    cts: 'typescript',
+    ipynb: 'json',
+    jsonl: 'json',
+    mts: 'typescript',
+    ndjson: 'json',
+    webmanifest: 'json',
+  }),
+);
 
 function languageOf(name: string): string {
   const lower = basename(name).toLowerCase();
   const ending = extname(lower).slice(1);
   if (ending === '') return lower;
-  return ENDINGS[ending] ?? ending;
+  return ENDINGS.get(ending) ?? ending;
 }

@@ -146,7 +146,10 @@ const TABLE: readonly string[] = [
   'GET /api/v1/public/shares/:share_code/content none envelope',
   'GET /api/v1/public/shares/:share_code/assets/*path none envelope',
   'GET /api/v1/public/shares/:share_code/media none envelope',
+  'GET /share none bare',
   'GET /share/static/:name none bare',
+  'GET /share/p/:publish_key none bare',
+  'GET /share/:share_code none bare',
   'GET /openapi.json none bare',
 ];
 

@@ -120,6 +120,7 @@ test('source code is highlighted by its name, and escaped either way', () => {
     '<pre tabindex="0"><code><span class="hljs-built_in">print</span>(<span class="hljs-string">&quot;&lt;b&gt;&quot;</span>)</code></pre>',
   );
   expect(htmlOf('<b>&"', 'notes.unknown')).toBe('<pre tabindex="0"><code>&lt;b&gt;&amp;&quot;</code></pre>');
+  expect(htmlOf('<b>', 'a.constructor')).toBe('<pre tabindex="0"><code>&lt;b&gt;</code></pre>');
   expect(htmlOf('all:\n\techo $@', 'Makefile')).toContain('<span class="hljs-section">all:</span>');
   expect(htmlOf('const a = 1;\n'.repeat(30_000), 'long.js')).not.toContain('hljs');
 });

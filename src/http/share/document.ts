@@ -47,6 +47,9 @@ ${body}
 `;
 }
 
+/** The link past the header, first on every page that has one. */
+export const SKIP_LINK = html`<a class="skip" href="#content">Skip to the content</a>`;
+
 function metaOf(title: string, { description, url, type, image }: Preview): Html {
   return html`<meta name="description" content="${description}">
 <meta property="og:type" content="${type}">

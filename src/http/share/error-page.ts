@@ -1,5 +1,5 @@
 // Errors as pages.
-import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
+import { type ErrorDetails, ErrandError, type ErrorReason } from '../../domain/errors.ts';
 import { html, type Html } from '../frame/html.ts';
 import { renderDocument } from './document.ts';
 
@@ -8,11 +8,12 @@ interface Words {
   readonly text: string;
 }
 
-const GONE: Partial<Readonly<Record<string, Words>>> = {
+const GONE: Readonly<Record<NonNullable<ErrorDetails['why']>, Words>> = {
   expired: {
     title: 'This share has expired',
     text: 'It was published for a limited time. Ask its owner for a new link.',
   },
+  file: { title: 'This file is missing', text: 'Its bytes can’t be found any more. Its owner can publish it again.' },
   withdrawn: { title: 'This share was withdrawn', text: 'Its owner has taken it back. Ask them for a new link.' },
 };
 

@@ -1,6 +1,6 @@
 // Pages as replies, with a policy that admits nothing but the daemon's own stylesheet, script, images and frames.
 import { randomBytes } from 'node:crypto';
-import type { Html } from '../frame/html.ts';
+import { html, type Html } from '../frame/html.ts';
 import type { Headers } from '../frame/head.ts';
 import { errorReply } from '../frame/render-error.ts';
 import type { Reply } from '../frame/reply.ts';
@@ -31,6 +31,12 @@ const NONCE_BYTES = 16;
 export function pageReply(render: (nonce: string) => Html, status = 200): Reply<Html> {
   const nonce = randomBytes(NONCE_BYTES).toString('base64');
   return { status, headers: headersOf(nonce), body: render(nonce) };
+}
+
+/** Leads to another page. */
+export function redirectTo(path: string): Reply<Html> {
+  const reply = pageReply(() => html`<!doctype html><title>Elsewhere</title><a href="${path}">It is here.</a>`, 303);
+  return { ...reply, headers: { ...reply.headers, Location: path } };
 }
 
 /** Whether people read what this path leads to: then its errors are pages, too. */

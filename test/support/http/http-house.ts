@@ -336,6 +336,7 @@ export async function openHouse(options: HouseOptions = {}) {
     clock: systemClock,
     log,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
+    renderer: { render: async () => ({ kind: 'refused' }) },
     draining: drain.signal,
     ...options.parts,
   };

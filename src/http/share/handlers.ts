@@ -1,0 +1,98 @@
+// The handlers of the pages for people (F2).
+import { notFound } from '../../domain/errors.ts';
+import { publicBaseOf, sharePathOf } from '../../domain/publishing/public-address.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { PublicPages } from '../../operations/publishing/public-pages.ts';
+import type { Renderer } from '../../rendering/renderer.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import type { Reply } from '../frame/reply.ts';
+import type { CountMisses } from '../public/miss-limit.ts';
+import { BOARD_PAGE_SIZE, type BoardSearch, renderBoard } from './board-page.ts';
+import { makeReadText } from './entry-text.ts';
+import { pageReply, redirectTo } from './page-reply.ts';
+import { PICKER_VERSIONS } from './picker.ts';
+import { renderSharePage } from './share-page.ts';
+
+export interface ShareParts {
+  readonly operations: { readonly publicPages: PublicPages };
+  readonly renderer: Pick<Renderer, 'render'>;
+  readonly countMisses: CountMisses;
+  readonly settings: () => Pick<Settings, 'publicUrl' | 'shareOrigin'>;
+}
+
+type Shared = Awaited<ReturnType<PublicPages['share']>>;
+
+export function makeShareHandlers({ operations, renderer, countMisses, settings }: ShareParts) {
+  const { publicPages } = operations;
+  const origin = () => publicBaseOf(settings());
+  const readText = makeReadText({ publicPages, renderer });
+
+  async function show({ page, version }: Shared): Promise<Reply> {
+    const [text, versions] = await Promise.all([
+      readText(page.key, version),
+      page.versionCount > 1 ? publicPages.versions(page.key, { limit: PICKER_VERSIONS, offset: 0 }) : { items: [] },
+    ]);
+    return pageReply((nonce) =>
+      renderSharePage({ page, version, versions: versions.items, text, origin: origin(), nonce }),
+    );
+  }
+
+  return {
+    board: async ({ req }: Exchange): Promise<Reply> => {
+      const search = searchOf(queryOf(req.url));
+      const { q, category, page } = search;
+      const [{ items, total }, categories] = await Promise.all([
+        publicPages.board({
+          ...(q !== '' && { name: q }),
+          ...(category !== null && { category }),
+          limit: BOARD_PAGE_SIZE,
+          offset: (page - 1) * BOARD_PAGE_SIZE,
+        }),
+        publicPages.categories(),
+      ]);
+      return pageReply((nonce) => renderBoard({ search, items, total, categories, origin: origin(), nonce }));
+    },
+
+    /** The newest version; another one leads to its own address. */
+    page: async ({ req, params }: Exchange): Promise<Reply> => {
+      const key = params['publish_key'] ?? '';
+      const page = await countMisses(req, () => publicPages.page(key));
+      const chosen = queryOf(req.url).get('version');
+      if (chosen !== null) {
+        const no = numberOf(chosen);
+        const { items } = await publicPages.versions(key, { no, limit: 1, offset: 0 });
+        if (items[0] === undefined) throw notFound('Version');
+        return redirectTo(sharePathOf(items[0].shareCode));
+      }
+      if (page.latest === null) throw notFound('Version');
+      return show({ page, version: page.latest });
+    },
+
+    share: async ({ req, params }: Exchange): Promise<Reply> =>
+      show(await countMisses(req, () => publicPages.share(params['share_code'] ?? ''))),
+  };
+}
+
+/** People's links come with parameters of other programs: what isn't understood is ignored. */
+function queryOf(url = ''): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+}
+
+const MAX_QUERY_CHARACTERS = 200;
+const MAX_BOARD_PAGE = 1_000;
+
+function searchOf(query: URLSearchParams): BoardSearch {
+  const text = (name: string) => (query.get(name) ?? '').slice(0, MAX_QUERY_CHARACTERS).toWellFormed().trim();
+  const category = text('category');
+  return {
+    q: text('q'),
+    category: category === '' ? null : category,
+    page: Math.max(1, Math.min(MAX_BOARD_PAGE, numberOf(query.get('page') ?? ''))),
+  };
+}
+
+/** A whole number, or 0. */
+function numberOf(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,33 @@
+// The version picker: a form that works by itself; the script only spares people its button.
+import { pagePathOf } from '../../domain/publishing/public-address.ts';
+import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
+import { html, type Html } from '../frame/html.ts';
+import { localTime } from './words.ts';
+
+/** The picker offers no more versions than this, the newest. */
+export const PICKER_VERSIONS = 100;
+
+export interface Picker {
+  /** Of the page. */
+  readonly key: string;
+  /** The one that is shown. */
+  readonly version: PublicVersion;
+  /** Newest first. */
+  readonly versions: readonly PublicVersion[];
+}
+
+export function renderPicker({ key, version, versions }: Picker): Html {
+  const isListed = versions.some(({ no }) => no === version.no);
+  const offered = isListed ? versions : [...versions, version];
+  return html`<form class="picker" action="${pagePathOf(key)}" method="get">
+<label for="version">Version</label>
+<select id="version" name="version" autocomplete="off">
+${offered.map((each) => optionOf(each, each.no === version.no))}</select>
+<button class="button" type="submit">Show</button>
+</form>`;
+}
+
+function optionOf({ no, publishedAt, isLatest }: PublicVersion, isShown: boolean): Html {
+  return html`<option value="${no}"${isShown && html` selected`}>${no} · ${localTime(publishedAt)}${isLatest && ' (newest)'}</option>
+`;
+}

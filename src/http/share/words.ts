@@ -1,0 +1,80 @@
+// Sizes, times and types as people read them.
+import { extname } from 'node:path';
+import { isoTime } from '../../domain/clock.ts';
+import { beijingTime } from '../../domain/publishing/public-time.ts';
+import { html, type Html } from '../frame/html.ts';
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+/** Such as `1 byte`, `3.4 MB`, `340 MB`. */
+export function sizeInWords(bytes: number): string {
+  if (bytes === 1) return '1 byte';
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 999.5 && unit < UNITS.length - 1) {
+    amount /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 || amount >= 9.95 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** Such as `1 file`, `12 files`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The beginning of a text, on one line. */
+export function shortened(text: string, characters: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > characters
+    ? `${line
+        .slice(0, characters - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+    : line;
+}
+
+export const ZONE = 'Beijing time';
+
+/** A moment in Beijing time, to the minute. */
+export function localTime(at: number): string {
+  return beijingTime(at).slice(0, 'YYYY-MM-DD HH:mm'.length);
+}
+
+/** The same for people and programs, with the zone named unless the page names it once for all. */
+export function timeElement(at: number, zone: string | null = ZONE): Html {
+  return html`<time datetime="${isoTime(at)}">${localTime(at)}${zone !== null && ` ${zone}`}</time>`;
+}
+
+const TYPES = new Map(
+  Object.entries({
+    csv: 'CSV table',
+    doc: 'Word document',
+    docx: 'Word document',
+    gz: 'gzip archive',
+    htm: 'Web page',
+    html: 'Web page',
+    markdown: 'Document',
+    md: 'Document',
+    pdf: 'PDF document',
+    ppt: 'Presentation',
+    pptx: 'Presentation',
+    rtf: 'RTF document',
+    tar: 'tar archive',
+    txt: 'Text',
+    xls: 'Excel workbook',
+    xlsx: 'Excel workbook',
+    zip: 'ZIP archive',
+  }),
+);
+
+const GROUPS: ReadonlySet<string> = new Set(['image', 'audio', 'video']);
+
+/** What a file is, by its name and media type: `PDF document`, `PNG image`, `XYZ file`, `File`. */
+export function typeInWords(name: string, mediaType: string | null): string {
+  const ending = extname(name).slice(1);
+  const known = TYPES.get(ending.toLowerCase());
+  if (known !== undefined) return known;
+  const group = mediaType?.split('/')[0] ?? '';
+  return ending === '' ? 'File' : `${ending.toUpperCase()} ${GROUPS.has(group) ? group : 'file'}`;
+}

@@ -1,0 +1,302 @@
+// The pages for people in a real browser. Without Chromium these tests are skipped, and say so.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { chromium } from '../../support/agent/browser-run.ts';
+import { type Gallery, startGallery } from '../../support/publishing/gallery.ts';
+import { findings, type Look, look, startBrowser } from '../../support/publishing/look.ts';
+import { SAMPLES } from '../../support/publishing/samples.ts';
+
+let house: Gallery;
+let browser: Browser;
+let elsewhere: Awaited<ReturnType<typeof startElsewhere>>;
+let survey: { readonly key: string; readonly code: string };
+/** The addresses of one page of each kind. */
+const addresses = new Map<string, string>();
+
+const hostile = (elsewhere: string) => `<!doctype html><title>Hostile</title><body><script>
+globalThis.seen = {};
+const attempt = async (name, act) => {
+  try { const got = await act(); seen[name] = got === undefined ? 'nothing' : String(got); }
+  catch (error) { seen[name] = error.name; }
+};
+const done = (async () => {
+  await attempt('parent', () => parent.document.title);
+  if (top !== self) await attempt('top', () => { top.location = 'about:blank'; });
+  await attempt('cookie', () => document.cookie);
+  await attempt('cookie set', () => { document.cookie = 'a=b'; });
+  await attempt('localStorage', () => localStorage.length);
+  await attempt('sessionStorage', () => sessionStorage.length);
+  await attempt('indexedDB', () => new Promise((resolve, reject) => {
+    const request = indexedDB.open('a');
+    request.onsuccess = () => resolve('opened');
+    request.onerror = () => reject(request.error);
+  }));
+  await attempt('caches', () => caches.keys());
+  await attempt('service worker', () => navigator.serviceWorker.register('worker.js'));
+  await attempt('own page', async () => (await fetch('/share')).text());
+  await attempt('api', async () => (await fetch('/api/v1/status')).text());
+  await attempt('elsewhere', async () => (await fetch('${elsewhere}/fetched')).text());
+  await attempt('own file', async () => (await fetch('data.json')).text());
+  await attempt('origin', () => self.origin);
+  seen.done = 'yes';
+})();
+</script>
+<form id="form" action="/share" method="post"></form>
+<a id="leave" href="about:blank" target="_top">leave</a>
+<img src="${elsewhere}/pixel.png" alt="">
+</body>`;
+
+beforeAll(async () => {
+  if (!chromium.ok) return;
+  [house, browser, elsewhere] = await Promise.all([
+    startGallery(),
+    startBrowser(chromium.executable),
+    startElsewhere(),
+  ]);
+  await house.make({
+    ...SAMPLES,
+    'hostile/index.html': hostile(elsewhere.url),
+    'hostile/data.json': '"own"',
+    'hostile/worker.js': '',
+    'hostile/evil.md':
+      '# Hi\n\n<script>document.title = "x"</script><img src=x onerror="document.title = 1">[j](javascript:x)',
+  });
+  const share = async (kind: string, entry_path: string, more: object = {}) => {
+    const page = await house.publish({ name: `A page: ${kind}`, entry_path, ...more });
+    addresses.set(kind, `${house.daemon.url}/share/p/${page.key}`);
+    return page;
+  };
+  const filed = {
+    description: 'Soundings of October.',
+    category: 'Surveys',
+    tags: ['quay'],
+    public_to_board_enabled: true,
+  };
+  survey = await share('Markdown', '/survey/index.md', filed);
+  await house.release(survey.key);
+  addresses.set('an old version', `${house.daemon.url}/share/${survey.code}`);
+  await share('HTML', '/tides/index.html', { public_to_board_enabled: true });
+  await share('source code', '/soundings.py');
+  await share('a picture', '/quay.png', { public_to_board_enabled: true });
+  await share('a drawing', '/chart.svg');
+  await share('sound', '/bell.wav');
+  await share('film', '/film.webm');
+  await share('PDF', '/survey.pdf');
+  await share('a download', '/soundings.zip');
+  await share('Markdown alone', '/survey/index.md', { distraction_free_mode_enabled: true });
+  await share('HTML alone', '/tides/index.html', { distraction_free_mode_enabled: true });
+  addresses.set('the board', `${house.daemon.url}/share`);
+  addresses.set('a search', `${house.daemon.url}/share?q=page&category=Surveys`);
+  addresses.set('a search without results', `${house.daemon.url}/share?q=nowhere`);
+  addresses.set('an error', `${house.daemon.url}/share/nowhere`);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+  elsewhere?.server.close();
+});
+
+/** Another site, which counts its visitors. */
+async function startElsewhere() {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    res.writeHead(200, { 'access-control-allow-origin': '*' }).end('Hello.');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { asked, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function open(address: string, options: Parameters<typeof look>[2] = {}): Promise<Look> {
+  const opened = await look(browser, address, options);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+const KINDS = [
+  'the board',
+  'a search',
+  'a search without results',
+  'Markdown',
+  'an old version',
+  'HTML',
+  'source code',
+  'a picture',
+  'a drawing',
+  'sound',
+  'film',
+  'PDF',
+  'a download',
+  'Markdown alone',
+  'HTML alone',
+  'an error',
+];
+const SCREENS = [
+  ['light', { colorScheme: 'light', viewport: { width: 1024, height: 800 } }],
+  ['dark and wide', { colorScheme: 'dark', viewport: { width: 1600, height: 900 } }],
+  ['narrow', { colorScheme: 'light', viewport: { width: 360, height: 740 } }],
+] as const;
+const CASES = SCREENS.flatMap(([screen, options]) => KINDS.map((kind) => ({ kind, screen, options })));
+
+/** Titles of what is in focus, in the order of the Tab key. */
+async function tabs(page: Page, count: number): Promise<string[]> {
+  const names: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    await page.keyboard.press('Tab');
+    names.push(
+      await page.evaluate(() => {
+        const { activeElement: at } = (globalThis as unknown as { document: { activeElement: Focused } }).document;
+        return `${at.tagName.toLowerCase()} ${at.id || at.textContent.trim()}`;
+      }),
+    );
+  }
+  return names;
+}
+interface Focused {
+  readonly tagName: string;
+  readonly id: string;
+  readonly textContent: string;
+}
+
+describe.skipIf(!chromium.ok)('in a browser', () => {
+  test.each(CASES)(
+    '$kind, $screen: no complaint, no request elsewhere, nothing for axe-core',
+    async ({ kind, options }) => {
+      const { page, complaints, requests } = await open(addresses.get(kind)!, options);
+      expect(await findings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      expect(requests.length).toBeGreaterThan(0);
+      for (const url of requests) expect(url.startsWith(`${house.daemon.url}/`)).toBe(true);
+      const overflow = await page.evaluate(() => {
+        const { document: d, innerWidth } = globalThis as unknown as {
+          document: { documentElement: { scrollWidth: number } };
+          innerWidth: number;
+        };
+        return d.documentElement.scrollWidth - innerWidth;
+      });
+      expect(overflow).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test('HTML is shown with its own stylesheet and script, and its picture with its Markdown', async () => {
+    const { page } = await open(addresses.get('HTML')!);
+    const frame = page.frames()[1]!;
+    await frame.waitForLoadState('load');
+    expect(await frame.locator('#high').textContent()).toBe('3.4 m');
+    expect(await frame.evaluate("getComputedStyle(document.querySelector('header')).backgroundColor")).toBe(
+      'rgb(23, 63, 95)',
+    );
+    const survey = await open(addresses.get('Markdown')!);
+    await survey.page.locator('article img').scrollIntoViewIfNeeded();
+    await survey.page.waitForFunction("document.querySelector('article img').naturalWidth === 900");
+    expect(await survey.page.locator('.missing').textContent()).toBe('chart 12');
+  });
+
+  test('a page is small, whatever it shows', async () => {
+    for (const kind of KINDS) {
+      const address = addresses.get(kind)!;
+      const text = await (await fetch(address)).text();
+      const own = [...text.matchAll(/(?:href|src)="(\/share\/static\/[^"]+)"/g)].map(
+        ([, path]) => house.daemon.url + path,
+      );
+      const sizes = own.map(async (url) => (await fetch(url)).headers.get('content-length'));
+      const content = /<article[^]*<\/article>|<div class="source">[^]*?<\/div>/.exec(text)?.[0] ?? '';
+      const rest =
+        text.length - content.length + (await Promise.all(sizes)).reduce((sum, size) => sum + Number(size), 0);
+      expect([kind, rest < 30_000]).toEqual([kind, true]);
+    }
+  });
+
+  test('the keyboard reaches everything in its order, past the header too', async () => {
+    const { page } = await open(addresses.get('Markdown')!);
+    expect(await tabs(page, 4)).toEqual(['a Skip to the content', 'a All pages', 'select version', 'button Show']);
+    await page.locator('.skip').focus();
+    await page.keyboard.press('Enter');
+    expect(page.url()).toMatch(/#content$/);
+    expect((await tabs(page, 1))[0]).toBe('a harbour office');
+    const board = await open(addresses.get('the board')!);
+    expect((await tabs(board.page, 4)).slice(0, 4)).toEqual([
+      'a Skip to the content',
+      'a Shared pages',
+      'input q',
+      'button Search',
+    ]);
+  });
+
+  test('a version is chosen with the mouse, with the keyboard, and without any script', async () => {
+    const oldAddress = addresses.get('an old version')!;
+    const mouse = await open(addresses.get('Markdown')!);
+    await mouse.page.locator('select').click();
+    await mouse.page.locator('select').selectOption('1');
+    await mouse.page.waitForURL(oldAddress);
+    const keys = await open(oldAddress);
+    await keys.page.locator('select').focus();
+    await keys.page.keyboard.press('ArrowUp');
+    expect(keys.page.url()).toBe(oldAddress);
+    await keys.page.keyboard.press('Enter');
+    await keys.page.waitForURL((url) => url.href !== oldAddress);
+    const plain = await open(addresses.get('Markdown')!, { javaScriptEnabled: false });
+    await plain.page.locator('select').selectOption('1');
+    await plain.page.getByRole('button', { name: 'Show' }).click();
+    await plain.page.waitForURL(oldAddress);
+  });
+
+  test('the board is searched, and leads to a page', async () => {
+    const { page } = await open(addresses.get('the board')!);
+    await page.getByLabel('Search by name').fill('MARKDOWN');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=MARKDOWN/);
+    expect(await page.locator('.card').count()).toBe(1);
+    await page.getByRole('link', { name: /Surveys/ }).click();
+    await page.waitForURL(/category=Surveys/);
+    await page.locator('.card').click();
+    await page.waitForURL(addresses.get('Markdown')!);
+  });
+});
+
+describe.skipIf(!chromium.ok)('hostile HTML', () => {
+  const REFUSED = {
+    parent: 'SecurityError',
+    cookie: 'SecurityError',
+    'cookie set': 'SecurityError',
+    localStorage: 'SecurityError',
+    sessionStorage: 'SecurityError',
+    indexedDB: 'SecurityError',
+    caches: 'SecurityError',
+    'service worker': 'SecurityError',
+    'own page': 'TypeError',
+    api: 'TypeError',
+    elsewhere: 'TypeError',
+    'own file': '"own"',
+    origin: 'null',
+  };
+
+  test.each(['framed', 'alone', 'without distractions'])('reaches nothing of the daemon, %s', async (way) => {
+    const more = { distraction_free_mode_enabled: way === 'without distractions' };
+    const { key, code } = await house.publish({ name: 'Hostile', entry_path: '/hostile/index.html', ...more });
+    const path = way === 'alone' ? `/api/v1/public/shares/${code}/assets/index.html` : `/share/p/${key}`;
+    const { page, context } = await open(house.daemon.url + path);
+    const frame = way === 'alone' ? page.mainFrame() : page.frames()[1]!;
+    await frame.waitForFunction('globalThis.seen?.done');
+    const seen = await frame.evaluate('seen');
+    expect(seen).toMatchObject(way === 'alone' ? { ...REFUSED, parent: expect.any(String) as string } : REFUSED);
+    if (way !== 'alone') {
+      expect(seen).toMatchObject({ top: 'SecurityError' });
+      await frame.evaluate("document.querySelector('#leave').click(); document.querySelector('#form').submit()");
+      expect(page.url()).toBe(house.daemon.url + path);
+    }
+    expect(await context.cookies()).toEqual([]);
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test('in Markdown is taken out, and the page stays as it was', async () => {
+    const { key } = await house.publish({ name: 'Evil', entry_path: '/hostile/evil.md' });
+    const { page, complaints } = await open(`${house.daemon.url}/share/p/${key}`);
+    expect(await page.title()).toBe('Evil');
+    expect(await page.locator('article').innerHTML()).not.toMatch(/<script|onerror|href=/);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+// The pages for people, over published pages that a test makes up.
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { ErrandError, notFound } from '../../../src/domain/errors.ts';
+import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
+import type { PublicPage, PublicPages, PublicVersion } from '../../../src/operations/publishing/public-pages.ts';
+import type { Operations } from '../../../src/operations/operations.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { makeRenderer } from '../../../src/rendering/renderer.ts';
+import { openHouse } from '../../support/http/http-house.ts';
+import { aPage, aVersion } from '../../support/http/published.ts';
+
+interface Published {
+  readonly page?: PublicPage;
+  readonly versions?: readonly PublicVersion[];
+  readonly files?: readonly string[];
+  readonly content?: string;
+}
+
+/** A house with one page. */
+async function publish({ page = aPage(), versions = [], files = [], content = '' }: Published = {}) {
+  const all = versions.length === 0 && page.latest !== null ? [page.latest] : versions;
+  const close = vi.fn(async () => undefined);
+  const bytes = Buffer.from(content);
+  const publicPages = {
+    board: vi.fn(async () => ({ items: [page], total: 1 })),
+    categories: async () => [{ name: 'Surveys', count: 1 }],
+    page: async (key: string) => {
+      if (key !== page.key) throw notFound('Page');
+      return page;
+    },
+    versions: async (_key: string, { no }: { no?: number }) => {
+      const items = all.filter((version) => no === undefined || version.no === no);
+      return { items, total: items.length };
+    },
+    share: async (code: string) => {
+      const version = all.find(({ shareCode }) => shareCode === code);
+      if (version === undefined) throw notFound('Share');
+      return { page, version };
+    },
+    files: async () => files.map((path): FileVersion => ({ path, size: 1, sha256: '' })),
+    openEntry: vi.fn(async () => ({
+      blob: { size: bytes.length, read: async (to: Uint8Array) => void bytes.copy(to), close },
+    })),
+  };
+  const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }) });
+  onTestFinished(() => renderer.stop());
+  const operations = { publicPages: publicPages as unknown as PublicPages } as Partial<Operations>;
+  const house = await openHouse({ operations, parts: { renderer } });
+  const get = async (path: string) => {
+    const response = await fetch(house.url + path, { redirect: 'manual' });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return { get, publicPages, close };
+}
+
+test('the board is searched by name, category and page, and ignores what other programs append', async () => {
+  const { get, publicPages } = await publish();
+  const { status, headers, text } = await get('/share?utm_source=x&q=%20quay%20&category=R%26D&page=3&page=4');
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('cache-control')).toBe('no-cache');
+  expect(Number(headers.get('content-length'))).toBe(Buffer.byteLength(text));
+  expect(publicPages.board).toHaveBeenLastCalledWith({ name: 'quay', category: 'R&D', limit: 18, offset: 36 });
+  for (const odd of ['?page=0', '?page=-1', '?page=x', '?q=&category=', '?%', '?q=%ff']) {
+    expect((await get(`/share${odd}`)).status).toBe(200);
+    expect(publicPages.board).toHaveBeenLastCalledWith(expect.objectContaining({ offset: 0 }));
+  }
+  await get(`/share?page=999999999&q=${'x'.repeat(1_000)}`);
+  expect(publicPages.board).toHaveBeenLastCalledWith({ name: 'x'.repeat(200), limit: 18, offset: 999 * 18 });
+});
+
+test('a page shows its newest version, and its Markdown with the files that were published with it', async () => {
+  const page = aPage({ latest: aVersion('/site/index.md') });
+  const content = '# High water\n\n![quay](img/quay.png) ![gone](gone.png) [more](../secret.md)';
+  const { get, close } = await publish({ page, content, files: ['/site/index.md', '/site/img/quay.png'] });
+  const { status, text } = await get(`/share/p/${page.key}`);
+  expect(status).toBe(200);
+  expect(text).toContain('<h2 id="doc-high-water">High water</h2>');
+  expect(text).toContain('src="/api/v1/public/shares/Code000000000000000001/assets/img/quay.png"');
+  expect(text).toContain('<span class="missing">gone</span> <a>more</a>');
+  expect(close).toHaveBeenCalledTimes(1);
+});
+
+test('the same Markdown in another version leads to the files of that one', async () => {
+  const versions = [2, 1].map((no) => aVersion('/index.md', { no, isLatest: no === 2 }));
+  const page = aPage({ latest: versions[0]!, versionCount: 2 });
+  const { get } = await publish({ page, versions, content: '![a](a.png)', files: ['/index.md', '/a.png'] });
+  for (const { shareCode } of versions)
+    expect((await get(`/share/${shareCode}`)).text).toContain(`src="/api/v1/public/shares/${shareCode}/assets/a.png"`);
+});
+
+test('a chosen version leads to its own address', async () => {
+  const versions = [2, 1].map((no) => aVersion('/index.html', { no, isLatest: no === 2 }));
+  const page = aPage({ latest: versions[0]!, versionCount: 2 });
+  const { get } = await publish({ page, versions });
+  const { status, headers } = await get(`/share/p/${page.key}?version=1`);
+  expect(status).toBe(303);
+  expect(headers.get('location')).toBe('/share/Code000000000000000001');
+  expect((await get('/share/Code000000000000000001')).text).toContain('This is version 1.');
+  for (const odd of ['3', '0', '', 'x', '1e0', '%2e'])
+    expect((await get(`/share/p/${page.key}?version=${odd}`)).status).toBe(404);
+});
+
+test('source code is highlighted, and what is no text after all is a download', async () => {
+  const page = aPage({ latest: aVersion('/tide.py') });
+  const { get } = await publish({ page, content: 'return 1' });
+  expect((await get(`/share/p/${page.key}`)).text).toContain('<span class="hljs-keyword">return</span>');
+  const binary = await publish({ page: aPage({ latest: aVersion('/tide.dat') }), content: 'a\0b' });
+  expect((await binary.get(`/share/p/${page.key}`)).text).toContain('<p class="filename" dir="auto">tide.dat</p>');
+});
+
+test('a text that is too large is a download, and is not even read', async () => {
+  const page = aPage({ latest: aVersion('/tide.log.txt', { size: 1024 * 1024 + 1 }) });
+  const { get, publicPages } = await publish({ page });
+  expect((await get(`/share/p/${page.key}`)).text).toContain('Text · 1.0 MB');
+  expect(publicPages.openEntry).not.toHaveBeenCalled();
+});
+
+test('a page of which nothing can be read any more, and bytes that are gone, are pages with 404', async () => {
+  const none = await publish({ page: aPage({ latest: null, versionCount: 0 }) });
+  expect(await none.get('/share/p/KeyOfTides0000001')).toMatchObject({ status: 404 });
+  const { get, publicPages } = await publish({ page: aPage({ latest: aVersion('/a.md') }) });
+  publicPages.openEntry.mockRejectedValue(new ErrandError('not_found', 'x', { details: { why: 'file' } }));
+  const { status, text } = await get('/share/p/KeyOfTides0000001');
+  expect(status).toBe(404);
+  expect(text).toContain('This file is missing');
+});
+
+test('whoever guesses is told to wait after sixty misses, also where something is', async () => {
+  const { get } = await publish();
+  for (let n = 0; n < 30; n += 1) {
+    expect((await get(`/share/Guess${n}`)).status).toBe(404);
+    expect((await get(`/share/p/Guess${n}`)).status).toBe(404);
+  }
+  const { status, headers, text } = await get('/share/Code000000000000000001');
+  expect(status).toBe(429);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(text).toContain('Too many attempts');
+  expect((await get('/share')).status).toBe(200);
+});
