@@ -57,7 +57,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 /** Makes the engine. None of its services works before `start`. */
 export function makeEngine(parts: EngineParts) {
-  const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
+  const { config, live, log, store, bus, blobs, disk, snapshotThread, secrets, sandbox } = parts;
   const { places } = config;
   const { settings } = live;
   const grant = () => (sandbox.ok ? sandbox.grant : null);
@@ -80,7 +80,7 @@ export function makeEngine(parts: EngineParts) {
   const sweeper = makeSweeper({ ...forSweeper, clock, log });
   const { released } = sweeper;
   const collector = makeCollector({ store, blobs, snapshotThread, workspaces, clock, log, settings, released });
-  const publishing = openPublishing({ live, store, blobs, collector, released, clock, log });
+  const publishing = openPublishing({ live, store, blobs, disk, collector, released, clock, log });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });

@@ -77,7 +77,8 @@ export function makePublisher({ store: { publishJobs }, releases, clock, log }: 
     }
   }
 
-  const service = makeService({ work, failure: 'versions of scheduled tasks could not be published', clock, log });
+  const failure = 'versions of scheduled tasks could not be published';
+  const service = makeService({ work, failure, maxRetryMs: LOOK_MS, clock, log });
   return {
     ...service,
     collected: (sessionSeq) => {

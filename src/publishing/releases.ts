@@ -2,7 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
+import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Disk } from '../files/disk.ts';
 import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PlannedVersion, VersionPlan, VersionSource } from '../store/publishing/plan-version.ts';
@@ -11,6 +13,7 @@ import type { Publication, Published } from '../store/publishing/releases.ts';
 export interface ReleaseParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
   readonly blobs: Pick<BlobStore, 'hold'>;
+  readonly disk: Pick<Disk, 'shortage'>;
   /** Calls a listener with each session whose files may have become known, until the result is called. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
   /** Called when a hold on blobs has ended: a clean-up may have waited for it. */
@@ -27,7 +30,10 @@ export type ReleaseOutcome =
   | Exclude<PlannedVersion, { readonly kind: 'planned' }>;
 
 export interface Releases {
-  /** Publishes what is known now of the session's files. Throws as `Store.pages.publish` does. */
+  /**
+   * Publishes what is known now of the session's files. Throws as `Store.pages.publish` does, and `unavailable` when the disk
+   * is almost full or too many versions are being made.
+   */
   attempt(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
   /** The same, after waiting up to 20 s for the files of runs that have ended. */
   release(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
@@ -38,13 +44,16 @@ export interface Releases {
 /** Files in one commit: each needs a place of its own in the index on contents. */
 const PART = 250;
 const WAIT_MS = 20_000;
+/** Versions that are made at once: each holds the rows of its files. */
+const MAX_ACTIVE = 32;
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeReleases(parts: ReleaseParts): Releases {
-  const { store, blobs, onCollected, released, abandoned, clock, settings } = parts;
+  const { store, blobs, disk, onCollected, released, abandoned, clock, settings } = parts;
   let active = 0;
 
   const attempt: Releases['attempt'] = async (source, publication, note) => {
+    refuseUnlessRoom();
     const hold = blobs.hold();
     active += 1;
     try {
@@ -63,6 +72,13 @@ export function makeReleases(parts: ReleaseParts): Releases {
       released();
     }
   };
+
+  function refuseUnlessRoom(): void {
+    if (active >= MAX_ACTIVE)
+      throw new ErrandError('unavailable', 'Too many versions are being published at once. Try again soon.');
+    const shortage = disk.shortage();
+    if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
+  }
 
   async function copyAllButLast(plan: VersionPlan) {
     const { files } = plan;

@@ -15,6 +15,7 @@ test('versions that are published while files are replaced hold one state each, 
   const releases = makeReleases({
     store,
     blobs,
+    disk: { shortage: () => null },
     onCollected: collector.onCollected,
     released: () => undefined,
     abandoned: () => undefined,

@@ -275,3 +275,26 @@ test('files that are replaced while they are copied keep their bytes until the v
   expect(await remove()).toBe(true);
   expect((await house.blobs.read(sha256)).toString()).toBe('the last file');
 });
+
+test('an almost full disk gets no new version', async () => {
+  const house = await publishHouse();
+  const run = await house.workspace();
+  house.setShortage({ isFull: false, words: 'The disk is almost full.' });
+  await expect(house.publish(run)).rejects.toMatchObject({
+    reason: 'unavailable',
+    message: 'The disk is almost full.',
+  });
+  house.setShortage(null);
+  expect(await house.publish(run)).toMatchObject({ no: 1 });
+});
+
+test('no more than 32 versions are made at once', async () => {
+  const house = await publishHouse();
+  const run = await house.workspace();
+  const releases = Array.from({ length: 40 }, () => house.publish(run));
+  const outcomes = await Promise.allSettled(releases);
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(8);
+  expect(refused[0]).toMatchObject({ reason: { reason: 'unavailable' } });
+  expect([house.releases.active(), house.count('publish_versions')]).toEqual([0, 32]);
+});

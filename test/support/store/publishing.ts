@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import type { Shortage } from '../../../src/files/disk.ts';
 import { makeReleases, type ReleaseOutcome } from '../../../src/publishing/releases.ts';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
@@ -54,6 +55,7 @@ export async function publishHouse(given?: StoreHouse) {
   const listeners = new Set<(sessionSeq: number) => void>();
   const limits = { maxFiles: 5_000, maxTotalMb: 500 };
   const abandoned: number[] = [];
+  let shortage: Shortage | null = null;
   const releases = makeReleases({
     store: house.store,
     blobs,
@@ -61,6 +63,7 @@ export async function publishHouse(given?: StoreHouse) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    disk: { shortage: () => shortage },
     released: () => undefined,
     abandoned: () => void abandoned.push(1),
     clock: house.clock,
@@ -77,6 +80,8 @@ export async function publishHouse(given?: StoreHouse) {
     releases,
     limits,
     abandoned,
+    /** Says what is wrong with the disk from now on. */
+    setShortage: (found: Shortage | null) => void (shortage = found),
     /** How many wait for files to become known. */
     listeners,
     /** The collector has looked at a session. */
