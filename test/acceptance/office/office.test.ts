@@ -64,7 +64,7 @@ test.skipIf(!hasTmux)(
     const view = await open(server);
     await view.until('● live');
     expect(view.modes()).toBe('1 1 0');
-    expect(view.screen()).toContain('evil title');
+    await view.until('evil title');
 
     server.emit(anEvent(1, 'tool_use', { name: 'write_file', input: { path: '/report.md' } }));
     await view.until('writes report.md');
