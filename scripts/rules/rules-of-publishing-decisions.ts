@@ -45,8 +45,16 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   {
     id: 'F2 pages',
     text: '`/share`, `/share/p/KEY` and `/share/CODE` are pages for people that work without JavaScript; distraction-free, the content is alone.',
-    proofs: {},
-    missing: 'each page without JavaScript in a browser, with title, owner, time, version picker and framed content',
+    proofs: {
+      'acceptance/publishing/share-pages.test.ts': [
+        'everything but the convenience of the picker is there without a script',
+        '$kind, $screen: no complaint, no request elsewhere, nothing for axe-core',
+        'a version is chosen with the mouse, with the keyboard, and without any script',
+        'a page is small, whatever it shows',
+      ],
+      'http/share/share-page.test.ts': ['without distractions, there is the content and nothing else'],
+      'http/share/errors.test.ts': ['an address that leads nowhere is a page, and elsewhere still JSON'],
+    },
   },
   {
     id: 'F3',
@@ -60,8 +68,12 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'bytes come with GET, and their headers with HEAD',
         'HTML, SVG and XML run nothing with the daemon’s origin',
       ],
+      'acceptance/publishing/share-pages.test.ts': [
+        'reaches nothing of the daemon, %s',
+        '%s runs nothing at its own address',
+        'in Markdown is taken out, and the page stays as it was',
+      ],
     },
-    missing: 'a browser in which a hostile page reaches nothing of the daemon',
   },
   {
     id: 'F4 assets',

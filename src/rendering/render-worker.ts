@@ -3,4 +3,4 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { render } from './render.ts';
 import type { RenderTask } from './rendering.ts';
 
-parentPort?.postMessage(render(workerData as RenderTask), []);
+parentPort?.postMessage(await render(workerData as RenderTask), []);

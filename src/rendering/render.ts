@@ -1,15 +1,19 @@
 // Renders one text. Executed in a thread of its own: its input is hostile, and its libraries are loaded nowhere else.
-import { highlightedFile } from './highlight.ts';
-import { renderMarkdown } from './markdown.ts';
 import { MAX_HTML_BYTES, type RenderResult, type RenderTask } from './rendering.ts';
-import { sanitize } from './sanitize.ts';
 
-export function render(task: RenderTask): RenderResult {
+export async function render(task: RenderTask): Promise<RenderResult> {
   const text = textOf(task.bytes);
   if (text === undefined) return { kind: 'binary' };
-  const made = task.form === 'markdown' ? sanitize(renderMarkdown(text), task.links) : highlightedFile(text, task.name);
-  const html = Buffer.from(made);
+  const html = Buffer.from(await htmlOf(task, text));
   return html.length > MAX_HTML_BYTES ? { kind: 'refused' } : { kind: 'html', html };
+}
+
+/** A thread renders one text, so each form loads only its own libraries. */
+async function htmlOf(task: RenderTask, text: string): Promise<string> {
+  if (task.form === 'code') return (await import('./highlight.ts')).highlightedFile(text, task.name);
+  const { renderMarkdown } = await import('./markdown.ts');
+  const { sanitize } = await import('./sanitize.ts');
+  return sanitize(renderMarkdown(text), task.links);
 }
 
 /** UTF-8, UTF-16 with its mark, or Latin-1; undefined for bytes that no text has. */

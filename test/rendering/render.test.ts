@@ -9,23 +9,23 @@ const links = {
   paths: ['index.md', 'other.md', 'a b.png', 'img/x.png', 'quay/#1.png'],
 };
 
-function htmlOf(source: string | Uint8Array, name?: string): string {
+async function htmlOf(source: string | Uint8Array, name?: string): Promise<string> {
   const bytes = Buffer.from(source as string);
   const task = name === undefined ? ({ form: 'markdown', name: 'index.md', links } as const) : { form: 'code', name };
-  const result = render({ ...(task as { form: 'code'; name: string }), bytes });
+  const result = await render({ ...(task as { form: 'code'; name: string }), bytes });
   if (result.kind !== 'html') throw new Error(result.kind);
   return Buffer.from(result.html).toString();
 }
 
-test('Markdown becomes HTML below the heading of the page around it', () => {
-  const html = htmlOf('# Tides\n\nHigh *water* at ~~one~~ **noon**.\n\n###### Note');
+test('Markdown becomes HTML below the heading of the page around it', async () => {
+  const html = await htmlOf('# Tides\n\nHigh *water* at ~~one~~ **noon**.\n\n###### Note');
   expect(html).toContain('<h2 id="doc-tides">Tides</h2>');
   expect(html).toContain('<p>High <em>water</em> at <s>one</s> <strong>noon</strong>.</p>');
   expect(html).toContain('<h6 id="doc-note">Note</h6>');
 });
 
-test('a table of contents leads to headings, also to those of the same text', () => {
-  const html = htmlOf('[one](#the-quay) [two](#the-quay-1)\n\n## The quay!\n\n## The quay!');
+test('a table of contents leads to headings, also to those of the same text', async () => {
+  const html = await htmlOf('[one](#the-quay) [two](#the-quay-1)\n\n## The quay!\n\n## The quay!');
   const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
   expect(targets).toEqual(['doc-the-quay', 'doc-the-quay-1']);
   for (const id of targets) expect(html).toContain(`<h3 id="${id}">The quay!</h3>`);
@@ -41,8 +41,8 @@ test.each([
   ['/other.md', '/assets/other.md'],
   ['https://example.com/a?b=c', 'https://example.com/a?b=c'],
   ['mailto:a@example.com', 'mailto:a@example.com'],
-])('a link to %s leads to %s', (written, target) => {
-  expect(htmlOf(`[here](${written})`)).toContain(`href="${target}"`);
+])('a link to %s leads to %s', async (written, target) => {
+  expect(await htmlOf(`[here](${written})`)).toContain(`href="${target}"`);
 });
 
 test.each([
@@ -59,16 +59,18 @@ test.each([
   '%ZZ',
   '%2e%2e/%2e%2e/other.md',
   'other.md%00',
-])('a link to %s leads nowhere', (written) => {
-  expect(htmlOf(`[here](${written})`)).not.toContain('href');
-  expect(htmlOf(`<a href="${written}">here</a>`)).not.toContain('href');
+])('a link to %s leads nowhere', async (written) => {
+  expect(await htmlOf(`[here](${written})`)).not.toContain('href');
+  expect(await htmlOf(`<a href="${written}">here</a>`)).not.toContain('href');
 });
 
-test('images are those published with the document, or inline; others leave their description', () => {
-  expect(htmlOf('![The quay](img/x.png)')).toContain('<img alt="The quay" src="/assets/img/x.png" loading="lazy" />');
-  expect(htmlOf('![dot](data:image/png;base64,AAAA)')).toContain('src="data:image/png;base64,AAAA"');
+test('images are those published with the document, or inline; others leave their description', async () => {
+  expect(await htmlOf('![The quay](img/x.png)')).toContain(
+    '<img alt="The quay" src="/assets/img/x.png" loading="lazy" />',
+  );
+  expect(await htmlOf('![dot](data:image/png;base64,AAAA)')).toContain('src="data:image/png;base64,AAAA"');
   for (const elsewhere of ['https://example.com/x.png', '//example.com/x.png', '../x.png', 'data:image/svg+xml,<svg>'])
-    expect(htmlOf(`<img src="${elsewhere}" alt="The quay">`)).toBe('<span class="missing">The quay</span>');
+    expect(await htmlOf(`<img src="${elsewhere}" alt="The quay">`)).toBe('<span class="missing">The quay</span>');
 });
 
 test.each([
@@ -88,51 +90,51 @@ test.each([
   '<template><script>alert(1)</script></template>',
   '<<script>script>alert(1)<</script>/script>',
   '`<script>`<script>alert(1)//',
-])('nothing of %s can act', (hostile) => {
-  const tags = [...htmlOf(hostile).matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag);
+])('nothing of %s can act', async (hostile) => {
+  const tags = [...(await htmlOf(hostile)).matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag);
   const harmless =
     /^<(?:p|p title="[^"]*"|a|b|code|span class="missing"|img (?:alt="" )?src="\/assets\/img\/x.png"(?: alt="")? loading="lazy" \/)>$/;
   for (const tag of tags) expect(tag).toMatch(harmless);
 });
 
-test('ids and classes of a document are never those of the page around it', () => {
-  const html = htmlOf('<p id="content" class="content">a</p><span class="hljs-keyword page">b</span>');
+test('ids and classes of a document are never those of the page around it', async () => {
+  const html = await htmlOf('<p id="content" class="content">a</p><span class="hljs-keyword page">b</span>');
   expect(html).toBe('<p id="doc-content">a</p><span class="hljs-keyword">b</span>');
 });
 
-test('tables and blocks of code, which scroll, are reached by keyboard', () => {
-  const html = htmlOf('| a | b |\n|---|--:|\n| 1 | 2 |\n\n<table><tr><td>raw\n\n```\n<table>\n```');
+test('tables and blocks of code, which scroll, are reached by keyboard', async () => {
+  const html = await htmlOf('| a | b |\n|---|--:|\n| 1 | 2 |\n\n<table><tr><td>raw\n\n```\n<table>\n```');
   expect(html.match(/<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>/g)).toHaveLength(2);
   expect(html.match(/<\/table><\/div>/g)).toHaveLength(2);
   expect(html).toContain('<td class="right">2</td>');
-  expect(htmlOf('```js\nconst a = "<b>";\n```')).toContain(
+  expect(await htmlOf('```js\nconst a = "<b>";\n```')).toContain(
     '<pre tabindex="0"><code><span class="hljs-keyword">const</span> a = <span class="hljs-string">"&lt;b&gt;"</span>;',
   );
 });
 
-test('task lists show what is done, and metadata for other programs is left out', () => {
-  const html = htmlOf('---\ntitle: Tides\n---\n- [ ] sweep\n- [x] paint\n');
+test('task lists show what is done, and metadata for other programs is left out', async () => {
+  const html = await htmlOf('---\ntitle: Tides\n---\n- [ ] sweep\n- [x] paint\n');
   expect(html).toBe('<ul>\n<li>☐ sweep</li>\n<li>☑ paint</li>\n</ul>\n');
 });
 
-test('source code is highlighted by its name, and escaped either way', () => {
-  expect(htmlOf('print("<b>")', 'tide.py')).toBe(
+test('source code is highlighted by its name, and escaped either way', async () => {
+  expect(await htmlOf('print("<b>")', 'tide.py')).toBe(
     '<pre tabindex="0"><code><span class="hljs-built_in">print</span>(<span class="hljs-string">&quot;&lt;b&gt;&quot;</span>)</code></pre>',
   );
-  expect(htmlOf('<b>&"', 'notes.unknown')).toBe('<pre tabindex="0"><code>&lt;b&gt;&amp;&quot;</code></pre>');
-  expect(htmlOf('<b>', 'a.constructor')).toBe('<pre tabindex="0"><code>&lt;b&gt;</code></pre>');
-  expect(htmlOf('all:\n\techo $@', 'Makefile')).toContain('<span class="hljs-section">all:</span>');
-  expect(htmlOf('const a = 1;\n'.repeat(30_000), 'long.js')).not.toContain('hljs');
+  expect(await htmlOf('<b>&"', 'notes.unknown')).toBe('<pre tabindex="0"><code>&lt;b&gt;&amp;&quot;</code></pre>');
+  expect(await htmlOf('<b>', 'a.constructor')).toBe('<pre tabindex="0"><code>&lt;b&gt;</code></pre>');
+  expect(await htmlOf('all:\n\techo $@', 'Makefile')).toContain('<span class="hljs-section">all:</span>');
+  expect(await htmlOf('const a = 1;\n'.repeat(30_000), 'long.js')).not.toContain('hljs');
 });
 
-test('text in UTF-16 and Latin-1 is read, and bytes that are no text are none', () => {
-  expect(htmlOf(Buffer.from('\uFEFFhé', 'utf16le'), 'a.txt')).toContain('hé');
-  expect(htmlOf(Buffer.from('hé', 'latin1'), 'a.txt')).toContain('hé');
+test('text in UTF-16 and Latin-1 is read, and bytes that are no text are none', async () => {
+  expect(await htmlOf(Buffer.from('\uFEFFhé', 'utf16le'), 'a.txt')).toContain('hé');
+  expect(await htmlOf(Buffer.from('hé', 'latin1'), 'a.txt')).toContain('hé');
   const binary = { form: 'code', name: 'a.txt', bytes: Buffer.from([0x50, 0x4b, 0, 1]) } as const;
-  expect(render(binary)).toEqual({ kind: 'binary' });
+  expect(await render(binary)).toEqual({ kind: 'binary' });
 });
 
-test('a result that is much longer than its source is refused', () => {
+test('a result that is much longer than its source is refused', async () => {
   const bytes = Buffer.from('&'.repeat(MAX_SOURCE_BYTES));
-  expect(render({ form: 'code', name: 'a.txt', bytes })).toEqual({ kind: 'refused' });
+  expect(await render({ form: 'code', name: 'a.txt', bytes })).toEqual({ kind: 'refused' });
 });

@@ -48,6 +48,8 @@ const done = (async () => {
 <img src="${elsewhere}/pixel.png" alt="">
 </body>`;
 
+const RUNS = "document.documentElement.setAttribute('ran', ''); document.title = 'ran'";
+
 beforeAll(async () => {
   if (!chromium.ok) return;
   [house, browser, elsewhere] = await Promise.all([
@@ -60,6 +62,9 @@ beforeAll(async () => {
     'hostile/index.html': hostile(elsewhere.url),
     'hostile/data.json': '"own"',
     'hostile/worker.js': '',
+    'hostile/evil.svg': `<svg xmlns="http://www.w3.org/2000/svg"><script>${RUNS}</script></svg>`,
+    'hostile/evil.xml': `<a><script xmlns="http://www.w3.org/1999/xhtml">${RUNS}</script></a>`,
+    'hostile/evil.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><body><script>${RUNS}</script></body></html>`,
     'hostile/evil.md':
       '# Hi\n\n<script>document.title = "x"</script><img src=x onerror="document.title = 1">[j](javascript:x)',
   });
@@ -244,6 +249,23 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     await plain.page.waitForURL(oldAddress);
   });
 
+  test('everything but the convenience of the picker is there without a script', async () => {
+    const plain = { javaScriptEnabled: false };
+    const survey = await open(addresses.get('Markdown')!, plain);
+    expect(await survey.page.getByRole('heading', { level: 1 }).textContent()).toBe('A page: Markdown');
+    expect(await survey.page.locator('.owner').textContent()).toBe(house.daemon.adminName);
+    expect(await survey.page.locator('time').first().textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d Beijing time$/);
+    expect(await survey.page.locator('article h2').textContent()).toBe('What the survey found');
+    expect(await survey.page.locator('option').count()).toBe(2);
+    const tides = await open(addresses.get('HTML')!, plain);
+    expect(await tides.page.frames()[1]!.locator('h1').textContent()).toBe('Tides at the north quay');
+    const alone = await open(addresses.get('HTML alone')!, plain);
+    expect(await alone.page.locator('header, footer, form').count()).toBe(0);
+    expect(await alone.page.frames()[1]!.locator('h1').textContent()).toBe('Tides at the north quay');
+    const board = await open(addresses.get('the board')!, plain);
+    expect(await board.page.locator('.card').count()).toBe(3);
+  });
+
   test('the board is searched, and leads to a page', async () => {
     const { page } = await open(addresses.get('the board')!);
     await page.getByLabel('Search by name').fill('MARKDOWN');
@@ -290,6 +312,13 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
     }
     expect(await context.cookies()).toEqual([]);
     expect(elsewhere.asked).toEqual([]);
+  });
+
+  test.each(['evil.svg', 'evil.xml', 'evil.xhtml'])('%s runs nothing at its own address', async (name) => {
+    const { code } = await house.publish({ name, entry_path: `/hostile/${name}` });
+    const { page } = await open(`${house.daemon.url}/api/v1/public/shares/${code}/content`);
+    expect(await page.evaluate("document.documentElement.hasAttribute('ran') || document.title === 'ran'")).toBe(false);
+    expect(await page.content()).toContain('ran');
   });
 
   test('in Markdown is taken out, and the page stays as it was', async () => {

@@ -51,7 +51,7 @@ async function publish({ page = aPage(), versions = [], files = [], content = ''
     const response = await fetch(house.url + path, { redirect: 'manual' });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  return { get, publicPages, close };
+  return { get, publicPages, close, url: house.url };
 }
 
 test('the board is searched by name, category and page, and ignores what other programs append', async () => {
@@ -68,6 +68,14 @@ test('the board is searched by name, category and page, and ignores what other p
   }
   await get(`/share?page=999999999&q=${'x'.repeat(1_000)}`);
   expect(publicPages.board).toHaveBeenLastCalledWith({ name: 'x'.repeat(200), limit: 18, offset: 999 * 18 });
+});
+
+test('HEAD describes a page without sending it', async () => {
+  const { url } = await publish();
+  const response = await fetch(`${url}/share`, { method: 'HEAD' });
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(1_000);
+  expect(await response.text()).toBe('');
 });
 
 test('a page shows its newest version, and its Markdown with the files that were published with it', async () => {
