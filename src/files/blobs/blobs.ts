@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { codeOf, notFound } from '../../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
 import { type Held, makeHolds } from './holds.ts';
+import { makeSmallBlobs, SMALL_BYTES, type SmallBlobs } from './small-blobs.ts';
 
 const { COPYFILE_FICLONE } = constants;
 const SHARD = /^[0-9a-f]{2}$/;
@@ -53,7 +54,11 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   const pathOf = (key: string) => blobPath(directory, key);
-  const holds = makeHolds((key) => rmSync(pathOf(key), { force: true }));
+  const small = makeSmallBlobs();
+  const holds = makeHolds((key) => {
+    small.remove(key);
+    rmSync(pathOf(key), { force: true });
+  });
 
   /** Writes the chunks to a temporary file, and moves it to its place once its key is known and held. */
   async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
@@ -90,7 +95,10 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
     },
     read: async (key) => readFile(pathOf(key)),
     copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
-    open: async (key) => openBlob(pathOf(key)),
+    open: async (key) => {
+      const known = small.find(key);
+      return known === undefined ? openFile(pathOf(key), key, small) : inMemory(known);
+    },
     list: () => listKeys(directory),
     removeUnless: holds.removeUnless,
   };
@@ -100,28 +108,45 @@ function refuseMissing(error: unknown): never {
   throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
 }
 
-async function openBlob(path: string): Promise<OpenBlob> {
+async function openFile(path: string, key: string, small: SmallBlobs): Promise<OpenBlob> {
   const file = await open(path, 'r').catch(refuseMissing);
   try {
     const { size } = await file.stat();
-    return {
-      size,
-      read: (bytes, start) => fill(file, bytes, start),
-      close: async () => file.close(),
-    };
+    const read: OpenBlob['read'] = (bytes, start) => fill(file, bytes, start);
+    if (size > SMALL_BYTES) return { size, read, close: async () => file.close() };
+    const whole = await small.keep(key, async () => {
+      // Not from the pool, of which it would keep more than itself.
+      const bytes = Buffer.allocUnsafeSlow(size);
+      await read(bytes, 0);
+      return bytes;
+    });
+    await file.close();
+    return inMemory(whole);
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
+function inMemory(whole: Buffer): OpenBlob {
+  return {
+    size: whole.length,
+    read: async (bytes, start) => {
+      if (whole.copy(bytes, 0, start) < bytes.length) throw endedEarly();
+    },
+    close: async () => undefined,
+  };
+}
+
 async function fill(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
-    if (bytesRead === 0) throw new Error('A blob ended before its size.');
+    if (bytesRead === 0) throw endedEarly();
     at += bytesRead;
   }
 }
+
+const endedEarly = () => new Error('A blob ended before its size.');
 
 async function* listKeys(directory: string): AsyncGenerator<string> {
   for await (const shard of await opendir(directory)) {

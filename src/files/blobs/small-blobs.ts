@@ -1,0 +1,58 @@
+// Small blobs that were read lately, in memory: opening a file, asking for its size, reading and closing it costs more than all
+// else that sending a few kilobytes does.
+
+/** Larger ones are read from the disk each time. */
+export const SMALL_BYTES = 65_536;
+/** All of them together. */
+const MAX_BYTES = 16 * 1_048_576;
+
+export interface SmallBlobs {
+  find(key: string): Buffer | undefined;
+  /** Keeps the bytes of a blob that `load` reads, unless one is removed meanwhile, and returns them. */
+  keep(key: string, load: () => Promise<Buffer>): Promise<Buffer>;
+  /** Forgets one that is removed. */
+  remove(key: string): void;
+}
+
+/** Makes the memory: at most 16 MB, those that were used last. */
+export function makeSmallBlobs(maxBytes = MAX_BYTES): SmallBlobs {
+  /** By when they were used, the latest last. */
+  const known = new Map<string, Buffer>();
+  let total = 0;
+  let removals = 0;
+
+  function forget(key: string): void {
+    total -= known.get(key)?.length ?? 0;
+    known.delete(key);
+  }
+
+  function add(key: string, bytes: Buffer): void {
+    forget(key);
+    known.set(key, bytes);
+    total += bytes.length;
+    for (const oldest of known.keys()) {
+      if (total <= maxBytes) return;
+      forget(oldest);
+    }
+  }
+
+  return {
+    find: (key) => {
+      const bytes = known.get(key);
+      if (bytes === undefined) return undefined;
+      known.delete(key);
+      known.set(key, bytes);
+      return bytes;
+    },
+    keep: async (key, load) => {
+      const before = removals;
+      const bytes = await load();
+      if (removals === before) add(key, bytes);
+      return bytes;
+    },
+    remove: (key) => {
+      removals += 1;
+      forget(key);
+    },
+  };
+}
