@@ -14,6 +14,9 @@ import { stormBackground, renderSubmissions } from './clients/background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './checks/observations.ts';
 import { checkRuns } from './checks/runs.ts';
 import { checkToday } from './checks/today.ts';
+import { countUnpublished } from './checks/publishing.ts';
+import { checkResults, readResults } from './checks/results.ts';
+import { withoutScheduled } from './checks/schedules.ts';
 import { checkArtifacts, countUncollected } from './checks/artifacts.ts';
 import { checkFaults, isExcused } from './checks/faults.ts';
 import { checkTexts } from './checks/texts.ts';
@@ -22,6 +25,7 @@ import { checkAudit, checkDisk, checkPlans, numberOf } from './checks/traces.ts'
 import type { Observation } from './clients/exchange.ts';
 import { databaseOf, readCount, readNewestEvent, readStoredFacts, type StoredFacts } from './checks/journal-rows.ts';
 import { type HookListener, openHooks } from './clients/hooks.ts';
+import { type Results, startResults } from './clients/results.ts';
 import { type EndedSessions, startLoad } from './clients/load.ts';
 import type { AuditLine } from './model/audit.ts';
 import { waitWhileProgressing } from './wait-while-progressing.ts';
@@ -92,6 +96,8 @@ interface Weathered {
   readonly stillborn: number;
   readonly diary: Diary;
   readonly hooks: HookListener;
+  /** Null for background submissions. */
+  readonly results: Results | null;
   readonly stormMs: number;
   readonly calmMs: number;
 }
@@ -100,6 +106,7 @@ interface Weathered {
 async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const targets = await openTargets(daemon);
   const hooks = await openHooks(daemon, rules.seed);
+  const results = await startResults(daemon, rules.seed);
   const load = startLoad(rules, targets, PEOPLE);
   const startedAt = performance.now();
   const report = (kill: number) => {
@@ -108,9 +115,10 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const storm = await Promise.race([
     blow(daemon, { kills, seed: rules.seed, marker: rules.marker, report }),
     load.broken,
+    results.broken,
   ]);
   const stormedAt = performance.now();
-  await settled(daemon, load.finish);
+  await settled(daemon, async () => void (await Promise.all([load.finish(), results.finish()])));
   await finished(daemon);
   await delivered(daemon, hooks);
   const calmAt = performance.now();
@@ -124,7 +132,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   return {
     kills,
     observations: load.observations,
-    ended: load.ended,
+    ended: { ...load.ended, deleted: new Set([...load.ended.deleted, ...results.publishers.deleted]) },
     replays,
     submissions: null,
     problems: [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))],
@@ -132,20 +140,28 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     stillborn: storm.stillborn,
     diary: storm.diary,
     hooks,
+    results,
     stormMs: stormedAt - startedAt,
     calmMs: calmAt - stormedAt,
   };
 }
 
 /**
- * The work that remains when all runs have ended: deleted sessions are cleaned up, files of runs are collected and packed.
+ * The work that remains when all runs have ended: deleted sessions are cleaned up, files of runs are collected and packed,
+ * and what is due is published or has failed.
  */
 async function finished(daemon: DaemonProcess): Promise<void> {
   const uncleaned = () => readCount(databaseOf(daemon), 'cleanups');
   const uncollected = () => countUncollected(databaseOf(daemon));
-  const what = { uncleaned: 'every deleted session is cleaned up', uncollected: 'the files of every run are packed' };
+  const unpublished = () => countUnpublished(databaseOf(daemon));
+  const what = {
+    uncleaned: 'every deleted session is cleaned up',
+    uncollected: 'the files of every run are packed',
+    unpublished: 'nothing is left to be published or removed',
+  };
   await patiently(daemon, { what: what.uncleaned, holds: () => uncleaned() === 0, left: uncleaned });
   await patiently(daemon, { what: what.uncollected, holds: () => uncollected() === 0, left: uncollected });
+  await patiently(daemon, { what: what.unpublished, holds: () => unpublished() === 0, left: unpublished });
 }
 
 /** With a receiver that accepts everything, nothing remains to be delivered. */
@@ -169,7 +185,7 @@ async function weatherBackground({ rules, daemon, background }: Storming): Promi
   const { storm, ...seen } = await stormBackground({ rules, daemon, targets, count: background, report: say });
   await delivered(daemon, hooks);
   const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
-  return { ...storm, ...seen, hooks, observations: [], ended: NOBODY, replays: new Map(), problems };
+  return { ...storm, ...seen, hooks, results: null, observations: [], ended: NOBODY, replays: new Map(), problems };
 }
 
 /** Stops the daemon at the end; returns what was wrong with its last figures and its exit, and what outlived it. */
@@ -185,9 +201,10 @@ async function stopClean(daemon: DaemonProcess, marker: string, known: Set<numbe
 async function check({ rules, daemon, audit }: Storming, weathered: Weathered, facts: StoredFacts): Promise<string[]> {
   const lines = await readAudit(audit);
   const { observations, replays, submissions } = weathered;
+  const asked = withoutScheduled(facts);
   const clients =
     submissions === null
-      ? [...checkAcceptance(observations, facts, weathered.ended), ...checkReplays(replays, observations, facts)]
+      ? [...checkAcceptance(observations, asked, weathered.ended), ...checkReplays(replays, observations, asked)]
       : checkBackground(submissions, daemon);
   return [
     ...weathered.problems,
@@ -201,6 +218,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...checkAudit(lines, facts),
     ...(await checkDisk(rules, daemon.dataDir, facts)),
     ...(await checkArtifacts(daemon.dataDir, databaseOf(daemon))),
+    ...(await checkResults(weathered, daemon, facts)),
     ...errorsIn(daemon.stderr(), weathered.diary),
   ];
 }
@@ -249,7 +267,7 @@ async function run(scratch: string): Promise<boolean> {
     const checkMs = performance.now() - checkedAt;
     say('');
     process.stdout.write(
-      `${renderStorm({ rules, ...weathered, checkMs, modelCalls }, weathered.observations, facts)}\n`,
+      `${renderStorm({ rules, ...weathered, ...readResults(databaseOf(daemon)), checkMs, modelCalls }, weathered.observations, facts)}\n`,
     );
     if (weathered.submissions !== null) process.stdout.write(`${renderSubmissions(weathered.submissions)}\n`);
     return await conclude(problems, daemon, scratch);

@@ -2,7 +2,10 @@
 import type { Observation } from './clients/exchange.ts';
 import { isPoisoned } from './checks/faults.ts';
 import type { RunRecord, StoredFacts } from './checks/journal-rows.ts';
+import type { FiringRow } from './checks/schedules.ts';
+import type { VersionRow } from './checks/publishing.ts';
 import type { HookListener } from './clients/hooks.ts';
+import type { Results } from './clients/results.ts';
 import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 
@@ -17,6 +20,9 @@ export interface StormFigures {
   readonly modelCalls: number;
   readonly diary: Diary;
   readonly hooks: HookListener;
+  readonly results: Results | null;
+  readonly firings: readonly FiringRow[];
+  readonly versions: readonly VersionRow[];
 }
 
 type Row = readonly [string, string | number];
@@ -53,6 +59,7 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
     ['requests sent', sum(({ sends }) => sends)],
     ['streams rejoined', sum(({ rejoins }) => rejoins)],
     ...renderHooks(figures.hooks),
+    ...(figures.results === null ? [] : renderResults(figures, figures.results)),
     ['start to ready, median ms', Math.round(starts[Math.floor(starts.length / 2)] ?? 0)],
     ['start to ready, longest ms', Math.round(starts.at(-1) ?? 0)],
     ['storm, seconds', (figures.stormMs / 1_000).toFixed(1)],
@@ -99,5 +106,26 @@ function renderHooks({ arrivals, faults, downMs }: HookListener): Row[] {
     ['  distinct deliveries', events.size],
     ['  answered with a failure or not at all', faults()],
     ['  receiver down, seconds', (downMs() / 1_000).toFixed(1)],
+  ];
+}
+
+/** Scheduled tasks and published pages. */
+function renderResults({ firings, versions, hooks }: StormFigures, { publishers }: Results): Row[] {
+  const byClock = firings.filter(({ trigger }) => trigger === 'clock');
+  const failures = hooks.arrivals.filter(({ eventType }) => eventType === 'publish_page.failed');
+  const count = <T>(all: readonly T[], holds: (one: T) => boolean) => all.filter(holds).length;
+  return [
+    ['firings of scheduled tasks', firings.length],
+    ['  by the clock', byClock.length],
+    ['    latest, seconds', Math.max(0, ...byClock.map(({ created_at, due_at }) => created_at - due_at)) / 1_000],
+    ['  completed', count(firings, ({ status }) => status === 'completed')],
+    ['  with more than one step', count(firings, ({ step_no }) => step_no > 1)],
+    ['versions published', versions.length],
+    ['  by themselves', count(versions, ({ trigger_type }) => trigger_type === 'auto')],
+    ['  of sessions deleted later', count(versions, ({ session_deleted }) => session_deleted === 1)],
+    ['  withdrawn', count(versions, ({ withdrawn_at }) => withdrawn_at !== null)],
+    ['pages deleted', count(publishers.pages, ({ isDeleted }) => isDeleted)],
+    ['publishing given up', new Set(failures.map(({ eventId }) => eventId)).size],
+    ['shares read', publishers.reads()],
   ];
 }

@@ -11,6 +11,7 @@ export interface RunRow {
   readonly deleted: number;
   readonly protocol: 'chat' | 'messages';
   readonly status: string;
+  readonly schedule_mode: string;
   readonly attempt: number;
   readonly resumes: number;
   readonly include_usage: number;

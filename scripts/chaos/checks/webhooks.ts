@@ -44,7 +44,8 @@ export function countUndelivered(file: string): number {
       .prepare(
         `SELECT (SELECT count(*) FROM webhook_deliveries WHERE state = 'pending') +
            (SELECT count(*) FROM events WHERE id > (SELECT cursor FROM webhook_planning)
-              AND type IN ('run.done', 'run.failed', 'run.stopped'))`,
+              AND type IN ('run.done', 'run.failed', 'run.stopped', 'scheduled_task.run_status_changed',
+                'publish_page.published', 'publish_page.failed'))`,
       )
       .pluck()
       .get() as number;

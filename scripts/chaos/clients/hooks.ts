@@ -6,8 +6,9 @@ import { type HookReply, type Received, startHookReceiver } from '../../../test/
 import { type Chance, makeChance } from '../chance.ts';
 
 /** Whose events arrive at which path. */
-export const HOOKS = { house: '/house', ada: '/ada' } as const;
+export const HOOKS = { house: '/house', ada: '/ada', results: '/results' } as const;
 
+const RESULT_EVENTS = ['scheduled_task.run_status_changed', 'publish_page.published', 'publish_page.failed'];
 const SECRET = 'a secret of the storm, which signs';
 const DOWN_MS = { least: 300, most: 3_000 } as const;
 const UP_MS = { least: 4_000, most: 12_000 } as const;
@@ -31,7 +32,7 @@ export interface HookListener {
   close(): Promise<void>;
 }
 
-/** Creates a webhook of the house and one of ada's, for the end of every run. */
+/** Creates a webhook of the house and one of ada's, for the end of every run, and one for what reaches people by itself. */
 export async function openHooks(daemon: DaemonProcess, seed: number): Promise<HookListener> {
   const receiver = await startHookReceiver();
   const chance = makeChance(seed ^ 0x40c5);
@@ -69,9 +70,16 @@ export async function openHooks(daemon: DaemonProcess, seed: number): Promise<Ho
 
   const ofHouse = { name: 'house', url: receiver.url + HOOKS.house, owner_scope: 'system' };
   const ofAda = { name: 'ada', url: receiver.url + HOOKS.ada, user: 'ada' };
+  const ofResults = {
+    name: 'results',
+    url: receiver.url + HOOKS.results,
+    owner_scope: 'system',
+    events: RESULT_EVENTS,
+  };
   const events = ['session.completed', 'session.failed', 'session.stopped'];
   const fields = { events, secret: SECRET, retry_count: 20, retry_backoff_ms: 100 };
-  for (const hook of [ofHouse, ofAda]) await daemon.admin('POST', '/api/v1/webhooks', { ...hook, ...fields });
+  for (const hook of [ofHouse, ofAda, ofResults])
+    await daemon.admin('POST', '/api/v1/webhooks', { ...fields, ...hook });
   const coming = comeAndGo();
   coming.catch(() => undefined);
   return {

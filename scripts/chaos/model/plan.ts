@@ -45,6 +45,18 @@ const POISONED = 20;
 export const TRACE_FILE = 'trace';
 export const ENDS_FILE = 'trace-ends';
 
+/** From here on, numbers are of steps of scheduled tasks. */
+export const FIRST_SCHEDULED = 1_000_000;
+/** What each step of a scheduled task writes first: a page in a folder of its own. */
+export const SITE_ENTRY = '/site/index.html';
+/** Steps with the same remainder leave the same file, so that its blob is shared. */
+const SITE_PARTS = 5;
+
+/** The text of the page that a step leaves. */
+export function siteTextOf(number: number): string {
+  return `<!doctype html><title>Piece ${number}</title>\n`;
+}
+
 /** Names a turn in the user's words; everything else about it follows from the number. */
 export function wordsOf(number: number): string {
   return `Please do piece ${number} of the work.`;
@@ -65,14 +77,25 @@ export function usageOf(number: number, step: number): { readonly input: number;
 export function planOf(rules: PlanRules, number: number): TurnPlan {
   const chance = makeChance(rules.seed * 1_000_003 + number);
   const count = chance.pick([0, 0, 1, 1, 2, 3]);
-  const steps = Array.from({ length: count }, (_, step) => callsOf(rules, number, step, chance));
+  const site = number < FIRST_SCHEDULED ? [] : [siteCalls(number)];
+  const others = Array.from({ length: count }, (_, step) => callsOf(rules, number, site.length + step, chance));
+  const steps = [...site, ...others];
   const answer = answerOf(number, chance);
-  const fault = faultOf(count, chance);
+  const fault = faultOf(steps.length, chance);
   const attachment = chance.oneIn(6) ? `Paper for piece ${number}.\n`.repeat(chance.between(1, 2_000)) : null;
   const poisoned = chance.oneIn(POISONED);
   return poisoned
     ? { number, steps, answer: { ...answer, deltas: [...answer.deltas, POISON] }, fault: null, poisoned, attachment }
     : { number, steps, answer, fault, poisoned, attachment };
+}
+
+function siteCalls(number: number): PlannedCall[] {
+  const part = number % SITE_PARTS;
+  const files = [
+    { path: SITE_ENTRY.slice(1), content: siteTextOf(number) },
+    { path: `site/parts/${part}.txt`, content: `Part ${part}.\n`.repeat(part * 1_000 + 1) },
+  ];
+  return files.map((input) => ({ name: 'write_file', input, token: null }));
 }
 
 function callsOf(rules: PlanRules, number: number, step: number, chance: Chance): PlannedCall[] {
