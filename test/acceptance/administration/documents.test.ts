@@ -13,8 +13,8 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** All but those with a test of their own: webhook-documents.test.ts and schedule-documents.test.ts. */
-const OTHERS = ['WEBHOOKS.md', 'SCHEDULES.md'];
+/** All but those with a test of their own: webhook-documents.test.ts, schedule-documents.test.ts, publishing-documents.test.ts. */
+const OTHERS = ['WEBHOOKS.md', 'SCHEDULES.md', 'PUBLISHING.md'];
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
@@ -104,6 +104,12 @@ describe('the first hour, on the offline engine', () => {
     const printed = await reader.paste(first ?? '');
     reader.set({ SESSION_ID: /--session (\S+)/.exec(printed)?.[1] ?? '' });
     expect(await reader.paste(second ?? '')).toContain('more.md');
+  });
+
+  test('a file of that session is published, and read without a key', async () => {
+    const printed = await reader.paste(readme('publishes create'));
+    const page = await fetch(/^page_url\t(.+)$/m.exec(printed)?.[1] ?? '');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Hello!')]);
   });
 
   /** Saves a script of a document, runs it, and has its types checked; answers what it printed. */
