@@ -38,7 +38,8 @@ const CONTENTS: Readonly<Record<View, (shown: Shown) => Html>> = {
   html: (shown) => frame(shown, `sandbox="${SANDBOX}" allow="fullscreen"`),
   // Browsers start their PDF viewers in no sandbox.
   pdf: (shown) => frame(shown, ''),
-  markdown: (shown) => textOr(shown, (made) => html`<article class="prose">${made}</article>`),
+  markdown: (shown) =>
+    textOr(shown, (made) => html`<article class="prose${repeatsTitle(shown) && ' titled'}">${made}</article>`),
   text: (shown) => textOr(shown, (made) => html`<div class="source">${made}</div>`),
   image: ({ address, title }) =>
     html`<figure class="picture"><a href="${address}"><img src="${address}" alt="${title}"></a></figure>`,
@@ -57,6 +58,17 @@ function frame({ address, title }: Shown, attributes: string): Html {
 function textOr(shown: Shown, render: (made: Html) => Html): Html {
   return shown.text.kind === 'html' ? render(Html.safe(shown.text.html)) : card(shown);
 }
+
+/** Whether a document begins with the name of its page, which would then stand there twice. */
+function repeatsTitle({ text, title }: Shown): boolean {
+  if (text.kind !== 'html') return false;
+  const heading = /^<h2[^>]*>([^]*?)<\/h2>/.exec(Buffer.from(text.html.subarray(0, HEADING_BYTES)).toString());
+  // Within a text, quotes may stand as they are.
+  const written = heading?.[1]?.trim().replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+  return written === html`${title.trim()}`.toString();
+}
+
+const HEADING_BYTES = 2_048;
 
 function card({ name, mediaType, size, downloadAddress }: Shown): Html {
   return html`<div class="file">

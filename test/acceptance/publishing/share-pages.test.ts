@@ -48,6 +48,7 @@ const done = (async () => {
 <img src="${elsewhere}/pixel.png" alt="">
 </body>`;
 
+const LONG = 'x'.repeat(180);
 const RUNS = "document.documentElement.setAttribute('ran', ''); document.title = 'ran'";
 
 beforeAll(async () => {
@@ -59,6 +60,7 @@ beforeAll(async () => {
   ]);
   await house.make({
     ...SAMPLES,
+    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n`,
     'hostile/index.html': hostile(elsewhere.url),
     'hostile/data.json': '"own"',
     'hostile/worker.js': '',
@@ -90,6 +92,13 @@ beforeAll(async () => {
   await share('film', '/film.webm');
   await share('PDF', '/survey.pdf');
   await share('a download', '/soundings.zip');
+  const name = LONG;
+  await share('long words', '/wide/index.md', {
+    name,
+    description: LONG,
+    category: 'y'.repeat(50),
+    tags: ['z'.repeat(50)],
+  });
   await share('Markdown alone', '/survey/index.md', { distraction_free_mode_enabled: true });
   await share('HTML alone', '/tides/index.html', { distraction_free_mode_enabled: true });
   addresses.set('the board', `${house.daemon.url}/share`);
@@ -135,6 +144,7 @@ const KINDS = [
   'film',
   'PDF',
   'a download',
+  'long words',
   'Markdown alone',
   'HTML alone',
   'an error',

@@ -95,6 +95,15 @@ test('Markdown and source code are parts of the page, as they were rendered', ()
   );
 });
 
+test('a heading that repeats the name of the page is left to the page', () => {
+  const page = { name: '“Tides” & Ann\'s "winds"' };
+  const version = aVersion('/a.md');
+  const same = made('<h2 id="doc-a">“Tides” &amp; Ann\'s "winds"</h2>\n<p>High</p>');
+  expect(shown({ version, page, text: same })).toContain('<article class="prose titled">');
+  for (const other of ['<h2>Tides</h2>', '<p>x</p><h2>“Tides” &amp; Ann\'s "winds"</h2>', '<h3>x</h3>'])
+    expect(shown({ version, page, text: made(other) })).toContain('<article class="prose">');
+});
+
 test('what cannot be rendered is framed as its source, which may do nothing', () => {
   const version = aVersion('/a.md');
   const html = shown({ version, text: { kind: 'source' } });
