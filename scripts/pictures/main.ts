@@ -1,8 +1,10 @@
-// `npm run pictures`: takes the pictures of docs/pictures from a real daemon, in real terminals. Needs tmux and bubblewrap.
+// `npm run pictures`: takes the pictures of docs/pictures from real daemons, in real terminals and a real browser. Needs tmux,
+// bubblewrap and Chromium.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startHouse } from './house.ts';
+import { takePages } from './pages.ts';
 import { type Scene, SCENES } from './scenes.ts';
 import { closeScreens, openScreen, type Screen } from './screen.ts';
 import { svgOf } from './svg.ts';
@@ -49,4 +51,5 @@ try {
   await house.close();
   rmSync(directory, { recursive: true, force: true });
 }
+await takePages(PICTURES);
 process.exit(0);

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { PAGE_SCENES } from '../../scripts/pictures/pages.ts';
 import { SCENES } from '../../scripts/pictures/scenes.ts';
 import { svgOf } from '../../scripts/pictures/svg.ts';
 
@@ -17,14 +18,22 @@ test('every picture that a document shows exists, and every one that exists is s
       Array.from(read(file).matchAll(/!\[[^\]]*\]\((?:docs\/)?pictures\/([^)]+)\)/g), ([, name]) => name),
     );
   expect(new Set(shown)).toEqual(new Set(kept));
-  expect(new Set(SCENES.map(({ name }) => `${name}.svg`))).toEqual(new Set(kept));
+  const scenes = [...SCENES.map(({ name }) => `${name}.svg`), ...PAGE_SCENES.map(({ name }) => `${name}.png`)];
+  expect(new Set(scenes)).toEqual(new Set(kept));
 });
 
-test.each(kept)('%s is small, and says nothing of the machine that it was taken on', (name) => {
-  const svg = read(`docs/pictures/${name}`);
-  expect(svg.length).toBeLessThan(40_000);
-  expect(svg).not.toMatch(/\/(home|root|tmp|work|Users)\b|127\.0\.0\.1/);
+test.each(kept.filter((name) => name.endsWith('.png')))('%s is small', (name) => {
+  expect(statSync(join(ROOT, 'docs/pictures', name)).size).toBeLessThan(120_000);
 });
+
+test.each(kept.filter((name) => name.endsWith('.svg')))(
+  '%s is small, and says nothing of the machine that it was taken on',
+  (name) => {
+    const svg = read(`docs/pictures/${name}`);
+    expect(svg.length).toBeLessThan(40_000);
+    expect(svg).not.toMatch(/\/(home|root|tmp|work|Users)\b|127\.0\.0\.1/);
+  },
+);
 
 test('a picture has a piece at the column of each word of the table, with its colour for either background', () => {
   const svg = svgOf({
