@@ -95,7 +95,7 @@ test('a page is created, shown, released, expired, revoked and deleted, and each
   });
   expect(Date.parse(told.occurred_at)).toBe(Date.parse(second.published_at));
 
-  expect(await codeOf('shares', 'set', second.share_code, '--expires', '1s')).toBe(0);
+  expect(await codeOf('shares', 'set', second.share_code, '--expires', '5s')).toBe(0);
   await waitFor(async () => (await errand('shares', 'show', second.share_url)).share_status === 'expired');
   expect(await contentOf(second)).toBe(404);
   expect(await errand('publishes', 'show', 'Tides')).toMatchObject({ latest_share_code: page.latest_share_code });
