@@ -1,5 +1,5 @@
 // Renders on separate threads, each with limits of time and memory, and keeps the results.
-import { type Clock, pause } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log/log.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
@@ -17,6 +17,8 @@ export interface RendererParts {
 /** What to render. `key` names the result: one key, one result. */
 export interface RenderOrder {
   readonly key: string;
+  /** Whose it is: one text of an owner is rendered at a time. */
+  readonly owner: string;
   /** Called when its turn has come, unless the result is known. */
   load(): Promise<RenderTask>;
 }
@@ -44,12 +46,15 @@ const DEADLINE_MS = 20_000;
 /** How long a person waits for the rendered form before getting the source. */
 const PATIENCE_MS = 8_000;
 const MAX_TASKS = 32;
+/** Of one owner. */
+const MAX_OWN_TASKS = 8;
 const BUSY: Busy = { kind: 'busy' };
 
-/** Makes the renderer. It renders one text at a time, so that hostile ones take no more than one core. */
+/** Makes the renderer. It renders two texts at a time, and one of each owner, so that hostile ones of one don't hold up others'. */
 export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
+  const owners = new Map<string, Turns>();
   const threads = makeOneShotHost<RenderTask, RenderResult>({
     clock,
     file: threadFile('./render-worker.ts', import.meta.url),
@@ -57,8 +62,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     maxExternalBytes: 64 * MEBIBYTE,
     maxCpuMs,
     env: {},
-    maxAtOnce: 1,
-    maxTasks,
+    maxAtOnce: 2,
   });
 
   async function execute({ key, load }: RenderOrder): Promise<RenderResult | Busy> {
@@ -69,20 +73,49 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     return result;
   }
 
+  /** Executes an order after the owner's others. */
+  async function inTurn(order: RenderOrder): Promise<RenderResult | Busy> {
+    const turns = owners.get(order.owner) ?? { count: 0, last: Promise.resolve() };
+    if (inProgress.size >= maxTasks || turns.count >= MAX_OWN_TASKS) return BUSY;
+    owners.set(order.owner, turns);
+    turns.count += 1;
+    const mine = turns.last.then(() => execute(order));
+    turns.last = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      turns.count -= 1;
+      if (turns.count === 0) owners.delete(order.owner);
+    }
+  }
+
+  function start(order: RenderOrder): Promise<RenderResult | Busy> {
+    const result = inTurn(order).finally(() => inProgress.delete(order.key));
+    inProgress.set(order.key, result);
+    return result;
+  }
+
   return {
     render: async (order) => {
-      const { key } = order;
-      const known = cache.get(key);
+      const known = cache.get(order.key);
       if (known !== undefined) return known;
-      let result = inProgress.get(key);
-      if (result === undefined) {
-        result = execute(order).finally(() => inProgress.delete(key));
-        inProgress.set(key, result);
+      const { promise: late, resolve } = Promise.withResolvers<Busy>();
+      const patience = clock.after(PATIENCE_MS, () => resolve(BUSY));
+      try {
+        return await Promise.race([inProgress.get(order.key) ?? start(order), late]);
+      } finally {
+        patience.cancel();
       }
-      return Promise.race([result, pause(clock, PATIENCE_MS).then(() => BUSY)]);
     },
     stop: threads.stop,
   };
+}
+
+/** The orders of one owner. */
+interface Turns {
+  count: number;
+  /** Resolves when the last of them has ended. */
+  last: Promise<unknown>;
 }
 
 /** A buffer that contains nothing else is transferred to the thread. */

@@ -21,7 +21,7 @@ const HOSTILE = '<b>'.repeat(300_000);
 test('a text is rendered once, also for those who ask at the same time', async () => {
   const renderer = house();
   const load = vi.fn(async () => markdown('High *water*.'));
-  const order = { key: 'a', load };
+  const order = { key: 'a', owner: 'a', load };
   const results = await Promise.all([renderer.render(order), renderer.render(order)]);
   results.push(await renderer.render(order));
   for (const result of results) expect(result).toMatchObject({ kind: 'html' });
@@ -33,17 +33,19 @@ test('a text is rendered once, also for those who ask at the same time', async (
 test('a document that takes too long is refused, and not tried again soon', async () => {
   const renderer = house({ maxCpuMs: 300 });
   const load = vi.fn(async () => markdown(HOSTILE));
-  expect(await renderer.render({ key: 'hostile', load })).toEqual({ kind: 'refused' });
-  expect(await renderer.render({ key: 'hostile', load })).toEqual({ kind: 'refused' });
+  expect(await renderer.render({ key: 'hostile', owner: 'hostile', load })).toEqual({ kind: 'refused' });
+  expect(await renderer.render({ key: 'hostile', owner: 'hostile', load })).toEqual({ kind: 'refused' });
   expect(load).toHaveBeenCalledTimes(1);
-  expect(await renderer.render({ key: 'good', load: async () => markdown('a') })).toMatchObject({ kind: 'html' });
+  expect(await renderer.render({ key: 'good', owner: 'good', load: async () => markdown('a') })).toMatchObject({
+    kind: 'html',
+  });
 });
 
 test('a person waits for a while only, and gets the source while the text is still rendered', async () => {
   const clock = fakeClock();
   const renderer = house({ clock });
   const loading = Promise.withResolvers<RenderTask>();
-  const order = { key: 'a', load: () => loading.promise };
+  const order = { key: 'a', owner: 'a', load: () => loading.promise };
   const first = renderer.render(order);
   await new Promise(setImmediate);
   clock.advance(8_000);
@@ -56,20 +58,37 @@ test('a person waits for a while only, and gets the source while the text is sti
 test('more texts than may wait are not rendered now, and are the next time', async () => {
   const renderer = house({ maxTasks: 1 });
   const loading = Promise.withResolvers<RenderTask>();
-  const first = renderer.render({ key: 'a', load: () => loading.promise });
-  const other = { key: 'b', load: async () => markdown('b') };
+  const first = renderer.render({ key: 'a', owner: 'a', load: () => loading.promise });
+  const other = { key: 'b', owner: 'b', load: async () => markdown('b') };
   expect(await renderer.render(other)).toEqual({ kind: 'busy' });
   loading.resolve(markdown('a'));
   expect(await first).toMatchObject({ kind: 'html' });
   expect(await renderer.render(other)).toMatchObject({ kind: 'html' });
 });
 
+test('the texts of one owner wait for each other, and others wait for none of them', async () => {
+  const renderer = house();
+  const loading = Promise.withResolvers<RenderTask>();
+  const second = vi.fn(async () => markdown('b'));
+  const own = [{ key: 'a', owner: 'mallory', load: () => loading.promise }].concat(
+    ['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => ({ key, owner: 'mallory', load: second })),
+  );
+  const waiting = own.map((order) => renderer.render(order));
+  expect(await renderer.render({ key: 'i', owner: 'mallory', load: second })).toEqual({ kind: 'busy' });
+  expect(await renderer.render({ key: 'z', owner: 'ann', load: async () => markdown('z') })).toMatchObject({
+    kind: 'html',
+  });
+  expect(second).not.toHaveBeenCalled();
+  loading.resolve(markdown('a'));
+  for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ kind: 'html' });
+});
+
 test('a source that cannot be loaded fails its own request, and is loaded the next time', async () => {
   const renderer = house();
   const load = vi.fn(async () => markdown('a'));
   load.mockRejectedValueOnce(new Error('gone'));
-  await expect(renderer.render({ key: 'a', load })).rejects.toThrow('gone');
-  expect(await renderer.render({ key: 'a', load })).toMatchObject({ kind: 'html' });
+  await expect(renderer.render({ key: 'a', owner: 'a', load })).rejects.toThrow('gone');
+  expect(await renderer.render({ key: 'a', owner: 'a', load })).toMatchObject({ kind: 'html' });
 });
 
 test('the cache holds a number of bytes, and forgets what was not asked for the longest', () => {

@@ -1,5 +1,5 @@
 // The text of an entry as HTML: Markdown rendered, source code highlighted.
-import type { PublicPages, PublicVersion } from '../../operations/publishing/public-pages.ts';
+import type { PublicPage, PublicPages, PublicVersion } from '../../operations/publishing/public-pages.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
 import { type LinkTargets, MAX_SOURCE_BYTES, type RenderTask } from '../../rendering/rendering.ts';
 import type { EntryText } from './content.ts';
@@ -17,7 +17,7 @@ export function makeReadText({ publicPages, renderer }: ReadTextParts) {
     return { base, folder, paths: files.map(({ path }) => path.slice(folder.length)) };
   }
 
-  return async (key: string, version: PublicVersion): Promise<EntryText> => {
+  return async ({ key, owner }: PublicPage, version: PublicVersion): Promise<EntryText> => {
     const entry = entryOf(version);
     const { name, view, size, base } = entry;
     if (view !== 'markdown' && view !== 'text') return { kind: 'none' };
@@ -30,6 +30,7 @@ export function makeReadText({ publicPages, renderer }: ReadTextParts) {
     // The links of Markdown lead to the files of its own version.
     const result = await renderer.render({
       key: `${version.entry.sha256} ${view} ${view === 'text' ? name : base}`,
+      owner: owner.account,
       load,
     });
     if (result.kind === 'html') return result;

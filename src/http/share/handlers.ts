@@ -29,7 +29,7 @@ export function makeShareHandlers({ operations, renderer, countMisses, settings 
 
   async function show({ page, version }: Shared): Promise<Reply> {
     const [text, versions] = await Promise.all([
-      readText(page.key, version),
+      readText(page, version),
       page.versionCount > 1 ? publicPages.versions(page.key, { limit: PICKER_VERSIONS, offset: 0 }) : { items: [] },
     ]);
     return pageReply((nonce) =>
