@@ -3,16 +3,20 @@ import { Cron } from 'croner';
 import { isTimeZone } from '../time-zone.ts';
 import { TASK_LIMITS } from './task.ts';
 
-/** What is wrong with an expression or its time zone, as the rest of a sentence; null when it fires at some time. */
-export function cronFault(cron: string, timezone: string): { at: 'cron' | 'timezone'; mustBe: string } | null {
+/** What is wrong with an expression or its time zone, as the rest of a sentence; null when it fires at some time after `now`. */
+export function cronFault(
+  cron: string,
+  timezone: string,
+  now: number,
+): { at: 'cron' | 'timezone'; mustBe: string } | null {
   if (!isTimeZone(timezone)) return { at: 'timezone', mustBe: 'must be an IANA time zone, such as Europe/Zurich' };
   // The library also takes nicknames, dates and seconds.
   if (cron.length > TASK_LIMITS.cron || cron.trim().split(/\s+/).length !== 5) {
     return { at: 'cron', mustBe: 'must have five fields: minute, hour, day of month, month and day of week' };
   }
   try {
-    if (open(cron).nextRun() === null) return { at: 'cron', mustBe: 'must fire at some time; it never does' };
-    return null;
+    if (nextFirings(cron, timezone, now, 1).length > 0) return null;
+    return { at: 'cron', mustBe: `must fire at some time within ${YEARS_AHEAD} years; it never does` };
   } catch {
     return { at: 'cron', mustBe: `must have five fields that are valid: ${wrongFieldOf(cron)}` };
   }
@@ -31,7 +35,7 @@ function wrongFieldOf(cron: string): string {
   for (const [index, field] of cron.trim().split(/\s+/).entries()) {
     const [name, values] = FIELDS[index]!;
     try {
-      open(['*', '*', '*', '*', '*'].with(index, field).join(' '));
+      open(['*', '*', '*', '*', '*'].with(index, field).join(' '), '*');
     } catch {
       return `the ${name} is ${values}, a list, a range or a step such as */2, and not ${field}`;
     }
@@ -39,16 +43,22 @@ function wrongFieldOf(cron: string): string {
   return cron;
 }
 
+/** How far times are looked for: the library goes on for 400 years, which takes as long as thousands of other requests. */
+const YEARS_AHEAD = 30;
+/** Of the library. */
+const LAST_YEAR = 9_999;
+
 /**
- * The next times after a moment, in epoch milliseconds; fewer when there are no more. Times that a clock change skips fire at
- * the change, once; of times that it repeats, only the first fires. The expression must have no fault.
+ * The next times after a moment, in epoch milliseconds; fewer when there are no more within 30 years. Times that a clock change
+ * skips fire at the change, once; of times that it repeats, only the first fires. The expression must have no fault.
  */
 export function nextFirings(cron: string, timezone: string, after: number, count: number): number[] {
   const zone = makeZone(timezone);
-  const pattern = open(cron);
   const times: number[] = [];
   let last = after;
   let wall: number | undefined = after + zone.offsetAt(after);
+  const year = new Date(wall).getUTCFullYear();
+  const pattern = open(cron, `${year}-${Math.min(year + YEARS_AHEAD, LAST_YEAR)}`);
   while (times.length < count) {
     wall = pattern.nextRun(new Date(wall))?.getTime();
     if (wall === undefined) break;
@@ -62,8 +72,8 @@ export function nextFirings(cron: string, timezone: string, after: number, count
 
 // Wall times are computed as if they were UTC, where no clock changes: the library itself leaves out some skipped times.
 // With an offset instead of a zone, it asks nothing of Intl. Paused: it sets no timer.
-function open(cron: string): Cron {
-  return new Cron(cron.trim(), { utcOffset: 0, mode: '5-part', paused: true });
+function open(cron: string, years: string): Cron {
+  return new Cron(`0 ${cron.trim()} ${years}`, { utcOffset: 0, mode: '7-part', paused: true });
 }
 
 /** A day that a zone leaves out or repeats, and the largest offset. */

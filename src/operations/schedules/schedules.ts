@@ -85,7 +85,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
         overlap: input.overlap ?? 'skip',
         work: changedWork(null, input),
       };
-      checkTimes(task);
+      checkTimes(task, clock.now());
       checkTarget(task.target, definitions());
       const note = audit.change(caller, 'scheduled_task.create', itself);
       return viewOf(await store.schedules.create(task, note));
@@ -95,7 +95,8 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     changeScheduledTask: async (caller: Caller, id: string, input: TaskInput): Promise<TaskView> => {
       const before = await access.scheduledTask(caller, id);
       const { prompt, steps, ...changes } = input;
-      if (changes.cron !== undefined || changes.timezone !== undefined) checkTimes({ ...before, ...changes });
+      if (changes.cron !== undefined || changes.timezone !== undefined)
+        checkTimes({ ...before, ...changes }, clock.now());
       if (changes.target !== undefined) checkTarget(changes.target, definitions());
       const work = prompt === undefined && steps === undefined ? undefined : changedWork(before, input);
       const note = audit.change(caller, 'scheduled_task.change', itself);
@@ -122,8 +123,8 @@ function firingsOf({ nextFireAt, cron, timezone }: ScheduledTask, now: number): 
   return nextFireAt === null ? [] : nextFirings(cron, timezone, now, SHOWN_FIRINGS);
 }
 
-function checkTimes({ cron, timezone }: Pick<ScheduledTask, 'cron' | 'timezone'>): void {
-  const fault = cronFault(cron, timezone);
+function checkTimes({ cron, timezone }: Pick<ScheduledTask, 'cron' | 'timezone'>, now: number): void {
+  const fault = cronFault(cron, timezone, now);
   if (fault !== null) throw unprocessable(fault.at, fault.mustBe);
 }
 

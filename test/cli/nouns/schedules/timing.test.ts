@@ -23,7 +23,7 @@ describe('--every', () => {
     ['24h', '0 0 * * *', 1_440],
     ['1d', '0 0 * * *', 1_440],
   ])('%s is %s, and fires so far apart over a whole week', (text, cron, minutes) => {
-    expect([cronOfEvery(text), cronFault(cron, 'UTC')]).toEqual([cron, null]);
+    expect([cronOfEvery(text), cronFault(cron, 'UTC', 0)]).toEqual([cron, null]);
     const times = nextFirings(cron, 'UTC', DAY_START - 1, Math.min(2_000, (7 * 1_440) / minutes));
     expect(times[0]).toBe(DAY_START);
     for (const [index, at] of times.entries()) expect(at).toBe(DAY_START + index * minutes * MINUTE_MS);
@@ -64,7 +64,7 @@ describe('--daily', () => {
     ['00:00', '0 0 * * *'],
     ['23:59', '59 23 * * *'],
   ])('%s is %s', (text, cron) => {
-    expect([cronOfDaily(text), cronFault(cron, 'Europe/Zurich')]).toEqual([cron, null]);
+    expect([cronOfDaily(text), cronFault(cron, 'Europe/Zurich', 0)]).toEqual([cron, null]);
   });
 
   test.each(['24:00', '8', '08:60', '8:5', '0830', '08:30:00', ' 08:30', '8.30', '8:30pm', '', '-1:30', '٠٨:٣٠'])(
