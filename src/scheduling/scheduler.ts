@@ -26,8 +26,8 @@ const BATCH = 20;
 const LOOK_MS = 60_000;
 /** While the queue of background work or the disk is full. */
 const HOLD_MS = 2_000;
-/** For how long a task of an owner over their limit is put off: different for each, so that not all come back at once. */
-const PUT_OFF = { fromMs: 5_000, spreadMs: 10_000 } as const;
+/** For how long the tasks of an owner over their limit are put off: different for each, so that not all come back at once. */
+const PUT_OFF = { fromMs: 2_000, spreadMs: 2_000 } as const;
 
 /** Makes the service. Wake it when a task was created or changed. It sets no timer while no task is enabled. */
 export function makeScheduler(parts: SchedulerParts): Service {

@@ -153,6 +153,24 @@ test('firings queue behind an earlier one, up to a limit, and run in order, one 
   expect(await house.claim()).toEqual([]);
 });
 
+test('the due tasks of an owner over their limit are put off together, and come back in the order of their times', async () => {
+  const house = await storeHouse();
+  const { store, user, clock } = house;
+  const make = (cron: string) => store.schedules.create(aTask(user.seq, { cron }));
+  const later: number[] = [];
+  for (let at = 0; at < 30; at += 1) later.push((await make('2 12 * * *')).seq);
+  const earlier = [(await make('1 12 * * *')).seq, (await make('1 12 * * *')).seq];
+  const tomorrow = await make('0 9 * * *');
+  clock.advance(2 * MINUTE);
+  const limits = { ...LIMITS, maxUnfinishedPerUser: 1 };
+  expect(await fireDue(house, limits)).toEqual({ ...NOTHING, fired: 1, putOff: 1 });
+  expect(await store.schedules.listDue(clock.now(), 99)).toEqual([]);
+  clock.advance(5_000 + TASK_LIMITS.perOwner);
+  const back = await store.schedules.listDue(clock.now(), 99);
+  expect(back.map(({ seq }) => seq)).toEqual([earlier[1], ...later]);
+  expect(await store.schedules.find(tomorrow.id)).toMatchObject({ nextFireAt: Date.parse('2026-03-02T09:00Z') });
+});
+
 test('an owner over their limit is put off, without delaying others and without losing the time', async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
