@@ -19,6 +19,7 @@ import { makeRouter, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
+import { loggedPath } from './frame/logged-path.ts';
 import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { type IsServedAt, makeIsServedAt } from './frame/share-host.ts';
@@ -76,9 +77,6 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   });
 }
 
-/** Anyone with the address can read the file, so it must not be logged. */
-const SIGNED_ADDRESS = /^\/files\/[^/]+\//;
-
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
 const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_STATE']);
 
@@ -133,7 +131,7 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa
     logRequest(log, {
       requestId,
       method: ctx.method,
-      path: path.replace(SIGNED_ADDRESS, '/files/…/'),
+      path: loggedPath(path),
       status: res.statusCode,
       durationMs: Math.round(clock.monotonic() - startedAt),
       clientAddress,
