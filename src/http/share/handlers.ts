@@ -1,6 +1,6 @@
 // The handlers of the pages for people (F2).
 import { notFound } from '../../domain/errors.ts';
-import { publicBaseOf, sharePathOf } from '../../domain/publishing/public-address.ts';
+import { pagePathOf, publicBaseOf, sharePathOf } from '../../domain/publishing/public-address.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { PublicPages } from '../../operations/publishing/public-pages.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
@@ -27,13 +27,13 @@ export function makeShareHandlers({ operations, renderer, countMisses, settings 
   const origin = () => publicBaseOf(settings());
   const readText = makeReadText({ publicPages, renderer });
 
-  async function show({ page, version }: Shared): Promise<Reply> {
+  async function show({ page, version }: Shared, path: string): Promise<Reply> {
     const [text, versions] = await Promise.all([
       readText(page, version),
       page.versionCount > 1 ? publicPages.versions(page.key, { limit: PICKER_VERSIONS, offset: 0 }) : { items: [] },
     ]);
     return pageReply((nonce) =>
-      renderSharePage({ page, version, versions: versions.items, text, origin: origin(), nonce }),
+      renderSharePage({ page, version, versions: versions.items, text, path, origin: origin(), nonce }),
     );
   }
 
@@ -65,11 +65,13 @@ export function makeShareHandlers({ operations, renderer, countMisses, settings 
         return redirectTo(sharePathOf(items[0].shareCode));
       }
       if (page.latest === null) throw notFound('Version');
-      return show({ page, version: page.latest });
+      return show({ page, version: page.latest }, pagePathOf(key));
     },
 
-    share: async ({ req, params }: Exchange): Promise<Reply> =>
-      show(await countMisses(req, () => publicPages.share(params['share_code'] ?? ''))),
+    share: async ({ req, params }: Exchange): Promise<Reply> => {
+      const code = params['share_code'] ?? '';
+      return show(await countMisses(req, () => publicPages.share(code)), sharePathOf(code));
+    },
   };
 }
 

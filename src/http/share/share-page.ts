@@ -1,5 +1,5 @@
 // The page of one version: who published it and when, the other versions, and the content; or the content alone.
-import { pagePathOf, sharePathOf } from '../../domain/publishing/public-address.ts';
+import { pagePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicPage, PublicVersion } from '../../operations/publishing/public-pages.ts';
 import { html, type Html } from '../frame/html.ts';
 import { type EntryText, isCard, isFramed, renderContent } from './content.ts';
@@ -14,6 +14,8 @@ export interface SharePage {
   /** The newest readable versions; empty when there is no other one. */
   readonly versions: readonly PublicVersion[];
   readonly text: EntryText;
+  /** Its path, as it was opened: that of the page stays with the newest version, that of the share with this one. */
+  readonly path: string;
   /** The address of the daemon that people use, without a slash at the end. */
   readonly origin: string;
   readonly nonce: string;
@@ -29,7 +31,7 @@ interface Content {
 const DESCRIPTION_CHARACTERS = 200;
 
 export function renderSharePage(model: SharePage): Html {
-  const { page, version, versions, text, origin, nonce } = model;
+  const { page, version, versions, text, path, origin, nonce } = model;
   const entry = entryOf(version);
   const shown = { ...entry, text, title: page.name };
   const content = { entry, isCard: isCard(shown), html: renderContent(shown) };
@@ -42,7 +44,7 @@ export function renderSharePage(model: SharePage): Html {
       layout: isBare ? bareLayout : shape,
       preview: {
         description: previewOf(page, entry),
-        url: origin + sharePathOf(version.shareCode),
+        url: origin + path,
         type: 'article',
         image: entry.view === 'image' ? { url: origin + entry.address, alt: page.name } : undefined,
       },

@@ -147,3 +147,10 @@ test('whoever guesses is told to wait after sixty misses, also where something i
   expect(text).toContain('Too many attempts');
   expect((await get('/share')).status).toBe(200);
 });
+
+test('a preview names the address that was opened, so that a link to a page keeps showing its newest version', async () => {
+  const page = aPage();
+  const { get } = await publish({ page });
+  for (const path of [`/share/p/${page.key}`, `/share/${page.latest!.shareCode}`])
+    expect((await get(path)).text).toMatch(new RegExp(`<meta property="og:url" content="[^"]+${path}">`));
+});

@@ -19,7 +19,12 @@ function shown({
   text = { kind: 'none' },
 }: Shown): string {
   const whole = { page: aPage({ latest: version, ...page }), version, versions, text };
-  return renderSharePage({ ...whole, origin: 'https://errand.example', nonce: 'n0nce' }).toString();
+  return renderSharePage({
+    ...whole,
+    path: '/share/p/Key',
+    origin: 'https://errand.example',
+    nonce: 'n0nce',
+  }).toString();
 }
 
 const made = (text: string): EntryText => ({ kind: 'html', html: Buffer.from(text) });
@@ -50,7 +55,7 @@ test('messengers get a title, a sentence, the full address, and a picture where 
   expect(description).toMatch(/^High and low x+…$/);
   expect(description).toHaveLength(200);
   expect(html).toContain(`<meta property="og:description" content="${description}">`);
-  expect(html).toContain('<meta property="og:url" content="https://errand.example/share/Code000000000000000001">');
+  expect(html).toContain('<meta property="og:url" content="https://errand.example/share/p/Key">');
   expect(html).toContain('<meta name="twitter:card" content="summary">');
   expect(html).not.toContain('og:image');
   const picture = shown({ version: aVersion('/pictures/quay 1.png') });
