@@ -13,7 +13,7 @@ import { policyOf } from './policies.ts';
 /** A reader that takes nothing for this long is disconnected; players request the rest when they continue. */
 const STALL_LIMIT_MS = 120_000;
 /** What is read at once; of larger files, the next piece is read while one is being sent. */
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = 131_072;
 
 /** A file to send. */
 export interface FileToSend extends Validators {
@@ -69,8 +69,9 @@ async function firstPiece(blob: OpenBlob, { start, end }: ByteRange): Promise<Bu
 /** Sends what follows the first piece in two buffers: one is filled while the other is on its way. */
 async function sendPieces(res: ServerResponse, blob: OpenBlob, part: ByteRange & { readonly first: Buffer }) {
   const { first, start, end } = part;
-  let [filled, free]: [Buffer, Buffer] = [first, Buffer.allocUnsafe(PIECE_BYTES)];
-  for (let next = start + first.length; ; ) {
+  let next = start + first.length;
+  let [filled, free]: [Buffer, Buffer] = [first, Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - next + 1))];
+  for (;;) {
     const sent = send(res, filled);
     const piece = free.subarray(0, Math.min(PIECE_BYTES, end - next + 1));
     if (piece.length > 0) await blob.read(piece, next);
