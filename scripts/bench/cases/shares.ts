@@ -125,10 +125,14 @@ async function measureVersion(bench: Bench, { sessionId }: Filled): Promise<Figu
 }
 
 const READS = {
+  boardPage: () => '/share',
+  boardSearch: () => '/share?q=tides%209999',
+  boardCategory: () => '/share?category=Category%207',
   boardList: () => `${PUBLIC}/publishes`,
   boardTen: () => `${PUBLIC}/publishes?limit=10`,
   boardName: () => `${PUBLIC}/publishes?name=9999`,
   shareDetail: (code: string) => `${PUBLIC}/shares/${code}`,
+  sharePage: (code: string) => `/share/${code}`,
 } as const;
 
 /** What is read of a board with many pages. */
