@@ -119,8 +119,9 @@ interface Counted {
 
 function* countTasks(tx: Reader): Step<Counted['tasks']> {
   const rows = yield* tx.all<{ team: string | null; tasks: number }>(
-    `SELECT u.team_id AS team, count(*) AS tasks FROM scheduled_tasks task CROSS JOIN users u ON u.seq = task.user_seq
-     WHERE task.enabled = 1 GROUP BY u.team_id`,
+    `SELECT u.team_id AS team, sum(sums.tasks) AS tasks FROM
+       (SELECT user_seq, count(*) AS tasks FROM scheduled_tasks WHERE enabled = 1 GROUP BY user_seq) AS sums
+       CROSS JOIN users u ON u.seq = sums.user_seq GROUP BY u.team_id`,
   );
   return new Map(rows.map(({ team, tasks }) => [team, tasks]));
 }
