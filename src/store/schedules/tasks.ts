@@ -7,7 +7,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { stopIn } from '../runs/stop-runs.ts';
-import { conditions, readPage } from '../sessions/conditions.ts';
+import { conditions, type ListQuery, readPage } from '../sessions/conditions.ts';
 import {
   dropPlansIn,
   nextFiringOf,
@@ -78,7 +78,7 @@ export function makeTasks(database: Database) {
       return row && toTask(row);
     }),
 
-    /** A page in order of creation. */
+    /** A page in order of creation; shorter than its limit where their prompts are long, but never empty before the end. */
     list: read(function* (tx: Reader, { userSeq, name, enabled, ...page }: TaskFilter) {
       const where = conditions(['task.deleted_at IS NULL'], {
         'task.user_seq = ?': userSeq,
@@ -86,7 +86,8 @@ export function makeTasks(database: Database) {
         'task.enabled = ?': enabled === null ? null : Number(enabled),
       });
       const list = { from: 'scheduled_tasks task', select: TASKS, order: 'task.seq', ...where };
-      const { rows, total } = yield* readPage<TaskRecordRow>(tx, list, page);
+      const limit = yield* countFitting(tx, list, page);
+      const { rows, total } = yield* readPage<TaskRecordRow>(tx, list, { ...page, limit });
       return { items: rows.map(toTask), total } satisfies Listing<TaskRecord>;
     }),
 
@@ -115,6 +116,24 @@ export function makeTasks(database: Database) {
         'free',
       ),
   };
+}
+
+/** What the prompts of one page take in the database: 500 tasks with the longest would take 300 MB. */
+const PAGE_BYTES = 4_000_000;
+const SIZES = `SELECT octet_length(p.steps) + coalesce(octet_length(p.prompt), 0) AS bytes FROM scheduled_tasks task
+  JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
+
+/** How many tasks of a page can be read together. Sizes are read without the texts. */
+function* countFitting(tx: Reader, { where, values, order }: ListQuery, { limit, offset }: Page): Step<number> {
+  const sizes = yield* tx.all<{ bytes: number }>(
+    `${SIZES} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    ...values,
+    limit,
+    offset,
+  );
+  let left = PAGE_BYTES;
+  const over = sizes.findIndex(({ bytes }) => (left -= bytes) < 0);
+  return over === -1 ? limit : Math.max(over, 1);
 }
 
 function* getIn(tx: Reader, id: string): Step<TaskRecord> {

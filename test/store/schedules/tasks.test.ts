@@ -1,4 +1,5 @@
 // Scheduled tasks as their owners define them.
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { TASK_LIMITS } from '../../../src/domain/schedules/task.ts';
 import type { TaskFilter } from '../../../src/store/schedules/tasks.ts';
@@ -51,6 +52,26 @@ test('lists are narrowed by owner and by whether tasks are enabled, in order of 
   expect(await names(null, null, { limit: 1, offset: 1 })).toEqual(['b', 3]);
   expect(await names(null, null, { name: 'c' })).toEqual(['c', 1]);
   expect(await names(nils.seq, null, { name: 'c' })).toEqual(['', 0]);
+});
+
+test('a page of long prompts is shorter than its limit, and the next one continues', async () => {
+  const { store, user } = await storeHouse();
+  const { schedules } = store;
+  const prompt = '海'.repeat(TASK_LIMITS.prompt);
+  const work = { prompt, steps: [{ id: randomUUID(), prompt }] };
+  const made: string[] = [];
+  for (let at = 0; at < 20; at += 1) made.push((await schedules.create(aTask(user.seq, { work }))).id);
+  const found: string[] = [];
+  while (found.length < made.length) {
+    const page = { userSeq: null, enabled: null, name: null, limit: 500, offset: found.length };
+    const { items, total } = await schedules.list(page);
+    expect(total).toBe(made.length);
+    expect(JSON.stringify(items).length).toBeLessThan(2_000_000);
+    found.push(...items.map(({ id }) => id));
+  }
+  expect(found).toEqual(made);
+  const tail = await schedules.list({ userSeq: null, enabled: null, name: null, limit: 500, offset: found.length });
+  expect(tail.items).toEqual([]);
 });
 
 test('an owner has no more tasks than the limit; a deleted one counts no more', async () => {
