@@ -53,7 +53,8 @@ export function makeScheduler(parts: SchedulerParts): Service {
   function note({ full, ...count }: FiringReport): void {
     if (full && !isFull)
       log.warn(count, 'the queue of background work is full: scheduled tasks wait until it has room');
-    else if (count.fired + count.skipped + count.putOff > 0) log.info(count, 'scheduled tasks were due');
+    else if (count.fired + count.skipped > 0) log.info(count, 'scheduled tasks were due');
+    else if (count.putOff > 0) log.debug(count, 'scheduled tasks were put off');
     isFull = full;
   }
 

@@ -5,13 +5,14 @@ import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { makePause } from '../../domain/pauses.ts';
 import type { Caller } from '../../domain/people/user.ts';
-import { cronFault, nextFirings } from '../../domain/schedules/firing-times.ts';
+import { cronFault } from '../../domain/schedules/firing-times.ts';
 import type { Firing, ScheduledTask } from '../../domain/schedules/task.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { TaskRecord } from '../../store/schedules/task-rows.ts';
 import { scopeOf } from '../access.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { checkTarget } from '../capabilities/check-target.ts';
+import { makeNextFirings } from './next-firings.ts';
 import { makeRunTask, type RunTaskParts } from './run-task.ts';
 import { changedWork, type WantedWork } from './task-steps.ts';
 
@@ -44,12 +45,11 @@ export interface ScheduleOperationParts extends RunTaskParts {
   definitions(): Definitions;
 }
 
-const SHOWN_FIRINGS = 5;
-
 /** The verbs. Those that take an id throw as `Access.scheduledTask` does; `unprocessable` names the field at fault. */
 export function makeScheduleOperations(parts: ScheduleOperationParts) {
   const { store, access, audit, clock, definitions } = parts;
-  const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: firingsOf(task, clock.now()) });
+  const nextFiringsOf = makeNextFirings();
+  const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: nextFiringsOf(task, clock.now()) });
 
   return {
     /** The tasks within the caller's reach, the oldest first. */
@@ -117,10 +117,6 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
       return store.schedules.listFirings(task.seq, page);
     },
   };
-}
-
-function firingsOf({ nextFireAt, cron, timezone }: ScheduledTask, now: number): number[] {
-  return nextFireAt === null ? [] : nextFirings(cron, timezone, now, SHOWN_FIRINGS);
 }
 
 function checkTimes({ cron, timezone }: Pick<ScheduledTask, 'cron' | 'timezone'>, now: number): void {
