@@ -14,7 +14,7 @@ import { type Audit, itself } from '../audit/audit.ts';
 import { checkTarget } from '../capabilities/check-target.ts';
 import { makeNextFirings } from './next-firings.ts';
 import { makeRunTask, type RunTaskParts } from './run-task.ts';
-import { changedWork, type WantedWork } from './task-steps.ts';
+import { changedWork, changeOfWork, type WantedWork } from './task-steps.ts';
 
 /** A task with the times at which it fires next, in epoch ms. None while it is disabled. */
 export interface TaskView extends TaskRecord {
@@ -94,13 +94,12 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     /** A firing that has begun keeps what it began with. */
     changeScheduledTask: async (caller: Caller, id: string, input: TaskInput): Promise<TaskView> => {
       const before = await access.scheduledTask(caller, id);
-      const { prompt, steps, ...changes } = input;
+      const { prompt: _prompt, steps: _steps, ...changes } = input;
       if (changes.cron !== undefined || changes.timezone !== undefined)
         checkTimes({ ...before, ...changes }, clock.now());
       if (changes.target !== undefined) checkTarget(changes.target, definitions());
-      const work = prompt === undefined && steps === undefined ? undefined : changedWork(before, input);
       const note = audit.change(caller, 'scheduled_task.change', itself);
-      return viewOf(await store.schedules.change(before.id, { ...changes, ...(work && { work }) }, note));
+      return viewOf(await store.schedules.change(before.id, { ...changes, ...changeOfWork(input) }, note));
     },
 
     /** What runs continues; what waits is dropped (I8). */

@@ -34,6 +34,12 @@ export function changedWork(before: TaskWork | null, wanted: WantedWork): TaskWo
   return { prompt, steps: [{ id: id ?? newId(), prompt }] };
 }
 
+/** The change of what a task does, which another one may precede; none when nothing of it is given. */
+export function changeOfWork(wanted: WantedWork) {
+  if (wanted.prompt === undefined && wanted.steps === undefined) return {};
+  return { work: (before: TaskWork) => changedWork(before, wanted) };
+}
+
 /** Each text is within its own limit; together they are stored with every change, and sent in every reply. */
 function requireRoom(prompt: string, steps: readonly WantedStep[]): void {
   const characters = steps.reduce((sum, step) => sum + step.prompt.length, prompt.length);

@@ -28,7 +28,10 @@ export interface NewTask extends Configuration, Pick<ScheduledTask, 'userSeq'> {
   readonly work: TaskWork;
 }
 
-export type TaskChanges = Partial<Configuration & { readonly work: TaskWork }>;
+export interface TaskChanges extends Partial<Configuration> {
+  /** Made of what the task does when it is changed, as another change may come first. */
+  readonly work?: (before: TaskWork) => TaskWork;
+}
 
 /** Null leaves a filter out. */
 export interface TaskFilter extends Page {
@@ -181,13 +184,14 @@ const TIMES = ['cron', 'timezone', 'enabled'] as const satisfies readonly (keyof
 function* changeIn(tx: Transaction, id: string, { work, ...changes }: TaskChanges): Step<TaskRecord> {
   const before = yield* getIn(tx, id);
   const { seq } = before;
+  const newWork = work?.(before);
   const given = Object.entries(changes) as [keyof Configuration, unknown][];
   const { enabled, cron, timezone } = { ...before, ...changes };
   if (!enabled) yield* setNextIn(tx, seq, null);
   for (const [name, value] of given)
     yield* tx.run(`UPDATE scheduled_tasks SET ${COLUMNS[name]} = ? WHERE seq = ?`, stored(value), seq);
-  if (work !== undefined) {
-    yield* insertPlan(tx, seq, work);
+  if (newWork !== undefined) {
+    yield* insertPlan(tx, seq, newWork);
     yield* dropPlansIn(tx, seq);
   }
   const isMoved = TIMES.some((name) => changes[name] !== undefined && changes[name] !== before[name]);

@@ -1,5 +1,5 @@
 // Scheduled tasks over HTTP and a real store: who may, what is refused, what is kept, and what a firing is.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import { TASK_LIMITS } from '../../../src/domain/schedules/task.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
@@ -436,6 +436,23 @@ describe('a run on request', () => {
     expect((await run()).status).toBe(503);
     expect(rows.rows('SELECT id FROM firings')).toHaveLength(1);
   });
+});
+
+test('changes of the prompt and of the steps that come at once are both kept', async () => {
+  const { find } = rows.store.schedules;
+  const both = Promise.withResolvers<void>();
+  const found = vi.spyOn(rows.store.schedules, 'find').mockImplementation(async (id) => {
+    const task = await find(id);
+    if (found.mock.calls.length === 2) both.resolve();
+    await both.promise;
+    return task;
+  });
+  const [first, second] = await Promise.all([
+    change({ prompt: 'Of tides.' }),
+    change({ steps: [{ prompt: 'Write.' }] }),
+  ]);
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(await read(own)).toMatchObject({ prompt: 'Of tides.', steps: [{ prompt: 'Write.' }] });
 });
 
 test('a deleted task is gone, with what waits of it', async () => {

@@ -158,7 +158,7 @@ test('a firing has the steps that the task had when it fired', async () => {
   const { store, user } = house;
   const task = await store.schedules.create(aTask(user.seq, { work: steps('one', 'two') }));
   await fireNow(house, task);
-  await store.schedules.change(task.id, { work: steps('three') });
+  await store.schedules.change(task.id, { work: () => steps('three') });
   await work(house);
   await work(house);
   expect(promptsOf(house)).toEqual(['one', 'two']);

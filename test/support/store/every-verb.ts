@@ -313,7 +313,7 @@ async function callSchedules(house: StoreHouse): Promise<void> {
   for (let left = await house.claim(99); left.length > 0; left = await house.claim(99)) {
     for (const run of left) await end(house, run);
   }
-  await schedules.change(task.id, { name: 'n', work: steps('c'), enabled: false });
+  await schedules.change(task.id, { name: 'n', work: () => steps('c'), enabled: false });
   await schedules.find(task.id);
   await schedules.listFirings(task.seq, PAGE);
   await fireNow(house, skipping);
