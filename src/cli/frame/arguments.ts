@@ -60,6 +60,10 @@ export function notEmpty(text: string): string {
 export const ROW_LIMIT = new Option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)').argParser(
   rowLimit,
 );
+/** How many rows of a list are left out at its beginning. */
+export const ROW_OFFSET = new Option('--offset <count>', 'rows to skip').argParser(
+  integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }),
+);
 export const OF_SESSION = new Option('--session <id>', 'only those of this session').argParser(idOrStart);
 export const OF_USER = new Option('--user <user>', 'only those of this user, by name or id').argParser(notEmpty);
 

@@ -1,6 +1,7 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import { paint, wantsColours } from '../../terminal/colours.ts';
 import { cutTo, safeText } from '../../terminal/text.ts';
+import type { ListWire } from '../../wire/listing.ts';
 import type { Io } from '../frame/io.ts';
 import type { Cell, Column } from './columns.ts';
 import { type Group, groupsOf, recordOf, tableOf } from './table.ts';
@@ -12,6 +13,8 @@ export interface Output {
   readonly format: Format;
   /** A list: `document` is what `-o json` prints. */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], document: unknown): void;
+  /** A part of a longer list, with a hint when there are more; `noun` is a plural, such as `runs`. */
+  page<T>(found: ListWire<T>, columns: readonly Column<T>[], noun: string): void;
   /** One object, a field per line. */
   record<T>(thing: T, columns: readonly Column<T>[], document: unknown): void;
   /** One object in parts: groups with headings on a terminal, otherwise the same as `record`. */
@@ -66,12 +69,18 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
     if (format === 'json') json(document);
     else write(isTable ? recordOf(thing, columns, place) : plainRecordOf(thing, columns));
   }
+  function list<T>(rows: readonly T[], columns: readonly Column<T>[], document: unknown): void {
+    if (format === 'json') json(document);
+    else if (isTable) table(rows, columns);
+    else write(rows.map((row) => plainLine(row, columns)).join(''));
+  }
   return {
     format: format ?? 'table',
-    list: (rows, columns, document) => {
-      if (format === 'json') json(document);
-      else if (isTable) table(rows, columns);
-      else write(rows.map((row) => plainLine(row, columns)).join(''));
+    list,
+    page: (found, columns, noun) => {
+      const { items, total } = found;
+      list(items, columns, found);
+      if (total > items.length && format !== 'json') hint(`${items.length} of ${total} ${noun}.`);
     },
     record,
     report: (thing, { groups, columns, document }) => {

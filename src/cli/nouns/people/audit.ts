@@ -98,9 +98,7 @@ const queryOf = ({ actor, action, target, session, from, to, limit }: Filters): 
 
 async function list({ client, out }: Context, filters: Filters): Promise<void> {
   const found = await client().audit.list(queryOf(filters));
-  out.list(found.items, COLUMNS, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} entries.`);
+  out.page(found, COLUMNS, 'entries');
 }
 
 async function tail({ client, out, signal }: Context, filters: Filters): Promise<void> {

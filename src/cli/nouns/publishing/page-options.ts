@@ -59,7 +59,7 @@ export async function sourceOf(
 /** Adds the options that `create` and `set` share. */
 export function addFieldOptions(command: Command): Command {
   return command
-    .option('--description <text>', 'what it is about; "none" removes it', notEmpty)
+    .option('--description <text>', 'what it is about; "none" for none', notEmpty)
     .option('--category <name>', 'its category on the board; "none" for none', notEmpty)
     .option('--tag <word>', 'a tag; can be repeated, "none" for none', tagList)
     .option('--board', 'show it on the public board')

@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { PAGE_ORIGINS, type PageOrigin } from '../../../domain/publishing/page.ts';
 import type { OwnedPageWire } from '../../../wire/publishing/page.ts';
-import { integerIn, notEmpty, ROW_LIMIT } from '../../frame/arguments.ts';
+import { notEmpty, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -75,9 +75,9 @@ function addReads(publishes: Command, io: Io): void {
   publishes
     .command('list')
     .description('List pages, the newest first.')
-    .addOption(new Option('--origin <origin>', 'only those that come from this').choices(PAGE_ORIGINS))
+    .addOption(new Option('--origin <origin>', 'only those whose versions come from this').choices(PAGE_ORIGINS))
     .addOption(ROW_LIMIT)
-    .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }))
+    .addOption(ROW_OFFSET)
     .action(act(io, list));
 
   publishes
@@ -94,18 +94,14 @@ function addReads(publishes: Command, io: Io): void {
     .action(
       act(io, async ({ client, out }, ref: string, { limit }: { readonly limit?: number }) => {
         const found = await client().publishes.listVersions(ref, { limit });
-        out.list(found.items, VERSIONS, found);
-        if (found.total > found.items.length && out.format !== 'json')
-          out.hint(`${found.items.length} of ${found.total} versions.`);
+        out.page(found, VERSIONS, 'versions');
       }),
     );
 }
 
 async function list({ client, out }: Context, options: ListOptions): Promise<void> {
   const found = await client().publishes.list(options);
-  out.list(found.items, PAGES, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} pages.`);
+  out.page(found, PAGES, 'pages');
 }
 
 function show({ out }: Context, page: OwnedPageWire): void {
@@ -123,7 +119,7 @@ function addChanges(publishes: Command, io: Io): void {
     .addArgument(PAGE_ARGUMENT)
     .description('Publish the next version: the files as they are after the last run.')
     .option('--reason <text>', 'why there is a new version', notEmpty)
-    .option('--entry <path>', 'begin with another file from now on', entryPath)
+    .option('--entry <path>', 'the file that is shown first, from this version on', entryPath)
     .action(
       act(io, async ({ client, out }, ref: string, { entry, reason }: ReleaseOptions) => {
         const input = { ...(reason !== undefined && { reason }), ...(entry !== undefined && { entry_path: entry }) };
@@ -154,7 +150,11 @@ async function remove(context: Context, ref: string): Promise<void> {
   const { publishes } = context.client();
   const page = await publishes.get(ref);
   const { publish_key: key, version_count: count, owner } = page;
-  await confirm(context, async () => `Delete "${page.name}" of ${owner.account} with its ${count} versions?`);
+  await confirm(
+    context,
+    async () =>
+      `Delete "${page.name}" of ${owner.account} with ${count === 1 ? 'its version' : `its ${count} versions`}?`,
+  );
   const deleted = await publishes.remove(key);
   context.out.record(deleted, [field('publish_key')], deleted);
 }

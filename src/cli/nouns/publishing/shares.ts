@@ -2,7 +2,7 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { isoTime } from '../../../domain/clock.ts';
 import type { ShareWire } from '../../../wire/publishing/share.ts';
-import { integerIn, ROW_LIMIT } from '../../frame/arguments.ts';
+import { ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { parseDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
@@ -25,7 +25,7 @@ export function addShares(program: Command, io: Io): void {
     .description('List shares, the newest first.')
     .option('--page <page>', 'only those of this page, by key, name or address', keyInAddress)
     .addOption(ROW_LIMIT)
-    .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }))
+    .addOption(ROW_OFFSET)
     .action(act(io, list));
 
   shares
@@ -38,7 +38,7 @@ export function addShares(program: Command, io: Io): void {
     .command('set')
     .addArgument(CODE)
     .description('Set how long a share is valid.')
-    .requiredOption('--expires <when>', 'in this time, such as 30d, or "never"', (text) => endIn(text, io))
+    .requiredOption('--expires <when>', 'how long from now, such as 30d, or "never"', (text) => endIn(text, io))
     .action(
       act(io, async (context, code: string, { expires }: { readonly expires: string }) =>
         show(context, await context.client().shares.setEnd(code, expires === NEVER ? null : expires)),
@@ -70,9 +70,7 @@ async function list({ client, out }: Context, { page, limit, offset }: ListOptio
   const { publishes, shares } = client();
   const key = page === undefined ? undefined : (await publishes.get(page)).publish_key;
   const found = await shares.list({ publish_key: key, limit, offset });
-  out.list(found.items, SHARES, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} shares.`);
+  out.page(found, SHARES, 'shares');
 }
 
 function show({ out }: Context, share: ShareWire): void {

@@ -1,7 +1,7 @@
 // `errand schedules`: agents that work by the clock.
 import { Argument, type Command, Option } from 'commander';
 import type { ScheduledTaskWire } from '../../../wire/schedules/scheduled-task.ts';
-import { integerIn, notEmpty, OF_USER, ROW_LIMIT } from '../../frame/arguments.ts';
+import { notEmpty, OF_USER, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -39,7 +39,7 @@ function addCreate(schedules: Command, io: Io): void {
     .command('create')
     .argument('<name>', 'a name that says what it is for', notEmpty)
     .description(
-      'Create a scheduled task. Without --timezone, times are those of this terminal; those of --every are in UTC.',
+      'Create a scheduled task, with one of --cron, --every and --daily. Without --timezone, times are in the zone of this terminal; those of --every are in UTC.',
     )
     .option('--user <user>', 'the owner, by name or id: the sessions are theirs', notEmpty)
     .option('--disabled', 'create it disabled');
@@ -87,7 +87,7 @@ function addReads(schedules: Command, io: Io): void {
     .option('--enabled', 'only those that are enabled')
     .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
     .addOption(ROW_LIMIT)
-    .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }))
+    .addOption(ROW_OFFSET)
     .action(act(io, list));
 
   schedules
@@ -114,9 +114,7 @@ async function list({ client, out }: Context, options: ListOptions): Promise<voi
   const { user, enabled, disabled, limit, offset } = options;
   const isEnabled = (enabled ?? disabled) === undefined ? undefined : enabled === true;
   const found = await client().schedules.list({ user, enabled: isEnabled, limit, offset });
-  out.list(found.items, tasksIn(await loadWords()), found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} scheduled tasks.`);
+  out.page(found, tasksIn(await loadWords()), 'scheduled tasks');
 }
 
 async function show({ out }: Context, task: ScheduledTaskWire): Promise<void> {
@@ -132,9 +130,7 @@ async function next({ client, out }: Context, ref: string): Promise<void> {
 
 async function listFirings({ client, out }: Context, ref: string, { limit }: { readonly limit?: number }) {
   const found = await client().schedules.listFirings(ref, { limit });
-  out.list(found.items, FIRINGS, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} firings.`);
+  out.page(found, FIRINGS, 'firings');
 }
 
 function addChanges(schedules: Command, io: Io): void {
@@ -166,7 +162,7 @@ function addChanges(schedules: Command, io: Io): void {
 
 const SWITCHES = [
   ['enable', true, 'Enable a task. It fires from its next time on.'],
-  ['disable', false, 'Disable a task. What waits is dropped; what runs continues.'],
+  ['disable', false, 'Disable a task. Firings that have not begun are dropped; one that has continues.'],
 ] as const;
 
 async function setOne(context: Context, ref: string, options: TaskOptions): Promise<void> {
@@ -187,14 +183,14 @@ function addRuns(schedules: Command, io: Io): void {
   schedules
     .command('run')
     .addArgument(TASK)
-    .description('Fire a task now, in addition to its times. It may be disabled.')
+    .description('Fire a task now, in addition to its times, even if it is disabled.')
     .action(act(io, run));
 }
 
 async function run(context: Context, ref: string): Promise<void> {
   const firing = await context.client().schedules.run(ref);
   context.out.record(firing, FIRINGS, firing);
-  context.out.hint(`See what comes of it with: ${context.call} sessions show ${firing.session_id}`);
+  context.out.hint(`When it has ended, its answer is in: ${context.call} sessions messages ${firing.session_id}`);
 }
 
 /** The task, and for people when it fires. */

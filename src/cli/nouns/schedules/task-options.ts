@@ -25,14 +25,16 @@ const projectOrNone = (text: string) => (text === NONE ? text : uuid(text));
 export function addTaskOptions(command: Command): Command {
   return addTimingOptions(
     command
-      .option('--prompt <text>', 'what the agent is to do; with steps, it comes before the first', notEmpty)
+      .option('--prompt <text>', 'what the agent is to do; with steps, an introduction to the first', notEmpty)
       .option('--step <text>', `a step: a run of its own; can be repeated, up to ${TASK_LIMITS.steps} times`, steps),
   )
     .option('--timezone <zone>', 'the time zone of these times, by its IANA name, such as Europe/Zurich', notEmpty)
     .option('--target <target>', 'who answers: "free", "expert:NAME" or "team:NAME" (default: free)', notEmpty)
     .option('--project <uuid>', 'the project of its sessions; "none" for none', projectOrNone)
     .addOption(
-      new Option('--overlap <rule>', 'when an earlier firing is unfinished (default: skip)').choices(OVERLAPS),
+      new Option('--overlap <rule>', 'what to do while an earlier firing is unfinished (default: skip)').choices(
+        OVERLAPS,
+      ),
     );
 }
 

@@ -55,7 +55,7 @@ export function cronOfEvery(text: string): string {
 
 const listOf = (counts: readonly number[], unit: string) => counts.map((count) => `${count}${unit}`).join(', ');
 
-/** Throws InvalidArgumentError for what is no time of the day. */
+/** Throws InvalidArgumentError for anything but a time of day. */
 export function cronOfDaily(text: string): string {
   const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hour === undefined) throw new InvalidArgumentError('It must be a time from 00:00 to 23:59, such as 08:30.');

@@ -5,7 +5,7 @@ import type { Redelivery } from '../../../client/webhooks.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../../domain/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import type { DeliveryRecordWire } from '../../../wire/webhooks/delivery.ts';
-import { ROW_LIMIT, integerIn, pastTime, uuid } from '../../frame/arguments.ts';
+import { ROW_LIMIT, ROW_OFFSET, pastTime, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -86,16 +86,14 @@ function withFilters(command: Command, io: Io): Command {
     )
     .option('--until <time>', 'only those before this time', (text) => pastTime(text, io))
     .addOption(ROW_LIMIT)
-    .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }));
+    .addOption(ROW_OFFSET);
 }
 
 async function list({ client, out }: Context, filters: Filters): Promise<void> {
   const { webhook, event, eventId, state, since, until, limit, offset } = filters;
   const names = { webhook_id: webhook, event_type: event, event_id: eventId, state, since, until, limit, offset };
   const found = await client().deliveries.list(names);
-  out.list(found.items, DELIVERIES, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} deliveries.`);
+  out.page(found, DELIVERIES, 'deliveries');
 }
 
 interface ShowOptions {

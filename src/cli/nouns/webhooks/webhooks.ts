@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { OWNER_SCOPES, type OwnerScope, WEBHOOK_EVENT_TYPES } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
-import { ROW_LIMIT, integerIn, notEmpty } from '../../frame/arguments.ts';
+import { notEmpty, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -103,7 +103,7 @@ function addReads(webhooks: Command, io: Io): void {
     .option('--enabled', 'only those that are enabled')
     .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
     .addOption(ROW_LIMIT)
-    .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }))
+    .addOption(ROW_OFFSET)
     .action(act(io, list));
 
   webhooks
@@ -117,9 +117,7 @@ async function list({ client, out }: Context, options: ListOptions): Promise<voi
   const { ownerScope, enabled, disabled, limit, offset } = options;
   const isEnabled = (enabled ?? disabled) === undefined ? undefined : enabled === true;
   const found = await client().webhooks.list({ owner_scope: ownerScope, enabled: isEnabled, limit, offset });
-  out.list(found.items, WEBHOOKS, found);
-  if (found.total > found.items.length && out.format !== 'json')
-    out.hint(`${found.items.length} of ${found.total} webhooks.`);
+  out.page(found, WEBHOOKS, 'webhooks');
 }
 
 function show({ out }: Context, webhook: WebhookWire): void {

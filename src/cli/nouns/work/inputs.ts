@@ -91,10 +91,7 @@ interface ListOptions {
 
 async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
   const found = await client().inputs.list({ session_id: session, status, limit });
-  out.list(found.items, IN_A_LIST, found);
-  if (found.total > found.items.length && out.format !== 'json') {
-    out.hint(`${found.items.length} of ${found.total} questions.`);
-  }
+  out.page(found, IN_A_LIST, 'questions');
 }
 
 async function answer(context: Context, id: string, text: string | undefined, options: { readonly json?: string }) {

@@ -81,10 +81,7 @@ interface ListOptions {
 
 async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
   const found = await client().insights.list({ session_id: session, status, limit });
-  out.list(found.items, IN_A_LIST, found);
-  if (found.total > found.items.length && out.format !== 'json') {
-    out.hint(`${found.items.length} of ${found.total} insights.`);
-  }
+  out.page(found, IN_A_LIST, 'insights');
 }
 
 function show({ out }: Context, insight: InsightWire): void {

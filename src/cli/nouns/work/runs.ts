@@ -104,10 +104,7 @@ interface ListOptions {
 
 async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
   const found = await client().runs.list({ session, status, limit });
-  out.list(found.items, IN_A_LIST, found);
-  if (found.total > found.items.length && out.format !== 'json') {
-    out.hint(`${found.items.length} of ${found.total} runs.`);
-  }
+  out.page(found, IN_A_LIST, 'runs');
 }
 
 async function tail(context: Context, id: string): Promise<void> {

@@ -115,10 +115,7 @@ interface ListOptions {
 
 async function list({ client, out }: Context, { user, key, limit }: ListOptions): Promise<void> {
   const found = await client().sessions.list({ user, key, limit });
-  out.list(found.items, IN_A_LIST, found);
-  if (found.total > found.items.length && out.format !== 'json') {
-    out.hint(`${found.items.length} of ${found.total} sessions.`);
-  }
+  out.page(found, IN_A_LIST, 'sessions');
 }
 
 async function remove(context: Context, id: string): Promise<void> {
