@@ -154,11 +154,11 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
   },
   {
     id: 'F7 entry',
-    text: 'An entry that is no plain file of the workspace is 422.',
+    text: 'An entry that is not a plain file of the workspace is 422.',
     proofs: {
       'acceptance/publishing/managing-pages.test.ts': ['with %s no page is created'],
       'store/publishing/releases.test.ts': [
-        'an entry that is no plain file of the workspace is refused, and leaves nothing: %s',
+        'an entry that is not a plain file of the workspace is refused, and leaves nothing: %s',
       ],
     },
   },

@@ -61,7 +61,7 @@ export interface ErrorDetails {
   /** Methods that a route supports, for `Allow`. */
   readonly allow?: readonly string[];
   readonly retryAfterSeconds?: number;
-  /** Bytes of the file that a range lies outside of, for `Content-Range`. */
+  /** Size in bytes of the file that a range is outside of, for `Content-Range`. */
   readonly size?: number;
   /** Why something published is not there: its share has ended, or a readable share has no such file. */
   readonly why?: 'expired' | 'withdrawn' | 'file';

@@ -55,7 +55,7 @@ const [FIRST_YEAR, LAST_YEAR] = ['1973', '9999'];
 export function firstMomentOf(date: string, timeZone: string): number {
   const midnight = Date.parse(`${date}T00:00:00Z`);
   if (date < FIRST_YEAR || date >= LAST_YEAR) return midnight;
-  // Swedes write dates as they are compared.
+  // The Swedish format is that of ISO 8601, which compares as text.
   const format = new Intl.DateTimeFormat('sv', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   let quarter = quarterOf(midnight) - QUARTERS_AHEAD;
   const last = quarterOf(midnight) + QUARTERS_BEHIND;

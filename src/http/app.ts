@@ -142,8 +142,8 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa
 const WHOLE_ADDRESS = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * Proxies may send the whole address, whose authority then counts instead of the header's. It is cut off before Koa looks, who
- * would throw at odd ones.
+ * Proxies may send the whole address, whose authority then counts instead of the header's. It is cut off before Koa parses
+ * it, which throws at odd ones.
  */
 function targetOf(req: IncomingMessage): { readonly path: string; readonly authority: string | undefined } {
   const { url = '', headers } = req;

@@ -32,7 +32,7 @@ function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string):
   if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('another API key');
 }
 
-/** The thing, if it exists and the caller reaches it. Keys see nothing of what no key opened (I6). */
+/** The thing, if it exists and the caller reaches it. A key reaches nothing that was opened without a key (I6). */
 function reached<T extends Owner>(caller: Caller, found: T | undefined, what: string): T {
   if (found === undefined || (caller.reach === 'key' && found.keySeq === null)) throw notFound(what);
   requireReach(caller, found, what);

@@ -7,7 +7,7 @@ const markdown = new MarkdownIt({
   linkify: true,
   highlight: (code, language) => highlighted(code, language),
 });
-// `readme.md` is a file, and no host.
+// `readme.md` is a file, not a host.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
 /** Metadata for other programs at the start of a document. */

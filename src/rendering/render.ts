@@ -16,7 +16,7 @@ async function htmlOf(task: RenderTask, text: string): Promise<string> {
   return sanitize(renderMarkdown(text), task.links);
 }
 
-/** UTF-8, UTF-16 with its mark, or Latin-1; undefined for bytes that no text has. */
+/** UTF-8, UTF-16 with a byte order mark, or Latin-1; undefined for bytes that no text contains. */
 function textOf(bytes: Uint8Array): string | undefined {
   const wide = WIDE.find(([mark]) => bytes[0] === mark[0] && bytes[1] === mark[1])?.[1];
   if (wide !== undefined) return clean(new TextDecoder(wide).decode(bytes));

@@ -132,7 +132,7 @@ export const moment: Shape<number> = {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** A day of the calendar, `YYYY-MM-DD`; in which zone is said elsewhere. */
+/** A calendar day, `YYYY-MM-DD`; its zone is given elsewhere. */
 export const calendarDate: Shape<string> = {
   admits: (value) => typeof value === 'string',
   read: (value, path) => {

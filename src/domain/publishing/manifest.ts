@@ -28,9 +28,9 @@ export interface VersionLimits {
 
 /** Why an entry can't be published, in words that follow `entry_path`. */
 export const ENTRY_FAULTS = {
-  missing: 'must be a file of the workspace as the last run left it. Links and special files are none',
-  folder: 'must be a file. It is a folder',
-  hidden: 'must have no name that begins with a dot. Such files are never published',
+  missing: "must be a plain file that the last run left in the workspace. Links and special files don't count",
+  folder: 'must be a file, not a folder',
+  hidden: 'must not contain a name that begins with a dot. Such files are never published',
 } as const;
 
 /** The same for a version over its limits. */

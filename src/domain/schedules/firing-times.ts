@@ -16,9 +16,9 @@ export function cronFault(
   }
   try {
     if (nextFirings(cron, timezone, now, 1).length > 0) return null;
-    return { at: 'cron', mustBe: `must fire at some time within ${YEARS_AHEAD} years; it never does` };
+    return { at: 'cron', mustBe: `must fire at least once within ${YEARS_AHEAD} years` };
   } catch {
-    return { at: 'cron', mustBe: `must have five fields that are valid: ${wrongFieldOf(cron)}` };
+    return { at: 'cron', mustBe: `must have five valid fields: ${wrongFieldOf(cron)}` };
   }
 }
 
@@ -37,13 +37,13 @@ function wrongFieldOf(cron: string): string {
     try {
       open(['*', '*', '*', '*', '*'].with(index, field).join(' '), '*');
     } catch {
-      return `the ${name} is ${values}, a list, a range or a step such as */2, and not ${field}`;
+      return `the ${name} is ${values}, a list, a range or a step such as */2, not ${field}`;
     }
   }
   return cron;
 }
 
-/** How far times are looked for: the library goes on for 400 years, which takes as long as thousands of other requests. */
+/** How far times are looked for: the library continues for 400 years, which takes as long as thousands of other requests. */
 const YEARS_AHEAD = 30;
 /** Of the library. */
 const LAST_YEAR = 9_999;

@@ -14,7 +14,7 @@ export function httpDate(at: number): string {
   return new Date(at).toUTCString();
 }
 
-/** Whether the client has the content. `If-None-Match` decides where it is there; a date is only for those without tags. */
+/** Whether the client has the content. `If-None-Match` decides if it is there; dates are for clients without tags. */
 export function isKnown(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = headers;
   if (tags !== undefined)

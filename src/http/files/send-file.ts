@@ -19,7 +19,7 @@ const PIECE_BYTES = 131_072;
 export interface FileToSend extends Validators {
   readonly name: string;
   readonly presentation: Presentation;
-  /** Closed by who has opened it. */
+  /** Closed by whoever opened it. */
   readonly blob: OpenBlob;
   /** In addition to those that every file is sent with. */
   readonly headers: Headers;

@@ -69,7 +69,7 @@ function isMiss(error: unknown): boolean {
 }
 
 function tooMany(freeInMs: number): ErrandError {
-  return new ErrandError('rate_limited', 'Too many addresses that do not exist. Try again later.', {
+  return new ErrandError('rate_limited', 'Too many unknown codes or keys from your address. Try again later.', {
     details: { retryAfterSeconds: freeInMs / 1_000 },
   });
 }

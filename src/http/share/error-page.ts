@@ -13,12 +13,12 @@ const GONE: Readonly<Record<NonNullable<ErrorDetails['why']>, Words>> = {
     title: 'This share has expired',
     text: 'It was published for a limited time. Ask its owner for a new link.',
   },
-  file: { title: 'This file is missing', text: 'Its bytes can’t be found any more. Its owner can publish it again.' },
+  file: { title: 'This file is missing', text: 'Its content can’t be found any more. Its owner can publish it again.' },
   withdrawn: { title: 'This share was withdrawn', text: 'Its owner has taken it back. Ask them for a new link.' },
 };
 
-const FAULT: Words = { title: 'Something went wrong', text: 'The fault is on this side, and has been recorded.' };
-const AWAY: Words = { title: 'Not available now', text: 'Please try again in a moment.' };
+const FAULT: Words = { title: 'Something went wrong', text: 'The fault is on our side, and has been recorded.' };
+const AWAY: Words = { title: 'Temporarily unavailable', text: 'Please try again in a moment.' };
 const REFUSED: Words = { title: 'This can’t be answered', text: 'The address or the request is not one of this site.' };
 
 const WORDS: Partial<Readonly<Record<ErrorReason, Words>>> = {

@@ -88,7 +88,7 @@ export function makePageOperations(parts: PageOperationParts) {
     releaseVersion: async (caller: Caller, key: string, input: NewVersion): Promise<VersionRecord> => {
       const { id, sourceSeq, entryPath } = await access.page(caller, key);
       if (sourceSeq === null)
-        throw new ErrandError('conflict', 'The scheduled task has completed no firing since the page was made.');
+        throw new ErrandError('conflict', 'No firing of the scheduled task has completed since the page was created.');
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
       const outcome = await releases.release(source, { page: { id }, ...MANUAL, reason: input.reason }, note);

@@ -58,7 +58,7 @@ function identified(steps: readonly WantedStep[], known: readonly TaskStep[]): T
     const path = `steps[${index}]`;
     if (prompt.trim() === '') throw unprocessable(`${path}.prompt`, 'must not be blank');
     if (id !== null && !left.delete(id))
-      throw unprocessable(`${path}.scheduled_task_step_id`, 'must be that of a step of this task, and only once');
+      throw unprocessable(`${path}.scheduled_task_step_id`, 'must be the id of a step of this task, given only once');
     return { id: id ?? newId(), prompt };
   });
 }

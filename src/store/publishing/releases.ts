@@ -71,7 +71,7 @@ function* insertPage(tx: Transaction, page: NewPage): Step<{ id: number; key: st
   const sql = 'SELECT count(*) AS count FROM publish_pages WHERE user_seq = ? AND deleted_at IS NULL';
   const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
   if (count >= PAGE_LIMITS.perOwner)
-    throw new ErrandError('conflict', `There are ${count} pages already, and there can't be more.`);
+    throw new ErrandError('conflict', `The owner already has ${count} pages, which is the maximum.`);
   const key = randomCode(KEY_LENGTH);
   const ofSession = 'sessionSeq' in source;
   const columns = [
@@ -163,4 +163,4 @@ function* getPage(tx: Reader, id: number): Step<PageFacts> {
 
 /** The refusal of a version whose session is no longer there. */
 export const sessionGone = () =>
-  new ErrandError('conflict', 'The session of this page was deleted. Its versions stay, but it gets no new one.');
+  new ErrandError('conflict', 'The session of this page was deleted: its versions stay, but there can be no more.');

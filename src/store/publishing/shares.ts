@@ -82,7 +82,7 @@ function makeShareEnds(database: Database) {
       write(note, function* (tx) {
         const share = yield* getIn(tx, code);
         if (share.withdrawn_at !== null)
-          throw new ErrandError('conflict', 'The share was withdrawn, which is for good. Publish a new version.');
+          throw new ErrandError('conflict', 'The share was withdrawn for good. Publish a new version instead.');
         const isOpen = Number(expiresAt === null || expiresAt > tx.now);
         const sql = 'UPDATE publish_versions SET expires_at = ?, is_open = ? WHERE seq = ?';
         yield* tx.run(sql, expiresAt, isOpen, share.seq);

@@ -151,7 +151,7 @@ function* createIn(tx: Transaction, { userSeq, work, ...configuration }: NewTask
     userSeq,
   ))!;
   if (count >= TASK_LIMITS.perOwner)
-    throw new ErrandError('conflict', `There are ${count} scheduled tasks already, and there can't be more.`);
+    throw new ErrandError('conflict', `The owner already has ${count} scheduled tasks, which is the maximum.`);
   const id = newId(tx.now);
   const given = Object.entries(configuration) as [keyof Configuration, unknown][];
   const seq = yield* tx.insert(

@@ -192,7 +192,7 @@ function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {
     userSeq,
   ))!;
   if (count >= WEBHOOK_LIMITS.perOwner[ownerScopeOf(webhook)])
-    throw new ErrandError('conflict', `There are ${count} webhooks already, and there can't be more.`);
+    throw new ErrandError('conflict', `There are already ${count} webhooks, which is the maximum.`);
   const stored = Object.entries(configuration).map(([name, value]) => storedAs(name as keyof Configuration, value));
   const names = Object.keys(configuration).map((name) => COLUMNS[name as keyof Configuration]);
   const id = yield* tx.insert(

@@ -26,7 +26,7 @@ const entryPath = refined(
 const tags = refined(
   array(line({ max: PAGE_LIMITS.tag }), { max: PAGE_LIMITS.tags }),
   (found, path) => {
-    if (new Set(found).size < found.length) throw unprocessable(path, 'must not name anything twice');
+    if (new Set(found).size < found.length) throw unprocessable(path, 'must not contain duplicates');
     return found;
   },
   { uniqueItems: true },
@@ -67,7 +67,7 @@ export type NewPageWire = Static<typeof newPage>;
 export const pageChange = named('PageChange', object(changeable, { atLeastOne: true }));
 export type PageChangeWire = Static<typeof pageChange>;
 
-/** Which pages to list; a name is one as a whole. */
+/** Which pages to list; `name` is the whole name. */
 export const ownedPageQuery = object({
   name: optional(line({ max: PAGE_LIMITS.name })),
   origin: optional(oneOf(PAGE_ORIGINS)),
@@ -99,7 +99,7 @@ export type OwnedPageWire = Static<typeof ownedPage>;
 /** The key of what was deleted. */
 export const pageDeletion = named('PageDeletion', object({ publish_key: string }));
 
-/** What a new version is made with: the page's own entry, unless it gets another one. */
+/** What a new version is made from: the page's own entry, unless another one is given. */
 export const newVersion = named(
   'NewPageVersion',
   object({ reason: nullish(text({ max: PAGE_LIMITS.reason })), entry_path: optional(entryPath) }),

@@ -12,7 +12,7 @@ import { named, nullable, nullish, optional, refined, type Static } from '../sha
 const name = line({ max: TASK_LIMITS.name });
 const prompt = text({ max: TASK_LIMITS.prompt });
 const reference = line({ max: 200 });
-/** Whether it fires at some time isn't decided here. */
+/** Whether it ever fires isn't checked here. */
 const cron = line({ max: TASK_LIMITS.cron });
 const timezone = refined(line({ max: 100 }), (zone, path) => {
   if (isTimeZone(zone)) return zone;
@@ -21,7 +21,7 @@ const timezone = refined(line({ max: 100 }), (zone, path) => {
 
 const step = object({ scheduled_task_step_id: uuid, prompt: string });
 
-/** A scheduled task. `next_fires_at` is empty while it is disabled; `last_skipped_at` is of a firing that an earlier one kept out. */
+/** A scheduled task. `next_fires_at` is empty while it is disabled; `last_skipped_at` is when a firing was last skipped because of an earlier one. */
 export const scheduledTask = named(
   'ScheduledTask',
   object({
@@ -49,7 +49,7 @@ export type ScheduledTaskWire = Static<typeof scheduledTask>;
 /** A step keeps its id when it is given; a step without one is new. */
 const wantedSteps = array(object({ scheduled_task_step_id: optional(uuid), prompt }), { max: TASK_LIMITS.steps });
 
-/** What can be chosen. An empty list of steps is as none: then the prompt is the one step. */
+/** What can be chosen. An empty list of steps counts as none: then the prompt is the one step. */
 const choices = {
   prompt: nullish(prompt),
   steps: nullish(wantedSteps),
@@ -59,7 +59,7 @@ const choices = {
   overlap: optional(oneOf(OVERLAPS)),
 };
 
-/** `user` is a name or an id: for administrators, who may make tasks of others. The time zone is UTC unless it is given. */
+/** `user` is a name or an id: for administrators, who may create tasks for others. The time zone is UTC unless it is given. */
 export const newScheduledTask = named(
   'NewScheduledTask',
   object({ name, cron, timezone: optional(timezone), ...choices, user: optional(reference) }),
@@ -75,7 +75,7 @@ export const scheduledTaskChange = named(
 );
 export type ScheduledTaskChangeWire = Static<typeof scheduledTaskChange>;
 
-/** What to list of them. `user` is a name or an id, `name` the whole name. */
+/** Which tasks to list. `user` is a name or an id, `name` the whole name. */
 export const scheduledTaskQuery = object({
   user: optional(string),
   name: optional(string),

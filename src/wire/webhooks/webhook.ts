@@ -16,7 +16,7 @@ function wordsOf<const T extends string>(words: readonly T[]) {
   return refined(
     array(oneOf(words), { min: 1, max: words.length }),
     (found, path) => {
-      if (new Set(found).size < found.length) throw unprocessable(path, 'must not name anything twice');
+      if (new Set(found).size < found.length) throw unprocessable(path, 'must not contain duplicates');
       return found;
     },
     { uniqueItems: true },

@@ -57,6 +57,7 @@ test('a first task is created, fired, and has written its file', async () => {
   expect(printed).toMatch(/\tmanual\t1 of 1\t/);
   const { session_id: id } = await completed('news');
   expect(await reader.paste(`bin/errand sessions artifacts ${id} -o json`)).toContain('/news.md');
+  expect(await reader.paste(`bin/errand sessions messages ${id}`)).toContain('I wrote');
   const session = jsonIn(await reader.paste(`bin/errand sessions show ${id} -o json`));
   expect(session).toMatchObject({ kind: 'scheduled', title: 'news', username: 'mara' });
 });

@@ -49,7 +49,7 @@ test.each([
   [new ErrandError('not_found', 'x', { details: { why: 'expired' } }), 404, 'This share has expired'],
   [new ErrandError('not_found', 'x', { details: { why: 'withdrawn' } }), 404, 'This share was withdrawn'],
   [new ErrandError('rate_limited', 'x'), 429, 'Too many attempts'],
-  [new ErrandError('unavailable', 'x'), 503, 'Not available now'],
+  [new ErrandError('unavailable', 'x'), 503, 'Temporarily unavailable'],
   [new ErrandError('internal', 'secret'), 500, 'Something went wrong'],
   [new Error('secret'), 500, 'Something went wrong'],
 ])('%s is %s: %s', (error, status, title) => {

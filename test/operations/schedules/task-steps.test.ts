@@ -69,7 +69,7 @@ test.each<[string, TaskWork | null, WantedWork, string]>([
     'an id in a new task',
     null,
     { steps: [kept(ONE, 'Write')] },
-    'steps[0].scheduled_task_step_id: must be that of a step',
+    'steps[0].scheduled_task_step_id: must be the id of a step',
   ],
   ['an id of another task', STEPS, { steps: [kept(OTHER, 'Write')] }, 'steps[0].scheduled_task_step_id: must be that'],
   ['an id twice', STEPS, { steps: [kept(ONE, 'A'), kept(ONE, 'B')] }, 'steps[1].scheduled_task_step_id: must be that'],

@@ -55,17 +55,17 @@ test('folders that are left out are passed over, however many files they have', 
 });
 
 test.each([
-  ['missing', '/none.html', /file of the workspace/],
-  ['a folder', '/site', /It is a folder/],
-  ['a folder with a slash', '/site/', /It is a folder/],
-  ['the root', '/', /It is a folder/],
-  ['a path that climbs', '/site/../site/index.html', /file of the workspace/],
-  ['in another case', '/site/INDEX.html', /file of the workspace/],
-  ['a path with a zero', '/site/index.html\u0000', /file of the workspace/],
-  ['wildcards', '/site/%', /file of the workspace/],
+  ['missing', '/none.html', /must be a plain file/],
+  ['a folder', '/site', /not a folder/],
+  ['a folder with a slash', '/site/', /not a folder/],
+  ['the root', '/', /not a folder/],
+  ['a path that climbs', '/site/../site/index.html', /must be a plain file/],
+  ['in another case', '/site/INDEX.html', /must be a plain file/],
+  ['a path with a zero', '/site/index.html\u0000', /must be a plain file/],
+  ['wildcards', '/site/%', /must be a plain file/],
   ['hidden', '/.well/index.html', /begins with a dot/],
 ])(
-  'an entry that is no plain file of the workspace is refused, and leaves nothing: %s',
+  'an entry that is not a plain file of the workspace is refused, and leaves nothing: %s',
   async (_, entryPath, mustBe) => {
     const house = await publishHouse();
     const { sessionSeq } = await house.workspace([...SITE, ...filesOf('/.well/index.html')]);
