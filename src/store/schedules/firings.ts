@@ -16,8 +16,10 @@ export function makeFirings({ read }: Database) {
       const items = yield* tx.all<Firing>(
         `SELECT f.id, t.id AS taskId, f.due_at AS dueAt, f.trigger, s.id AS sessionId, f.status, f.step_no AS stepNo,
            f.step_count AS stepCount, f.created_at AS createdAt, f.ended_at AS endedAt
-         FROM firings f JOIN scheduled_tasks t ON t.seq = f.task_seq JOIN sessions s ON s.seq = f.session_seq
-         WHERE f.task_seq = ? ORDER BY f.id DESC LIMIT ? OFFSET ?`,
+         FROM (SELECT id FROM firings WHERE task_seq = ? ORDER BY id DESC LIMIT ? OFFSET ?) AS page
+           CROSS JOIN firings f ON f.id = page.id JOIN scheduled_tasks t ON t.seq = f.task_seq
+           JOIN sessions s ON s.seq = f.session_seq
+         ORDER BY f.id DESC`,
         taskSeq,
         limit,
         offset,
