@@ -29,11 +29,11 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
     text: 'A task has a name, a cron with its time zone, a prompt or steps, an owner, a target, a project, and what it does on overlap.',
     proofs: {
       'store/schedules/tasks.test.ts': ['a task is found with its next time, its owner and the one step of its prompt'],
-      'http/schedules/schedules.test.ts': [
+      'http/schedules/new-tasks.test.ts': [
         'a new task has the documented defaults, and shows when it fires next',
         'everything that can be chosen is kept',
-        'of %j changes that and nothing else',
       ],
+      'http/schedules/changed-tasks.test.ts': ['of %j changes that and nothing else'],
     },
   },
   {
@@ -65,7 +65,7 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
     id: 'I5 endpoints',
     text: 'Tasks are listed, created, read, changed, deleted and fired: one’s own by login token, everybody’s by an administrator.',
     proofs: {
-      'http/schedules/schedules.test.ts': [
+      'http/schedules/task-access.test.ts': [
         'every request has the status of its caller',
         "nobody %s another user's task; an unknown one and a malformed id are 404",
         'an administrator makes tasks of others, by name or id; nobody else does',
@@ -80,8 +80,8 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
     id: 'I5 replies',
     text: 'A reply has the next five firings, the last one and its status; without steps, the prompt is the one step.',
     proofs: {
-      'http/schedules/schedules.test.ts': [
-        'a new task has the documented defaults, and shows when it fires next',
+      'http/schedules/new-tasks.test.ts': ['a new task has the documented defaults, and shows when it fires next'],
+      'http/schedules/firings.test.ts': [
         'is a firing with a session of its own, which shows in the list of firings and in the task',
       ],
       'operations/schedules/task-steps.test.ts': ['without steps, the prompt is the one step, which has an id'],
@@ -122,7 +122,7 @@ export const RULES_OF_SCHEDULES: readonly Rule[] = [
         'the time zone "%s" is refused',
         '"%s" has no fault',
       ],
-      'http/schedules/schedules.test.ts': ['whatever is wrong is 422 with its field, and nothing is kept'],
+      'http/schedules/new-tasks.test.ts': ['whatever is wrong is 422 with its field, and nothing is kept'],
     },
   },
   {
