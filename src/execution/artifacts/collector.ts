@@ -3,7 +3,12 @@ import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
 import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
-import { type WorkspaceBaseline, type BaselineRun, makeWorkspaceBaseline } from './workspace-baseline.ts';
+import {
+  type BaselineRun,
+  type Collected,
+  makeWorkspaceBaseline,
+  type WorkspaceBaseline,
+} from './workspace-baseline.ts';
 import { collectNext } from './collect-artifacts.ts';
 import { packNext } from './pack-artifacts.ts';
 
@@ -75,15 +80,7 @@ export function makeCollector(given: CollectorParts): Collector {
     log,
   });
 
-  /** Resolves when all earlier runs of the session are collected. */
-  async function collected(sessionSeq: number, runSeq: number): Promise<void> {
-    while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
-      const changed = waiting.next(sessionSeq);
-      collecting.add(sessionSeq);
-      await changed;
-    }
-  }
-
+  const collected = makeCollected({ store, waiting, look: collecting.add });
   return {
     wake: collecting.add,
     start: earlier.wake,
@@ -94,6 +91,24 @@ export function makeCollector(given: CollectorParts): Collector {
       await earlier.stop();
       await Promise.all([collecting.stop(), packing.stop()]);
     },
+  };
+}
+
+interface CollectedParts extends Pick<ArtifactParts, 'store'> {
+  readonly waiting: Pick<ReturnType<typeof makeWaiting>, 'next'>;
+  look(sessionSeq: number): void;
+}
+
+function makeCollected({ store, waiting, look }: CollectedParts): Collected {
+  return async (sessionSeq, runSeq) => {
+    let hasLooked = false;
+    while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
+      const changed = waiting.next(sessionSeq);
+      // Once: what a stop holds back until it is confirmed would be looked at again at once, and nothing else would run.
+      if (!hasLooked) look(sessionSeq);
+      hasLooked = true;
+      await changed;
+    }
   };
 }
 

@@ -186,6 +186,42 @@ describe('the session’s next run', () => {
     held.letGo();
   });
 
+  test('does not look again and again for what a stop holds back', async () => {
+    const { artifacts } = house.store;
+    let [looked, recorded] = [0, 0];
+    const refusing = house.collect({
+      store: {
+        ...house.store,
+        artifacts: {
+          ...artifacts,
+          isAfterUncollected: async (sessionSeq, runSeq) => {
+            looked += 1;
+            // Looking without an end would leave no turn to the test.
+            return looked < 50 ? artifacts.isAfterUncollected(sessionSeq, runSeq) : new Promise(() => undefined);
+          },
+          recordArtifacts: async (runSeq, found) => {
+            recorded += 1;
+            if (recorded === 1) throw new ErrandError('unavailable', 'No space is left on the disk.');
+            return artifacts.recordArtifacts(runSeq, found);
+          },
+        },
+      },
+    });
+    const first = await house.begin();
+    await house.end(first);
+    const second = await house.begin(first.sessionId);
+    const free = refusing.baselineOf(second).workspaceFree();
+    await waitFor(() => recorded === 1);
+    await house.store.runs.stopSession(first.sessionSeq, 'user_requested_stop');
+    refusing.wake(first.sessionSeq);
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(looked).toBeLessThan(10);
+    await house.store.runs.confirmStop(first.sessionSeq);
+    refusing.wake(first.sessionSeq);
+    await free;
+    expect(recorded).toBe(2);
+  });
+
   test('starts when the earlier one could not be collected', async () => {
     const refusing = house.collect({
       snapshotThread: {
