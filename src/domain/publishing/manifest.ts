@@ -20,6 +20,26 @@ export function excludedPartOf(path: string, entryPath: string): string | null {
   return end === -1 ? path : path.slice(0, end);
 }
 
+/** Characters of the encoded paths of a version, with those of its folders: everybody may read its tree, which repeats each in addresses. */
+export const MAX_PATHS_LENGTH = 4_000_000;
+
+/** Whether the paths of these files, and of all folders above them, are longer than that altogether. */
+export function arePathsTooLong(paths: Iterable<string>): boolean {
+  const folders = new Set<string>();
+  let total = 0;
+  for (const path of paths) {
+    total += encodeURIComponent(path).length;
+    for (let folder = path; total <= MAX_PATHS_LENGTH; ) {
+      folder = folder.slice(0, folder.lastIndexOf('/'));
+      if (folder === '' || folders.has(folder)) break;
+      folders.add(folder);
+      total += encodeURIComponent(folder).length;
+    }
+    if (total > MAX_PATHS_LENGTH) return true;
+  }
+  return false;
+}
+
 /** The limits of one version. */
 export interface VersionLimits {
   readonly maxFiles: number;
@@ -30,6 +50,7 @@ export interface VersionLimits {
 export const ENTRY_FAULTS = {
   missing: "must be a plain file that the last run left in the workspace. Links and special files don't count",
   folder: 'must be a file, not a folder',
+  longPaths: 'must be in a folder whose paths are shorter. Together, those of all its files and folders are too long',
   hidden: 'must not contain a name that begins with a dot. Such files are never published',
 } as const;
 

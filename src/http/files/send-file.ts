@@ -5,13 +5,11 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { OpenBlob } from '../../files/blobs/blobs.ts';
 import type { Presentation } from '../../files/media-type.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { type Headers, writeHead } from '../frame/head.ts';
+import { type Headers, limitStall, writeHead } from '../frame/head.ts';
 import { type ByteRange, rangeOf } from './byte-range.ts';
 import { isKnown, type Validators } from './conditions.ts';
 import { policyOf } from './policies.ts';
 
-/** A reader that takes nothing for this long is disconnected; players request the rest when they continue. */
-const STALL_LIMIT_MS = 120_000;
 /** What is read at once; of larger files, the next piece is read while one is being sent. */
 const PIECE_BYTES = 131_072;
 
@@ -55,7 +53,7 @@ export async function sendFile({ req, res }: Exchange, file: FileToSend): Promis
     ...(range === 'whole' ? {} : { 'Content-Range': `bytes ${part.start}-${part.end}/${size}` }),
   });
   if (isHead) return void res.end();
-  res.setTimeout(STALL_LIMIT_MS, () => res.destroy());
+  limitStall(res);
   if (part.start + first.length > part.end) return void res.end(first);
   await sendPieces(res, file.blob, { first, ...part });
 }

@@ -13,3 +13,10 @@ export function writeHead(res: ServerResponse, status: number, headers: Headers)
   setHeaders(res, headers);
   res.writeHead(status);
 }
+
+const STALL_LIMIT_MS = 120_000;
+
+/** Disconnects a reader who takes nothing of a long body for two minutes; players of media request the rest when they continue. */
+export function limitStall(res: ServerResponse): void {
+  res.setTimeout(STALL_LIMIT_MS, () => res.destroy());
+}

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { makePause } from '../../domain/pauses.ts';
-import { type Headers, setHeaders, writeHead } from './head.ts';
+import { type Headers, limitStall, setHeaders, writeHead } from './head.ts';
 import { Html } from './html.ts';
 import { longJson } from './long-json.ts';
 
@@ -35,6 +35,8 @@ export function inEnvelope({ status, headers, body, message = 'ok' }: Reply): Re
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 const LINGER_MS = 2_000;
+/** Less fits into what the system holds for a connection. */
+const LONG_BYTES = 65_536;
 
 /** Sends a reply. For HEAD Node keeps the headers and drops the body (A7). */
 export function sendReply(res: ServerResponse, reply: Reply): void {
@@ -78,6 +80,7 @@ function begin(res: ServerResponse, reply: Reply, chunks: Uint8Array[]): Uint8Ar
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   const type = reply.body instanceof Html ? HTML_TYPE : JSON_TYPE;
   writeHead(res, reply.status, { ...reply.headers, 'Content-Type': type, 'Content-Length': length });
+  if (length > LONG_BYTES) limitStall(res);
   return chunks;
 }
 

@@ -1,6 +1,7 @@
 // What a version would hold: the files of a session's workspace that belong to an entry, as its last run left them (F11).
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import {
+  arePathsTooLong,
   ENTRY_FAULTS,
   excludedPartOf,
   folderOf,
@@ -63,6 +64,7 @@ function* planIn(tx: Reader, source: VersionSource, limits: VersionLimits): Step
   const shareType = shareTypeOf(entryPath);
   const files = shareType === 'page' ? yield* filesBeside(tx, source, limits.maxFiles) : [entry];
   if (files.length > limits.maxFiles) return { kind: 'refused', mustBe: overLimit('files', limits) };
+  if (arePathsTooLong(files.map(({ path }) => path))) return { kind: 'refused', mustBe: ENTRY_FAULTS.longPaths };
   const totalSize = files.reduce((sum, { size }) => sum + size, 0);
   if (totalSize > limits.maxTotalMb * MEGABYTE) return { kind: 'refused', mustBe: overLimit('megabytes', limits) };
   return { kind: 'planned', ...source, ...session, shareType, files, totalSize };

@@ -96,6 +96,18 @@ test('a version over a limit is refused with the limit; one at the limit is not'
   expect(await house.releases.attempt(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
 });
 
+test('a version whose paths are too long together is refused, so that everybody may read its tree', async () => {
+  const house = await publishHouse();
+  const long = filesOf(...Array.from({ length: 2_000 }, (_, i) => `/site/${'é'.repeat(400)}/${i}.txt`));
+  const { sessionSeq } = await house.workspace([...SITE, ...long]);
+  const page = aPage(house.user.seq, { sessionSeq });
+  const source = { sessionSeq, entryPath: '/site/index.html' };
+  expect(await house.releases.attempt(source, { ...MANUAL, page })).toEqual({
+    kind: 'refused',
+    mustBe: expect.stringMatching(/paths are shorter/),
+  });
+});
+
 test('a release without changes is a version all the same, and the event has all its facts', async () => {
   const house = await publishHouse();
   const run = await house.workspace();
