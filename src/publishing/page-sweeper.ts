@@ -30,8 +30,7 @@ export function makePageSweeper({ store, blobs, releases, clock, log }: PageSwee
   const { pageRemovals, sessions } = store;
 
   async function work(stopping: AbortSignal): Promise<number | null> {
-    const steps = [pageRemovals.clearDeleted, pageRemovals.clearWithdrawn];
-    for (const step of steps) while (!stopping.aborted && (await step()));
+    await clearRows(stopping);
     const waits = [await clearDrafts(stopping), await removeBlobs(stopping)];
     // After the steps that free space: a full disk refuses this one.
     while (!stopping.aborted && (await pageRemovals.closeEnded()));
@@ -39,6 +38,14 @@ export function makePageSweeper({ store, blobs, releases, clock, log }: PageSwee
     if (nextAt !== undefined) waits.push(Math.min(Math.max(nextAt - clock.now(), 1), LOOK_MS));
     const due = waits.filter((wait) => wait !== null);
     return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** In turns: what is left of a large page doesn't delay the withdrawal of a share. */
+  async function clearRows(stopping: AbortSignal): Promise<void> {
+    for (let isLeft = true; isLeft && !stopping.aborted; ) {
+      const left = [await pageRemovals.clearDeleted(), await pageRemovals.clearWithdrawn()];
+      isLeft = left.includes(true);
+    }
   }
 
   /** Returns after what time to look again; null when no draft is left. */

@@ -209,6 +209,19 @@ test.each(STEPS)('a sweep that was killed after %s is completed by the next star
   for await (const key of house.blobs.list()) expect.unreachable(`${key} is left`);
 });
 
+test('the removal of a large page does not hold up that of a withdrawn share', async () => {
+  const many = filesOf('/site/index.html', ...Array.from({ length: 2_000 }, (_, index) => `/site/${index}`));
+  const large = await house.publish(await house.workspace(many));
+  const small = await house.publish(await house.workspace(filesOf('/site/index.html')));
+  await house.store.pages.delete(large.id);
+  await house.store.shares.withdraw(small.shareCode);
+  const deleted = vi.spyOn(house.store.pageRemovals, 'clearDeleted');
+  const withdrawn = vi.spyOn(house.store.pageRemovals, 'clearWithdrawn');
+  await sweep();
+  expect(deleted.mock.invocationCallOrder.length).toBeGreaterThan(5);
+  expect(withdrawn.mock.invocationCallOrder[0]).toBeLessThan(deleted.mock.invocationCallOrder[2]!);
+});
+
 test('drafts that are being copied stay; abandoned ones go', async () => {
   const { run } = await workspace({ '/site/index.html': 'a' });
   const many = filesOf('/index.html', ...Array.from({ length: 300 }, (_, index) => `/${index}`));

@@ -38,7 +38,7 @@ export function makePageRemovals({ write, read }: Database) {
       const sql = 'SELECT seq FROM publish_versions WHERE withdrawn_at IS NOT NULL AND has_files = 1 LIMIT 1';
       const version = yield* tx.get<{ seq: number }>(sql);
       if (version === undefined) return false;
-      if (yield* clearIn(tx, version.seq))
+      if ((yield* clearIn(tx, version.seq, FILES_AT_ONCE)) < FILES_AT_ONCE)
         yield* tx.run('UPDATE publish_versions SET has_files = 0 WHERE seq = ?', version.seq);
       return true;
     }, 'free'),
@@ -58,7 +58,7 @@ export function makePageRemovals({ write, read }: Database) {
 
     /** Removes a draft. */
     clearDraft: write(function* (tx: Transaction, seq: number): Step<boolean> {
-      if (!(yield* clearIn(tx, seq))) return true;
+      if ((yield* clearIn(tx, seq, FILES_AT_ONCE)) === FILES_AT_ONCE) return true;
       yield* tx.run('DELETE FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
       return false;
     }, 'free'),
@@ -76,21 +76,32 @@ export function makePageRemovals({ write, read }: Database) {
   };
 }
 
-/** Takes some files out of a manifest, and notes their blobs. Returns whether none is left. */
-function* clearIn(tx: Transaction, versionSeq: number): Step<boolean> {
+/** Takes some files out of a manifest, and notes their blobs. Returns how many. */
+function* clearIn(tx: Transaction, versionSeq: number, limit: number): Step<number> {
   const which = 'publish_files WHERE version_seq = ? ORDER BY path LIMIT ?';
   const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${which} ON CONFLICT DO NOTHING`;
-  yield* tx.run(noted, versionSeq, FILES_AT_ONCE);
-  return (yield* tx.run(`DELETE FROM ${which}`, versionSeq, FILES_AT_ONCE)) < FILES_AT_ONCE;
+  yield* tx.run(noted, versionSeq, limit);
+  return yield* tx.run(`DELETE FROM ${which}`, versionSeq, limit);
 }
 
 /** Removes a part of a deleted page, and its row once nothing else is left. */
 function* clearPage(tx: Transaction, pageId: number): Step<void> {
-  const version = yield* tx.get<{ seq: number }>('SELECT seq FROM publish_versions WHERE page_id = ? LIMIT 1', pageId);
-  if (version !== undefined) {
-    if (yield* clearIn(tx, version.seq)) yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', version.seq);
-    return;
+  // A page may have very many small versions.
+  for (let room = FILES_AT_ONCE; room > 0; ) {
+    const sql = 'SELECT seq FROM publish_versions WHERE page_id = ? LIMIT 1';
+    const version = yield* tx.get<{ seq: number }>(sql, pageId);
+    if (version === undefined) {
+      yield* clearRest(tx, pageId);
+      return;
+    }
+    const cleared = yield* clearIn(tx, version.seq, room);
+    if (cleared === room) return;
+    yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', version.seq);
+    room -= cleared + 1;
   }
+}
+
+function* clearRest(tx: Transaction, pageId: number): Step<void> {
   const jobs = 'DELETE FROM publish_jobs WHERE page_id = ? LIMIT ?';
   if ((yield* tx.run(jobs, pageId, JOBS_AT_ONCE)) === JOBS_AT_ONCE) return;
   yield* tx.run('DELETE FROM publish_pages WHERE id = ?', pageId);
