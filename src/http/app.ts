@@ -11,6 +11,7 @@ import type { OpenSpool } from '../files/blobs/spool.ts';
 import { type Log, logOf, logRequest } from '../log/log.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import { makeAdministration } from './management/admin.ts';
+import { makeInTurn } from './server/pipelining.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
@@ -99,7 +100,8 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
     log[level]({ err: error }, 'response failed');
   });
   const handle = koa.callback();
-  return (req, res) => void handle(req, res);
+  const inTurn = makeInTurn();
+  return (req, res) => inTurn(req, res, () => void handle(req, res));
 }
 
 interface FrameParts extends Pick<HttpParts, 'clock' | 'log'> {
