@@ -217,7 +217,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 reversed range',
     text: 'A reversed date range of public versions is 400.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': ['versions with %s are %i'],
+      'acceptance/publishing/public-pages.test.ts': ['versions with %s are %i'],
     },
   },
   {
@@ -345,7 +345,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 public versions',
     text: 'Their limits of pages.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-pages.test.ts': [
         'versions with %s are those that it selects',
         'versions with %s are %i',
       ],

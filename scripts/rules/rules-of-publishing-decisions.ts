@@ -24,7 +24,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'a version of many files is copied in parts, and nobody sees it before the last',
       ],
       'acceptance/publishing/managing-pages.test.ts': [
-        'a version outlives its session, and there are no more of it',
+        'a version outlives its session, which gets no further ones',
         'a version stays as it was when a later run changes and removes its files',
       ],
       'acceptance/publishing/publish-crash.test.ts': [
@@ -36,10 +36,8 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F1 codes',
     text: 'Every version has a share code of 22 base62 characters and its type.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
-        'versions have exactly their fields, the newest first',
-        'a share of %s has the type %s, content of %s, and media: %i',
-      ],
+      'acceptance/publishing/public-pages.test.ts': ['versions have exactly their fields, the newest first'],
+      'acceptance/publishing/public-shares.test.ts': ['a share of %s has the type %s, content of %s, and media: %i'],
     },
   },
   {
@@ -69,7 +67,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
         'an entry is its bytes, with every header that keeps it from acting as the daemon',
         '%s is sent as %s, under a policy of its kind',
       ],
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-bytes.test.ts': [
         'bytes come with GET, and their headers with HEAD',
         'HTML, SVG and XML run nothing with the daemon’s origin',
       ],
@@ -84,7 +82,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F4 assets',
     text: 'An asset is found by its row in the manifest; any other path is 404.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-bytes.test.ts': [
         'bytes of the asset %s are %i',
         'bytes of an asset are those of its name',
       ],
@@ -99,9 +97,11 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F4 shares',
     text: 'An expired or withdrawn share is 404; content, assets and media support HEAD and Range.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-shares.test.ts': [
         'an expired share is not found in any of its forms, and comes back with a later end',
         'a withdrawal is for good, and the version before is the latest',
+      ],
+      'acceptance/publishing/public-bytes.test.ts': [
         'bytes of a range %s are %i',
         'bytes are not sent again to a reader that has them',
       ],
@@ -112,21 +112,21 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F5 name',
     text: 'name is searched literally, as a part and in any case.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': ['the board with %s has %i'],
+      'acceptance/publishing/public-pages.test.ts': ['the board with %s has %i'],
     },
   },
   {
     id: 'F5 dates',
     text: 'tz is an IANA name and a date YYYY-MM-DD; anything else is 422.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': ['versions with %s are %i'],
+      'acceptance/publishing/public-pages.test.ts': ['versions with %s are %i'],
     },
   },
   {
     id: 'F6',
     text: 'Office Mode shares nothing; a page that is not on the board is missing from lists only.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': ['a page that is hidden from the board is read by its links'],
+      'acceptance/publishing/public-shares.test.ts': ['a page that is hidden from the board is read by its links'],
     },
   },
   {
@@ -202,12 +202,12 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F8 misses',
     text: 'Over 60 misses on codes and keys a minute from one address are 429 with Retry-After, before the look-up.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
-        'after sixty codes that are none in a minute an address gets 429, and others do not',
+      'acceptance/publishing/public-shares.test.ts': [
+        'after sixty unknown codes in a minute an address gets 429, and others do not',
       ],
       'http/public/miss-limit.test.ts': [
         'after 60 unknown codes in a minute, nothing is looked up for the rest of it',
-        'what a share lacks, and a share that has ended, are no guesses',
+        'a file that a share lacks, and a share that has ended, don’t count as guesses',
       ],
     },
   },
@@ -215,7 +215,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F9 fields',
     text: 'A share and its metadata have exactly the decided fields; times are ISO 8601 where §2.13 asks for no other.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-shares.test.ts': [
         'a share has exactly its fields',
         'a share has exactly the decided metadata',
       ],
@@ -225,7 +225,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F9 media',
     text: 'Only a share of type media has `media`; every share has `content`.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': ['a share of %s has the type %s, content of %s, and media: %i'],
+      'acceptance/publishing/public-shares.test.ts': ['a share of %s has the type %s, content of %s, and media: %i'],
       'http/public/contents.test.ts': ['only images, audio and video are media'],
     },
   },
@@ -233,7 +233,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F10',
     text: 'A node of a tree has nine fields; a folder has children, a file has addresses.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-shares.test.ts': [
         'files have exactly the fields of a node, and addresses that open',
       ],
     },
@@ -250,7 +250,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
       'acceptance/publishing/managing-pages.test.ts': [
         'an entry in uploads is taken, and so is one at the root, which has the rest of the workspace',
       ],
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-shares.test.ts': [
         'files are a tree of the entry’s folder, without dot names and links',
       ],
     },
@@ -285,17 +285,17 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     id: 'F13 paths',
     text: 'Trees show paths of the workspace; assets are relative to the entry’s folder and have the entry too.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-shares.test.ts': [
         'files are a tree of the entry’s folder, without dot names and links',
-        'bytes of the asset %s are %i',
       ],
+      'acceptance/publishing/public-bytes.test.ts': ['bytes of the asset %s are %i'],
     },
   },
   {
     id: 'F13 order',
     text: 'Versions come newest first; a number that matches none gives an empty list; a release without changes is a version.',
     proofs: {
-      'acceptance/publishing/public-interface.test.ts': [
+      'acceptance/publishing/public-pages.test.ts': [
         'versions have exactly their fields, the newest first',
         'versions with %s are those that it selects',
       ],

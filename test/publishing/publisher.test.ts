@@ -129,7 +129,7 @@ test('a page that is deleted between attempts ends its job without a word', asyn
   expect([events(), house.count('publish_jobs'), logged.lines.length]).toEqual([[], 0, 1]);
 });
 
-test('files that are not known yet are waited for, and that is no attempt', async () => {
+test('waiting for files that are not known yet doesn’t count as an attempt', async () => {
   const { key } = await createPage();
   const run = await house.uncollected();
   await fire(1, run);
@@ -154,7 +154,7 @@ test('files that nobody reported are looked for again after a while', async () =
   expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
 });
 
-test('storage that refuses is no attempt: it is tried again', async () => {
+test('storage that refuses doesn’t count as an attempt: it is tried again', async () => {
   const { key } = await createPage();
   await fire(1, await house.workspace());
   const refusal = new ErrandError('unavailable', 'The disk is full.');

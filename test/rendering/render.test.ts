@@ -127,7 +127,7 @@ test('source code is highlighted by its name, and escaped either way', async () 
   expect(await htmlOf('const a = 1;\n'.repeat(30_000), 'long.js')).not.toContain('hljs');
 });
 
-test('text in UTF-16 and Latin-1 is read, and bytes that are no text are none', async () => {
+test('text in UTF-16 and Latin-1 is read, and bytes that aren’t text are refused', async () => {
   expect(await htmlOf(Buffer.from('\uFEFFhé', 'utf16le'), 'a.txt')).toContain('hé');
   expect(await htmlOf(Buffer.from('hé', 'latin1'), 'a.txt')).toContain('hé');
   const binary = { form: 'code', name: 'a.txt', bytes: Buffer.from([0x50, 0x4b, 0, 1]) } as const;

@@ -288,7 +288,7 @@ test.each([
   expect((await asMara('PATCH', `/shares/${code}`, body)).status).toBe(422);
 });
 
-test('a version outlives its session, and there are no more of it', async () => {
+test('a version outlives its session, which gets no further ones', async () => {
   const own = await house.write(house.mara, { '/last.txt': 'last' });
   const { data } = await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/last.txt' }));
   await house.daemon.admin('DELETE', `/api/v1/sessions/${own}`);

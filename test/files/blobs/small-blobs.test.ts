@@ -61,7 +61,7 @@ test('the bytes in memory have a limit, and those used last stay', async () => {
   expect(['c', 'd'].map((key) => small.find(key))).toEqual([undefined, undefined]);
 });
 
-test('a part beyond the end of a small blob is no part', async () => {
+test('a part beyond the end of a small blob is refused', async () => {
   const blobs = await openBlobStore(temporaryDirectory());
   const blob = await blobs.open(await blobs.hold().put(Buffer.from('0123')));
   const bytes = Buffer.alloc(2);

@@ -24,7 +24,7 @@ test('after 60 unknown codes in a minute, nothing is looked up for the rest of i
   expect((await send(base)).status).toBe(200);
 });
 
-test('what a share lacks, and a share that has ended, are no guesses', async () => {
+test('a file that a share lacks, and a share that has ended, don’t count as guesses', async () => {
   const { site, send, store } = await publishedHouse();
   const [{ base }, ended] = [await site({ '/index.html': 'x' }), await site({ '/index.html': 'x' })];
   await store.shares.withdraw(ended.shareCode);

@@ -97,7 +97,7 @@ test('changes of the prompt and of the steps that come at once are both kept', a
   expect(await tasks.read(tasks.own)).toMatchObject({ prompt: 'Of tides.', steps: [{ prompt: 'Write.' }] });
 });
 
-test('a deleted task is gone, with what waits of it', async () => {
+test('a deleted task is gone, with its firings that have not begun', async () => {
   await tasks.run();
   const got = await tasks.user({ method: 'DELETE', path: `${PATH}/${tasks.own}` });
   expect([got.status, data(got)]).toEqual([200, { scheduled_task_id: tasks.own }]);

@@ -67,7 +67,7 @@ describe('owners', () => {
     expect((await tasks.create({ user: 'otto' })).status).toBe(403);
   });
 
-  test('the operator is no user, and must name the owner', async () => {
+  test('the operator isn’t a user, and must name the owner', async () => {
     const via = (sending: Sent) => send(tasks.house, { via: 'socket', ...sending });
     const got = await tasks.create({}, via);
     expect([got.status, message(got)]).toEqual([422, expect.stringMatching('^user: ')]);

@@ -110,7 +110,7 @@ test('a chosen version leads to its own address', async () => {
     expect((await get(`/share/p/${page.key}?version=${odd}`)).status).toBe(404);
 });
 
-test('source code is highlighted, and what is no text after all is a download', async () => {
+test('source code is highlighted, and what turns out to be binary is a download', async () => {
   const page = aPage({ latest: aVersion('/tide.py') });
   const { get } = await publish({ page, content: 'return 1' });
   expect((await get(`/share/p/${page.key}`)).text).toContain('<span class="hljs-keyword">return</span>');

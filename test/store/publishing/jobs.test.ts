@@ -65,7 +65,7 @@ test('three attempts: at once, after 30 s and after 2 minutes; then it has faile
   expect(house.committed.filter(({ type }) => type === 'publish_page.failed')).toHaveLength(1);
 });
 
-test('a job is settled by the commit that publishes its version, and no second version comes of it', async () => {
+test('a job is settled by the commit that publishes its version, so that there is no second version', async () => {
   await ofTask();
   await enqueue(1);
   const [job] = await due();

@@ -238,7 +238,7 @@ test('a daemon killed while copying leaves nothing that anybody sees, and the dr
   expect([house.count('publish_versions'), house.count('publish_files')]).toEqual([0, 0]);
 });
 
-test('what goes wrong while copying leaves a draft that nobody sees, and the sweeper hears of it', async () => {
+test('a failure while copying leaves a draft that nobody sees, and wakes the sweeper', async () => {
   const house = await publishHouse();
   const run = await house.workspace(MANY);
   const { id, key } = await house.publish(run, MANY_ENTRY);
