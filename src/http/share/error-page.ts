@@ -22,7 +22,10 @@ const AWAY: Words = { title: 'Temporarily unavailable', text: 'Please try again 
 const REFUSED: Words = { title: 'This can’t be answered', text: 'The address or the request is not one of this site.' };
 
 const WORDS: Partial<Readonly<Record<ErrorReason, Words>>> = {
-  not_found: { title: 'Nothing is shared here', text: 'The link may be incomplete, or what it led to is gone.' },
+  not_found: {
+    title: 'Nothing is shared here',
+    text: 'The link may be incomplete, or what it leads to is gone or not published yet.',
+  },
   rate_limited: {
     title: 'Too many attempts',
     text: 'Many links that lead nowhere were tried from your network. Please wait a minute.',
