@@ -9,24 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { jsonIn, openReader, type Reader } from '../../support/daemon/document-reader.ts';
-import { type Block, blocksOf } from '../../support/files/document-blocks.ts';
+import { openTriedDocument } from '../../support/files/document-blocks.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const DOCUMENT = 'docs/PUBLISHING.md';
-/** Stands for the address of the daemon; set here. */
-const SETS_VARIABLES = 'export URL=';
-const all = blocksOf(ROOT, DOCUMENT);
-const seen = new Set<Block>();
-
-/** The block that contains a text; there must be one. */
-function block(holding: string): Block {
-  const [found, ...others] = all.filter(({ text }) => text.includes(holding));
-  if (found === undefined || others.length > 0) throw new Error(`${DOCUMENT} has not one block with "${holding}".`);
-  seen.add(found);
-  return found;
-}
+/** Its one block without a use here stands for the address of the daemon. */
+const { block, untried } = openTriedDocument(ROOT, 'docs/PUBLISHING.md', 'export URL=');
 
 const valueOf = (printed: string, name: string) =>
   new RegExp(`^${name}\\t(.+)$`, 'm').exec(printed)?.[1] ?? expect.fail(`no ${name} in ${printed}`);
@@ -179,6 +168,5 @@ test('shares have a host of their own, with the configuration that is shown, beh
 });
 
 test('every block of the document was pasted above', () => {
-  const left = all.filter((one) => !seen.has(one) && !one.text.startsWith(SETS_VARIABLES));
-  expect(left.map(({ line, text }) => `${DOCUMENT}:${line} ${text.split('\n')[0]}`)).toEqual([]);
+  expect(untried()).toEqual([]);
 });

@@ -7,24 +7,17 @@ import { cronOfEvery } from '../../../src/cli/nouns/schedules/timing.ts';
 import { cronFault, nextFirings } from '../../../src/domain/schedules/firing-times.ts';
 import { startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { jsonIn, openReader, type Reader } from '../../support/daemon/document-reader.ts';
-import { type Block, blocksOf } from '../../support/files/document-blocks.ts';
+import { openTriedDocument } from '../../support/files/document-blocks.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCUMENT = 'docs/SCHEDULES.md';
 const text = readFileSync(join(ROOT, DOCUMENT), 'utf8');
-const all = blocksOf(ROOT, DOCUMENT);
-const seen = new Set<Block>();
+const document = openTriedDocument(ROOT, DOCUMENT);
 const ends: (() => void | Promise<void>)[] = [];
 let reader: Reader;
 
-/** The block that contains a text; there must be one. */
-function block(holding: string): string {
-  const [found, ...others] = all.filter((one) => one.text.includes(holding));
-  if (found === undefined || others.length > 0) throw new Error(`There is not one block with "${holding}".`);
-  seen.add(found);
-  return found.text;
-}
+const block = (holding: string) => document.block(holding).text;
 
 const firingsOf = async (task: string) =>
   jsonIn(await reader.paste(`bin/errand schedules firings ${task} -o json`))['items'] as readonly {
@@ -126,6 +119,5 @@ test('clocks that are changed do what the document says', () => {
 });
 
 test('every block of the document was pasted above', () => {
-  const left = all.filter((one) => !seen.has(one));
-  expect(left.map(({ line, text: content }) => `${DOCUMENT}:${line} ${content.split('\n')[0]}`)).toEqual([]);
+  expect(document.untried()).toEqual([]);
 });

@@ -13,7 +13,7 @@ import { sampleFacts } from '../../../src/webhooks/bodies/sample-facts.ts';
 import { EVENT_BODIES } from '../../../src/wire/webhooks/event-bodies.ts';
 import { startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { jsonIn, openReader, type Reader } from '../../support/daemon/document-reader.ts';
-import { type Block, blocksOf } from '../../support/files/document-blocks.ts';
+import { openTriedDocument } from '../../support/files/document-blocks.ts';
 import { type HookReceiver, type Received, startHookReceiver } from '../../support/http/hook-receiver.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -21,28 +21,11 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCUMENT = 'docs/WEBHOOKS.md';
 /** The port that the document's receivers listen at. */
 const SHOWN_PORT = '8900';
-/** Stands for the address of the daemon; set here, with a secret that is used by the test. */
-const SETS_VARIABLES = 'export URL=';
-const all = blocksOf(ROOT, DOCUMENT);
-const seen = new Set<Block>();
-
-/** The block that contains a text; there must be one. */
-function block(holding: string): Block {
-  const [found, ...others] = all.filter(({ text }) => text.includes(holding));
-  if (found === undefined || others.length > 0) throw new Error(`${DOCUMENT} has not one block with "${holding}".`);
-  seen.add(found);
-  return found;
-}
-
-/** The block that is the content of a file. */
-function fileBlock(name: string): Block {
-  const found = all.find(({ file }) => file === name) ?? expect.fail(`${DOCUMENT} has no ${name}.`);
-  seen.add(found);
-  return found;
-}
+/** One block stands for the address of the daemon; set here, with a secret that is used by the test. */
+const { blocks, block, fileBlock, tried, untried } = openTriedDocument(ROOT, DOCUMENT, 'export URL=');
 
 describe('the events', () => {
-  const examples = all
+  const examples = blocks
     .filter(({ language }) => language === 'json')
     .map((example) => ({
       example,
@@ -57,7 +40,7 @@ describe('the events', () => {
     '$value.event_type fits its shape, and has the fields of a rendered body',
     ({ example, value }) => {
       const { event_type: type, event_id: id } = value;
-      seen.add(example);
+      tried(example);
       expect(EVENT_BODIES[type].read(value as unknown as JsonValue, '')).toEqual(value);
       expect(value).toMatchObject({ is_test: false, meta: { idempotency_key: id } });
       const user = { id: 'u', username: 'mara', fullName: '', department: '', role: 'user' } as const;
@@ -270,8 +253,7 @@ describe('webhooks, as a reader has them', () => {
 });
 
 test('every block of the document was pasted above', () => {
-  const left = all.filter((one) => !seen.has(one) && !one.text.startsWith(SETS_VARIABLES));
-  expect(left.map(({ line, text }) => `${DOCUMENT}:${line} ${text.split('\n')[0]}`)).toEqual([]);
+  expect(untried()).toEqual([]);
 });
 
 /** A signature by the rule of §6.4. */

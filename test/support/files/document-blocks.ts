@@ -26,3 +26,45 @@ export function blocksOf(root: string, document: string): Block[] {
     text,
   }));
 }
+
+/** A document each of whose blocks some test pastes. */
+export interface TriedDocument {
+  readonly blocks: readonly Block[];
+  /** The block that contains a text; there must be one. It counts as tried. */
+  block(holding: string): Block;
+  /** The block that is the content of a file. It counts as tried. */
+  fileBlock(name: string): Block;
+  tried(block: Block): void;
+  /** The place and the first line of each block that was not tried. */
+  untried(): readonly string[];
+}
+
+/** Reads it. Blocks that only set what stands for something of the reader, such as an address, begin with `setting`. */
+export function openTriedDocument(root: string, document: string, setting?: string): TriedDocument {
+  const blocks = blocksOf(root, document);
+  const seen = new Set(blocks.filter(({ text }) => setting !== undefined && text.startsWith(setting)));
+
+  function only(found: readonly Block[], what: string): Block {
+    const [block, ...others] = found;
+    if (block === undefined || others.length > 0) throw new Error(`${document} has not one block with "${what}".`);
+    seen.add(block);
+    return block;
+  }
+
+  return {
+    blocks,
+    block: (holding) =>
+      only(
+        blocks.filter(({ text }) => text.includes(holding)),
+        holding,
+      ),
+    fileBlock: (name) =>
+      only(
+        blocks.filter(({ file }) => file === name),
+        name,
+      ),
+    tried: (block) => void seen.add(block),
+    untried: () =>
+      blocks.filter((block) => !seen.has(block)).map(({ line, text }) => `${document}:${line} ${text.split('\n')[0]}`),
+  };
+}
