@@ -5,7 +5,7 @@ import type { RenderResult } from './rendering.ts';
 /** What an entry costs in addition to its HTML. */
 const ENTRY_BYTES = 512;
 /** A hostile document costs its limits once in this time, however often it is asked for. */
-const REFUSAL_MS = 10 * 60_000;
+const REFUSAL_MS = 60 * 60_000;
 
 interface Entry {
   readonly result: RenderResult;

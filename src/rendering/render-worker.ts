@@ -3,4 +3,5 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { render } from './render.ts';
 import type { RenderTask } from './rendering.ts';
 
-parentPort?.postMessage(await render(workerData as RenderTask), []);
+const result = await render(workerData as RenderTask);
+parentPort?.postMessage(result, result.kind === 'html' ? [result.html.buffer as ArrayBuffer] : []);

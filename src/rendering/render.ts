@@ -4,7 +4,8 @@ import { MAX_HTML_BYTES, type RenderResult, type RenderTask } from './rendering.
 export async function render(task: RenderTask): Promise<RenderResult> {
   const text = textOf(task.bytes);
   if (text === undefined) return { kind: 'binary' };
-  const html = Buffer.from(await htmlOf(task, text));
+  // In a buffer of its own: `Buffer.from` puts a short text into a shared one of 64 KiB, which goes with it to whoever keeps it.
+  const html = new TextEncoder().encode(await htmlOf(task, text));
   return html.length > MAX_HTML_BYTES ? { kind: 'refused' } : { kind: 'html', html };
 }
 

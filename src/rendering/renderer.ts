@@ -14,9 +14,12 @@ export interface RendererParts {
   readonly maxTasks?: number;
 }
 
-/** What to render. `key` names the result: one key, one result. */
+/** What to render. */
 export interface RenderOrder {
+  /** Names the result: one key, one result. */
   readonly key: string;
+  /** Names the text and how it is rendered, wherever it was published: one that takes too long does so everywhere. */
+  readonly content: string;
   /** Whose it is: one text of an owner is rendered at a time. */
   readonly owner: string;
   /** Called when its turn has come, unless the result is known. */
@@ -39,6 +42,8 @@ interface Busy {
 
 const MEBIBYTE = 1024 * 1024;
 const CACHE_BYTES = 8 * MEBIBYTE;
+/** Refusals are kept apart, so that large documents don't push them out: some two thousand. */
+const REFUSALS_BYTES = MEBIBYTE;
 /** CPU time of a thread: much more than an honest document takes. */
 const MAX_CPU_MS = 4_000;
 /** By the clock, on a machine that has much else to do. */
@@ -48,12 +53,20 @@ const PATIENCE_MS = 8_000;
 const MAX_TASKS = 32;
 /** Of one owner. */
 const MAX_OWN_TASKS = 8;
+/** Of one whose text was too slow a while ago. */
+const MAX_SLOW_TASKS = 1;
 const BUSY: Busy = { kind: 'busy' };
+const REFUSED: RenderResult = { kind: 'refused' };
 
-/** Makes the renderer. It renders two texts at a time, and one of each owner, so that hostile ones of one don't hold up others'. */
+/**
+ * Makes the renderer. It renders two texts at a time: one of each owner, and one of all those together whose texts were too slow
+ * a while ago. However many of them are hostile, they leave a thread to the others.
+ */
 export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
+  const refusals = makeRenderCache(REFUSALS_BYTES, clock);
+  const slow = makeTurns();
   const owners = new Map<string, Turns>();
   const threads = makeOneShotHost<RenderTask, RenderResult>({
     clock,
@@ -65,27 +78,32 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     maxAtOnce: 2,
   });
 
-  async function execute({ key, load }: RenderOrder): Promise<RenderResult | Busy> {
+  const isSlow = (owner: string) => refusals.get(`owner ${owner}`) !== undefined;
+  const isRefused = (content: string) => refusals.get(`content ${content}`) !== undefined;
+
+  async function execute({ key, content, owner, load }: RenderOrder): Promise<RenderResult | Busy> {
+    // The same text may have been tried under another key while this one waited.
+    if (isRefused(content)) return REFUSED;
     const end = await threads.run(async () => prepared(await load()), { deadlineMs: DEADLINE_MS });
     const result = resultOf(end);
     if (end.kind !== 'done') log.warn({ key, end: end.kind, ...errorOf(end) }, 'a text could not be rendered');
-    if (result.kind !== 'busy') cache.set(key, result);
+    if (result.kind === 'refused') {
+      refusals.set(`content ${content}`, result);
+      if (end.kind !== 'done') refusals.set(`owner ${owner}`, result);
+    } else if (result.kind !== 'busy') cache.set(key, result);
     return result;
   }
 
   /** Executes an order after the owner's others. */
   async function inTurn(order: RenderOrder): Promise<RenderResult | Busy> {
-    const turns = owners.get(order.owner) ?? { count: 0, last: Promise.resolve() };
-    if (inProgress.size >= maxTasks || turns.count >= MAX_OWN_TASKS) return BUSY;
-    owners.set(order.owner, turns);
-    turns.count += 1;
-    const mine = turns.last.then(() => execute(order));
-    turns.last = mine.catch(() => undefined);
+    const { owner } = order;
+    const turns = owners.get(owner) ?? makeTurns();
+    if (inProgress.size >= maxTasks || turns.count() >= (isSlow(owner) ? MAX_SLOW_TASKS : MAX_OWN_TASKS)) return BUSY;
+    owners.set(owner, turns);
     try {
-      return await mine;
+      return await turns.take(() => (isSlow(owner) ? slow.take(() => execute(order)) : execute(order)));
     } finally {
-      turns.count -= 1;
-      if (turns.count === 0) owners.delete(order.owner);
+      if (turns.count() === 0) owners.delete(owner);
     }
   }
 
@@ -97,7 +115,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
 
   return {
     render: async (order) => {
-      const known = cache.get(order.key);
+      const known = isRefused(order.content) ? REFUSED : cache.get(order.key);
       if (known !== undefined) return known;
       const { promise: late, resolve } = Promise.withResolvers<Busy>();
       const patience = clock.after(PATIENCE_MS, () => resolve(BUSY));
@@ -111,11 +129,29 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
   };
 }
 
-/** The orders of one owner. */
+/** Work that is done one after another. */
 interface Turns {
-  count: number;
-  /** Resolves when the last of them has ended. */
-  last: Promise<unknown>;
+  /** In progress and waiting. */
+  count(): number;
+  take<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function makeTurns(): Turns {
+  let count = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    count: () => count,
+    take: async (work) => {
+      count += 1;
+      const mine = last.then(work);
+      last = mine.catch(() => undefined);
+      try {
+        return await mine;
+      } finally {
+        count -= 1;
+      }
+    },
+  };
 }
 
 /** A buffer that contains nothing else is transferred to the thread. */
@@ -126,7 +162,7 @@ function prepared(task: RenderTask) {
 
 function resultOf(end: ThreadEnd<RenderResult>): RenderResult | Busy {
   if (end.kind === 'done') return end.value;
-  return end.kind === 'busy' || end.kind === 'stopped' ? BUSY : { kind: 'refused' };
+  return end.kind === 'busy' || end.kind === 'stopped' ? BUSY : REFUSED;
 }
 
 const errorOf = (end: ThreadEnd<RenderResult>) => ('error' in end ? { err: end.error } : {});

@@ -27,9 +27,11 @@ export function makeReadText({ publicPages, renderer }: ReadTextParts) {
       if (view === 'text') return { form: 'code', bytes, name };
       return { form: 'markdown', bytes, name, links: await linksOf(key, version.no, entry) };
     };
-    // The links of Markdown lead to the files of its own version.
+    const content = `${version.entry.sha256} ${view === 'text' ? name : view}`;
     const result = await renderer.render({
-      key: `${version.entry.sha256} ${view} ${view === 'text' ? name : base}`,
+      // The links of Markdown lead to the files of its own version.
+      key: view === 'text' ? content : `${content} ${base}`,
+      content,
       owner: owner.account,
       load,
     });
