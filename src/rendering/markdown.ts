@@ -7,6 +7,8 @@ const markdown = new MarkdownIt({
   linkify: true,
   highlight: (code, language) => highlighted(code, language),
 });
+const { rules } = markdown.renderer;
+rules['code_block'] = rules['fence']!;
 // `readme.md` is a file, not a host.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 

@@ -127,6 +127,16 @@ test('source code is highlighted by its name, and escaped either way', async () 
   expect(await htmlOf('const a = 1;\n'.repeat(30_000), 'long.js')).not.toContain('hljs');
 });
 
+test('code shows characters that would reorder it, in files and in documents', async () => {
+  const code = "if a != 'user\u202E \u2066# check\u2069': pass";
+  const shown = ['202E', '2066', '2069'].map((number) => `<span class="missing">U+${number}</span>`);
+  const made = await Promise.all([htmlOf(code, 'a.py'), htmlOf(`\`\`\`py\n${code}\n\`\`\``), htmlOf(`    ${code}`)]);
+  for (const html of made) {
+    for (const each of shown) expect(html).toContain(each);
+    expect(html).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
+  }
+});
+
 test('text in UTF-16 and Latin-1 is read, and bytes that aren’t text are refused', async () => {
   expect(await htmlOf(Buffer.from('\uFEFFhé', 'utf16le'), 'a.txt')).toContain('hé');
   expect(await htmlOf(Buffer.from('hé', 'latin1'), 'a.txt')).toContain('hé');

@@ -59,6 +59,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** Characters that show a name in another order than it has, as `invoice[U+202E]fdp.exe`. */
+const REORDERING = /[\u202A-\u202E\u2066-\u2069]/g;
+
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!).replaceAll('\u0000', '\uFFFD');
+  const safe = text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+  return safe.replaceAll('\u0000', '\uFFFD').replace(REORDERING, '\uFFFD');
 }

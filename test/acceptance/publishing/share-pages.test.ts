@@ -60,7 +60,7 @@ beforeAll(async () => {
   ]);
   await house.make({
     ...SAMPLES,
-    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n`,
+    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
     'hostile/index.html': hostile(elsewhere.url),
     'hostile/data.json': '"own"',
     'hostile/worker.js': '',
@@ -274,6 +274,38 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     expect(await alone.page.frames()[1]!.locator('h1').textContent()).toBe('Tides at the north quay');
     const board = await open(addresses.get('the board')!, plain);
     expect(await board.page.locator('.card').count()).toBe(3);
+  });
+
+  test('the chosen category is seen where backgrounds are not', async () => {
+    const { page } = await open(addresses.get('a search')!, { forcedColors: 'active' });
+    const colours = await page.evaluate(
+      "[...document.querySelectorAll('.categories a')].map((link) => getComputedStyle(link).backgroundColor)",
+    );
+    expect(new Set(colours as string[]).size).toBe(2);
+  });
+
+  test('on paper, ink is dark, and nothing is folded', async () => {
+    const colour = "getComputedStyle(document.querySelector('.hljs-keyword')).color";
+    const light = await open(addresses.get('source code')!, { colorScheme: 'light' });
+    const dark = await open(addresses.get('source code')!, { colorScheme: 'dark' });
+    const onScreen = await dark.page.evaluate(colour);
+    await dark.page.emulateMedia({ media: 'print' });
+    const onPaper = await dark.page.evaluate(colour);
+    expect(onPaper).toBe(await light.page.evaluate(colour));
+    expect(onPaper).not.toBe(onScreen);
+    const { page } = await open(addresses.get('long words')!);
+    const height = () => page.evaluate("document.querySelector('details').getBoundingClientRect().height");
+    const folded = await height();
+    await page.emulateMedia({ media: 'print' });
+    expect(await height()).toBeGreaterThan(folded as number);
+  });
+
+  test('a name is shown in its own order and within its card', async () => {
+    const name = `Z${'\u0301'.repeat(150)}\u202Efdp.exe`;
+    await house.publish({ name, entry_path: '/quay.png', category: 'Marks', public_to_board_enabled: true });
+    const { page } = await open(`${house.daemon.url}/share?category=Marks`);
+    expect(await page.locator('.card h3').textContent()).toBe(name.replace('\u202E', '\uFFFD'));
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.card')).overflow")).toBe('clip');
   });
 
   test('the board is searched, and leads to a page', async () => {

@@ -9,6 +9,11 @@ test('everything that is put in is escaped', () => {
   expect(html`${[hostile, [hostile]]}`.toString()).toBe(safe + safe);
 });
 
+test('characters that would show a name in another order than it has are replaced', () => {
+  expect(html`<p>${'invoice\u202Efdp.exe'}</p>`.toString()).toBe('<p>invoice\uFFFDfdp.exe</p>');
+  expect(html`${'\u2066a\u2069 \u05D0\u200F'}`.toString()).toBe('\uFFFDa\uFFFD \u05D0\u200F');
+});
+
 test('HTML is put in as it is, lists are joined, and what is absent leaves nothing', () => {
   const item = (n: number) => html`<li>${n}</li>`;
   expect(html`<ul>${[1, 2].map(item)}</ul>${null}${undefined}${false}${0}${''}`.toString()).toBe(
