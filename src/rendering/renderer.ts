@@ -108,8 +108,9 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
   }
 
   function start(order: RenderOrder): Promise<RenderResult | Busy> {
-    const result = inTurn(order).finally(() => inProgress.delete(order.key));
-    inProgress.set(order.key, result);
+    const task = taskOf(order);
+    const result = inTurn(order).finally(() => inProgress.delete(task));
+    inProgress.set(task, result);
     return result;
   }
 
@@ -120,7 +121,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
       const { promise: late, resolve } = Promise.withResolvers<Busy>();
       const patience = clock.after(PATIENCE_MS, () => resolve(BUSY));
       try {
-        return await Promise.race([inProgress.get(order.key) ?? start(order), late]);
+        return await Promise.race([inProgress.get(taskOf(order)) ?? start(order), late]);
       } finally {
         patience.cancel();
       }
@@ -128,6 +129,9 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     stop: threads.stop,
   };
 }
+
+/** The same text of another owner is another task: it waits for none of this one's. */
+const taskOf = ({ owner, key }: RenderOrder) => `${owner}\n${key}`;
 
 /** Work that is done one after another. */
 interface Turns {

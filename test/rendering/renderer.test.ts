@@ -122,6 +122,17 @@ test('the texts of one owner wait for each other, and others wait for none of th
   for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ kind: 'html' });
 });
 
+test('a text waits for nothing of another owner who has published the same', async () => {
+  const renderer = house();
+  const loading = Promise.withResolvers<RenderTask>();
+  const order = { key: 'a', content: 'a', load: async () => markdown('a') };
+  const first = renderer.render({ key: 'b', content: 'b', owner: 'mallory', load: () => loading.promise });
+  const copy = renderer.render({ ...order, owner: 'mallory' });
+  expect(await renderer.render({ ...order, owner: 'ann' })).toMatchObject({ kind: 'html' });
+  loading.resolve(markdown('b'));
+  for (const result of await Promise.all([first, copy])) expect(result).toMatchObject({ kind: 'html' });
+});
+
 test('a source that cannot be loaded fails its own request, and is loaded the next time', async () => {
   const renderer = house();
   const load = vi.fn(async () => markdown('a'));
