@@ -43,7 +43,8 @@ export const REQUEST_OPTIONS = {
     about:
       'Addresses and ranges of the reverse proxies, such as [127.0.0.1, 10.20.0.0/16]. Only their `X-Forwarded-For` is ' +
       'trusted; each proxy must append to it, and the client is its rightmost address that is not listed here. Without ' +
-      'this setting, all clients of a proxy count as one address and share its limit on failed logins.',
+      'this setting, all clients of a proxy count as one address and share its limits on failed logins and unknown share ' +
+      'codes.',
   },
   wait_timeout_seconds: {
     schema: seconds(1, 86_400),
