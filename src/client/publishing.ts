@@ -1,5 +1,5 @@
 // The client's verbs on publish pages, their versions and their shares.
-import type { ListWire } from '../wire/listing.ts';
+import type { ListWire, pageQuery } from '../wire/listing.ts';
 import type {
   NewPageWire,
   NewVersionWire,
@@ -21,7 +21,7 @@ export interface Publishes {
   change(ref: string, fields: PageChangeWire): Promise<OwnedPageWire>;
   /** Deletes it with all its versions. */
   remove(ref: string): Promise<{ readonly publish_key: string }>;
-  listVersions(ref: string, page: { readonly limit?: number | undefined }): Promise<ListWire<OwnedVersionWire>>;
+  listVersions(ref: string, page: Query<typeof pageQuery>): Promise<ListWire<OwnedVersionWire>>;
   /** Makes the next version. */
   release(ref: string, input: NewVersionWire): Promise<OwnedVersionWire>;
 }

@@ -1,6 +1,6 @@
 // The client's verbs on scheduled tasks.
 import { isUuid } from '../domain/ids.ts';
-import type { ListWire } from '../wire/listing.ts';
+import type { ListWire, pageQuery } from '../wire/listing.ts';
 import type {
   FiringWire,
   NewScheduledTaskWire,
@@ -20,7 +20,7 @@ export interface Schedules {
   remove(ref: string): Promise<{ readonly scheduled_task_id: string }>;
   /** Fires it now. */
   run(ref: string): Promise<FiringWire>;
-  listFirings(ref: string, page: { readonly limit?: number | undefined }): Promise<ListWire<FiringWire>>;
+  listFirings(ref: string, page: Query<typeof pageQuery>): Promise<ListWire<FiringWire>>;
 }
 
 export function makeSchedules(call: CallManagement, { whole }: References): Schedules {

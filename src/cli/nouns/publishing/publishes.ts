@@ -65,10 +65,13 @@ Examples:
   errand publishes create "Tides of March" --session 0190f6a0 --entry /site/index.html
   errand publishes create "Daily report" --schedule report --entry /report.md --board --category Reports`;
 
-interface ListOptions {
-  readonly origin?: PageOrigin;
+interface PartOptions {
   readonly limit?: number;
   readonly offset?: number;
+}
+
+interface ListOptions extends PartOptions {
+  readonly origin?: PageOrigin;
 }
 
 function addReads(publishes: Command, io: Io): void {
@@ -91,9 +94,10 @@ function addReads(publishes: Command, io: Io): void {
     .addArgument(PAGE_ARGUMENT)
     .description('List the versions of a page, the newest first.')
     .addOption(ROW_LIMIT)
+    .addOption(ROW_OFFSET)
     .action(
-      act(io, async ({ client, out }, ref: string, { limit }: { readonly limit?: number }) => {
-        const found = await client().publishes.listVersions(ref, { limit });
+      act(io, async ({ client, out }, ref: string, part: PartOptions) => {
+        const found = await client().publishes.listVersions(ref, part);
         out.page(found, VERSIONS, 'versions');
       }),
     );

@@ -71,12 +71,15 @@ async function createOne(context: Context, name: string, options: CreateOptions)
   await showChanged(context, task);
 }
 
-interface ListOptions {
+interface PartOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+interface ListOptions extends PartOptions {
   readonly user?: string;
   readonly enabled?: true;
   readonly disabled?: true;
-  readonly limit?: number;
-  readonly offset?: number;
 }
 
 function addReads(schedules: Command, io: Io): void {
@@ -107,6 +110,7 @@ function addReads(schedules: Command, io: Io): void {
     .addArgument(TASK)
     .description('List the firings of a task, the newest first.')
     .addOption(ROW_LIMIT)
+    .addOption(ROW_OFFSET)
     .action(act(io, listFirings));
 }
 
@@ -128,8 +132,8 @@ async function next({ client, out }: Context, ref: string): Promise<void> {
   out.hint(await whenInWords(task));
 }
 
-async function listFirings({ client, out }: Context, ref: string, { limit }: { readonly limit?: number }) {
-  const found = await client().schedules.listFirings(ref, { limit });
+async function listFirings({ client, out }: Context, ref: string, part: PartOptions) {
+  const found = await client().schedules.listFirings(ref, part);
   out.page(found, FIRINGS, 'firings');
 }
 

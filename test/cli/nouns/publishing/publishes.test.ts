@@ -224,12 +224,12 @@ test('the shares of a page are listed by its name', async () => {
   const { dataDir, received } = await startFakeDaemon({
     'GET /api/v1/publishes?name=Tides&limit=5': () => ({ items: [PAGE], total: 1 }),
     [`GET /api/v1/shares?publish_key=${KEY}&limit=3`]: () => ({ items: [SHARE], total: 1 }),
-    [`GET /api/v1/publishes/${KEY}/versions?limit=3`]: () => ({ items: [VERSION], total: 1 }),
+    [`GET /api/v1/publishes/${KEY}/versions?limit=3&offset=6`]: () => ({ items: [VERSION], total: 1 }),
   });
   expect((await run(['shares', 'list', '--page', 'Tides', '--limit', '3'], { dataDir })).stdout).toContain(CODE);
-  expect((await run(['publishes', 'versions', 'Tides', '--limit', '3'], { dataDir })).stdout).toContain(
-    SHARE.share_url,
-  );
+  expect(
+    (await run(['publishes', 'versions', 'Tides', '--limit', '3', '--offset', '6'], { dataDir })).stdout,
+  ).toContain(SHARE.share_url);
   expect(received).toHaveLength(4);
 });
 

@@ -209,9 +209,9 @@ test('a task is fired now, and the firing names its session', async () => {
 
 test('firings are listed', async () => {
   const { dataDir } = await taskDaemon({
-    [`GET ${PATH}/${ID}/firings?limit=2`]: () => ({ items: [FIRING], total: 1 }),
+    [`GET ${PATH}/${ID}/firings?limit=2&offset=4`]: () => ({ items: [FIRING], total: 1 }),
   });
-  const { stdout } = await run(['schedules', 'firings', 'news', '--limit', '2'], { dataDir });
+  const { stdout } = await run(['schedules', 'firings', 'news', '--limit', '2', '--offset', '4'], { dataDir });
   expect(stdout).toBe(`7\tpending\t${AT}\tmanual\t1 of 2\t${SESSION}\t\n`);
 });
 
