@@ -26,6 +26,8 @@ const BATCH = 20;
 const LOOK_MS = 60_000;
 /** While the queue of background work or the disk is full. */
 const HOLD_MS = 2_000;
+/** Until a task that can't be fired is tried again. */
+const BROKEN_MS = 60_000;
 /** For how long the tasks of an owner over their limit are put off: different for each, so that not all come back at once. */
 const PUT_OFF = { fromMs: 2_000, spreadMs: 2_000 } as const;
 
@@ -46,8 +48,32 @@ export function makeScheduler(parts: SchedulerParts): Service {
     if (leftMs > 0) return Math.min(leftMs, LOOK_MS);
     if (disk.shortage() !== null) return HOLD_MS;
     const due = await schedules.listDue(clock.now(), BATCH);
-    note(await schedules.fireDue(await equip(parts, due), limits()));
+    note(await fire(due));
     return isFull ? HOLD_MS : 1;
+  }
+
+  /** Fires in one commit; where that fails, each task in its own, so that a broken one holds up no other. */
+  async function fire(due: readonly DueTask[]): Promise<FiringReport> {
+    try {
+      return await schedules.fireDue(await equip(parts, due), limits());
+    } catch (error) {
+      const report = { fired: 0, skipped: 0, putOff: 0, full: false };
+      if (due.length === 1) {
+        const { seq, id } = due[0]!;
+        // Fails as well when the store refuses everything: then the loop retries.
+        await schedules.putOff(seq, BROKEN_MS);
+        log.error({ scheduled_task_id: id, err: error }, 'a scheduled task could not be fired; will retry in a minute');
+        return report;
+      }
+      for (const task of due) {
+        const { fired, skipped, putOff, full } = await fire([task]);
+        report.fired += fired;
+        report.skipped += skipped;
+        report.putOff += putOff;
+        report.full ||= full;
+      }
+      return report;
+    }
   }
 
   function note({ full, ...count }: FiringReport): void {

@@ -1,4 +1,5 @@
 // The scheduler: fires on time, sleeps otherwise, and lets others write while many tasks are due.
+import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Shortage } from '../../src/files/disk.ts';
@@ -193,14 +194,38 @@ test('while the queue or the disk is full, tasks stay due and are tried every tw
   await work(house);
 });
 
-test('a commit that fails is tried again, and no time is lost', async () => {
+test('while the store refuses everything, no time is lost', async () => {
   const { house, store, user, pass, settled } = await schedulerHouse();
   await store.schedules.create(aTask(user.seq));
   await settled();
   const broken = vi.spyOn(store.schedules, 'fireDue').mockRejectedValueOnce(new Error('The disk is gone.'));
+  vi.spyOn(store.schedules, 'putOff').mockRejectedValueOnce(new Error('The disk is gone.'));
   await pass(MINUTE);
   expect(firings(house)).toEqual([]);
   await pass(1_000);
   expect(firings(house)).toHaveLength(1);
   expect(broken).toHaveBeenCalledTimes(2);
+});
+
+test('a task that cannot be fired holds up no other, and is tried again in a minute', async () => {
+  const { house, store, user, clock, pass, settled } = await schedulerHouse();
+  const [first, broken, last] = [
+    await store.schedules.create(aTask(user.seq, { overlap: 'queue' })),
+    await store.schedules.create(aTask(user.seq)),
+    await store.schedules.create(aTask(user.seq, { overlap: 'queue' })),
+  ];
+  const plans = (sql: string) => {
+    const connection = new Connection(house.file);
+    connection.prepare(sql).run(broken.seq);
+    connection.close();
+  };
+  plans("UPDATE task_plans SET steps = 'no JSON' WHERE task_seq = ?");
+  await settled();
+  await pass(MINUTE);
+  const dueAt = clock.now();
+  expect(firings(house).map(({ taskSeq }) => taskSeq)).toEqual([first.seq, last.seq]);
+  plans('UPDATE task_plans SET steps = (SELECT min(steps) FROM task_plans) WHERE task_seq = ?');
+  await pass(MINUTE, 1_000);
+  const late = firings(house).filter(({ taskSeq }) => taskSeq === broken.seq);
+  expect(late).toEqual([{ taskSeq: broken.seq, dueAt, createdAt: dueAt + MINUTE }]);
 });

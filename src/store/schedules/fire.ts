@@ -12,7 +12,7 @@ import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn, type TaskRow } from './t
 export type FiringLimits = Pick<BackgroundLimits, 'maxUnfinishedPerUser' | 'capacity'>;
 
 /** A task whose time has come, and what its session needs. */
-export interface DueTask extends Pick<ScheduledTask, 'seq' | 'userSeq' | 'target'> {
+export interface DueTask extends Pick<ScheduledTask, 'seq' | 'id' | 'userSeq' | 'target'> {
   readonly dueAt: number;
 }
 
@@ -84,10 +84,19 @@ export function makeFire(database: Database) {
     /** Tasks that are due, in order. */
     listDue: read(function* (tx: Reader, now: number, limit: number): Step<DueTask[]> {
       return yield* tx.all<DueTask>(
-        `SELECT seq, user_seq AS userSeq, target, next_fire_at AS dueAt FROM scheduled_tasks
+        `SELECT seq, id, user_seq AS userSeq, target, next_fire_at AS dueAt FROM scheduled_tasks
          WHERE look_at IS NOT NULL AND look_at <= ? ORDER BY look_at, seq LIMIT ?`,
         now,
         limit,
+      );
+    }),
+
+    /** Puts off a due task that can't be fired. */
+    putOff: write(function* (tx: Transaction, seq: number, forMs: number): Step<void> {
+      yield* tx.run(
+        'UPDATE scheduled_tasks SET look_at = ? WHERE seq = ? AND look_at IS NOT NULL',
+        tx.now + forMs,
+        seq,
       );
     }),
 

@@ -308,6 +308,7 @@ async function callSchedules(house: StoreHouse): Promise<void> {
   }
   await fireDue(house, { maxUnfinishedPerUser: 0, capacity: 1 });
   await schedules.recount(9);
+  await schedules.putOff(task.seq, 1);
   await fireNow(house, task);
   await runs.listWaiting(PAGE);
   for (let left = await house.claim(99); left.length > 0; left = await house.claim(99)) {

@@ -51,6 +51,7 @@ CREATE TABLE scheduled_tasks (
 CREATE INDEX scheduled_tasks_due ON scheduled_tasks (look_at, seq) WHERE look_at IS NOT NULL;
 CREATE INDEX scheduled_tasks_counted ON scheduled_tasks (counted_at) WHERE look_at IS NOT NULL;
 CREATE INDEX scheduled_tasks_by_owner ON scheduled_tasks (user_seq, seq) WHERE deleted_at IS NULL;
+CREATE INDEX scheduled_tasks_kept ON scheduled_tasks (seq) WHERE deleted_at IS NULL;
 CREATE INDEX scheduled_tasks_by_name ON scheduled_tasks (name, seq) WHERE deleted_at IS NULL;
 CREATE INDEX scheduled_tasks_enabled ON scheduled_tasks (user_seq) WHERE enabled = 1;
 
