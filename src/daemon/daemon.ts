@@ -64,6 +64,8 @@ async function build(start: Start): Promise<Daemon> {
   const closing = new AbortController();
   const draining = new AbortController();
   draining.signal.addEventListener('abort', rooms.checks.stop);
+  // Before the listeners close: readers who wait for a rendering still get a reply.
+  draining.signal.addEventListener('abort', () => void renderer.stop());
   const app = openApp({
     config,
     live,

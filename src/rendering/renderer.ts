@@ -1,5 +1,6 @@
 // Renders on separate threads, each with limits of time and memory, and keeps the results.
 import type { Clock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
@@ -29,7 +30,7 @@ export interface RenderOrder {
 export interface Renderer {
   /**
    * Renders a text, or returns what is known of it. `busy` when it isn't rendered in time for a person who waits; it may be
-   * the next time. Rejects with what `load` rejects with.
+   * the next time. Rejects with what `load` rejects with, and with `unavailable` when the renderer is stopped.
    */
   render(order: RenderOrder): Promise<RenderResult | Busy>;
   /** Ends the threads. */
@@ -166,7 +167,8 @@ function prepared(task: RenderTask) {
 
 function resultOf(end: ThreadEnd<RenderResult>): RenderResult | Busy {
   if (end.kind === 'done') return end.value;
-  return end.kind === 'busy' || end.kind === 'stopped' ? BUSY : REFUSED;
+  if (end.kind === 'stopped') throw new ErrandError('unavailable', 'The daemon is stopping. Try again in a moment.');
+  return end.kind === 'busy' ? BUSY : REFUSED;
 }
 
 const errorOf = (end: ThreadEnd<RenderResult>) => ('error' in end ? { err: end.error } : {});
