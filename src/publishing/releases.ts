@@ -46,28 +46,50 @@ const PART = 250;
 const WAIT_MS = 20_000;
 /** Versions that are made at once: each holds the rows of its files. */
 const MAX_ACTIVE = 32;
+/** Of them, those that one owner asked for: nobody keeps the others waiting. */
+const MAX_ASKED_FOR = 8;
+
+/** Counts by owner. What it returns throws `unavailable` at too many, or returns what ends the turn. */
+function makeTurns(): (userSeq: number) => () => void {
+  const taken = new Map<number, number>();
+  return (userSeq) => {
+    const others = taken.get(userSeq) ?? 0;
+    if (others >= MAX_ASKED_FOR)
+      throw new ErrandError('unavailable', 'Too many versions of yours are being published at once. Try again soon.');
+    taken.set(userSeq, others + 1);
+    return () => {
+      const left = taken.get(userSeq)! - 1;
+      if (left === 0) taken.delete(userSeq);
+      else taken.set(userSeq, left);
+    };
+  };
+}
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeReleases(parts: ReleaseParts): Releases {
   const { store, blobs, disk, onCollected, released, abandoned, clock, settings } = parts;
   let active = 0;
+  const takeTurn = makeTurns();
 
   const attempt: Releases['attempt'] = async (source, publication, note) => {
     refuseUnlessRoom();
     const hold = blobs.hold();
     active += 1;
+    let leave = () => {};
     try {
       const plan = await store.pages.planVersion(source, settings().publish);
       if (plan.kind !== 'planned') return plan;
       // Nothing else has run since the rows were read: from here on, no blob of theirs is removed.
       for (const { sha256 } of plan.files) hold.add(sha256);
-      const draft = await copyAllButLast(plan);
+      if (publication.trigger === 'manual') leave = takeTurn(plan.userSeq);
+      const draft = await copyAllButLast(store.pages, plan);
       return { kind: 'published', ...(await store.pages.publish(draft, publication, note)) };
     } catch (error) {
       abandoned();
       throw error;
     } finally {
       active -= 1;
+      leave();
       hold.release();
       released();
     }
@@ -78,16 +100,6 @@ export function makeReleases(parts: ReleaseParts): Releases {
       throw new ErrandError('unavailable', 'Too many versions are being published at once. Try again soon.');
     const shortage = disk.shortage();
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
-  }
-
-  async function copyAllButLast(plan: VersionPlan) {
-    const { files } = plan;
-    let [seq, from]: [number | null, number] = [null, 0];
-    for (; files.length - from > PART; from += PART) {
-      seq = await store.pages.copyPart({ seq, plan, files: files.slice(from, from + PART) });
-      await nextTurn();
-    }
-    return { seq, plan, files: files.slice(from) };
   }
 
   const release: Releases['release'] = async (source, publication, note) => {
@@ -110,4 +122,15 @@ export function makeReleases(parts: ReleaseParts): Releases {
   };
 
   return { attempt, release, active: () => active };
+}
+
+/** Copies a version into a draft, but for the last part. */
+async function copyAllButLast({ copyPart }: Pick<Store['pages'], 'copyPart'>, plan: VersionPlan) {
+  const { files } = plan;
+  let [seq, from]: [number | null, number] = [null, 0];
+  for (; files.length - from > PART; from += PART) {
+    seq = await copyPart({ seq, plan, files: files.slice(from, from + PART) });
+    await nextTurn();
+  }
+  return { seq, plan, files: files.slice(from) };
 }

@@ -1,5 +1,6 @@
 // Versions: what one holds, and that it is there whole or not at all.
 import { expect, test, vi } from 'vitest';
+import { makeReleases } from '../../../src/publishing/releases.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { aPage, filesOf, MANUAL, publishHouse, SITE } from '../../support/store/publishing.ts';
 
@@ -300,13 +301,38 @@ test('an almost full disk gets no new version', async () => {
   expect(await house.publish(run)).toMatchObject({ no: 1 });
 });
 
-test('no more than 32 versions are made at once', async () => {
+test('no more than 32 versions are made at once, of which 8 because one owner asked for them', async () => {
   const house = await publishHouse();
-  const run = await house.workspace();
-  const releases = Array.from({ length: 40 }, () => house.publish(run));
-  const outcomes = await Promise.allSettled(releases);
-  const refused = outcomes.filter(({ status }) => status === 'rejected');
-  expect(refused).toHaveLength(8);
-  expect(refused[0]).toMatchObject({ reason: { reason: 'unavailable' } });
-  expect([house.releases.active(), house.count('publish_versions')]).toEqual([0, 32]);
+  const committed = Promise.withResolvers<void>();
+  const publish = async () => committed.promise.then(() => ({ key: 'k', no: 1, shareCode: 'c' }));
+  const plan = { kind: 'planned', entryPath: '/a', shareType: 'file', files: [], totalSize: 0 } as const;
+  const releases = makeReleases({
+    ...house,
+    store: {
+      pages: {
+        ...house.store.pages,
+        planVersion: async ({ sessionSeq }) => ({ ...plan, sessionSeq, userSeq: sessionSeq }),
+        publish,
+      },
+    },
+    onCollected: () => () => undefined,
+    disk: { shortage: () => null },
+    released: () => undefined,
+    abandoned: () => undefined,
+    settings: () => ({ publish: house.limits }),
+  });
+  const attempts = (count: number, userSeq: number, trigger: 'manual' | 'auto' = 'manual') =>
+    Array.from({ length: count }, () =>
+      releases.attempt({ sessionSeq: userSeq, entryPath: '/a' }, { ...MANUAL, trigger, page: { id: 1 } }),
+    );
+  // Those of scheduled tasks are made one after another, and are not their owner's to hold up.
+  const all = [attempts(9, 1), attempts(1, 1, 'auto'), ...[2, 3, 4].map((user) => attempts(8, user))];
+  const counts = Promise.all(all.map(async (some) => (await Promise.allSettled(some)).map(({ status }) => status)));
+  await expect(attempts(1, 5)[0]).rejects.toMatchObject({ reason: 'unavailable' });
+  committed.resolve();
+  const published = (await counts).map((some) => some.filter((status) => status === 'fulfilled').length);
+  // The one that was refused had its place until its owner was known.
+  expect(published).toEqual([8, 1, 8, 8, 6]);
+  expect(releases.active()).toBe(0);
+  await expect(Promise.all(attempts(8, 1))).resolves.toHaveLength(8);
 });
