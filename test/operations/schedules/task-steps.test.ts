@@ -71,8 +71,18 @@ test.each<[string, TaskWork | null, WantedWork, string]>([
     { steps: [kept(ONE, 'Write')] },
     'steps[0].scheduled_task_step_id: must be the id of a step',
   ],
-  ['an id of another task', STEPS, { steps: [kept(OTHER, 'Write')] }, 'steps[0].scheduled_task_step_id: must be that'],
-  ['an id twice', STEPS, { steps: [kept(ONE, 'A'), kept(ONE, 'B')] }, 'steps[1].scheduled_task_step_id: must be that'],
+  [
+    'an id of another task',
+    STEPS,
+    { steps: [kept(OTHER, 'Write')] },
+    'steps[0].scheduled_task_step_id: must be the id of a step',
+  ],
+  [
+    'an id twice',
+    STEPS,
+    { steps: [kept(ONE, 'A'), kept(ONE, 'B')] },
+    'steps[1].scheduled_task_step_id: must be the id of a step',
+  ],
 ])('%s is refused, with the field', (_, before, wanted, message) => {
   expect(() => changedWork(before, wanted)).toThrow(message);
 });
