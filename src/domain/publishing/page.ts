@@ -85,6 +85,8 @@ export const PAGE_LIMITS = {
   entryPath: 1_024,
   /** Pages of one owner. */
   perOwner: 1_000,
+  /** Pages of one scheduled task: each firing makes a version of every one. */
+  perTask: 20,
 } as const;
 
 /** What names are searched by: letters without their case, composed. The database stores the result: a change needs a migration. */

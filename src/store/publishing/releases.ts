@@ -59,7 +59,7 @@ export function makeReleases(database: Database) {
 
     /**
      * Copies the last part, or all, and publishes the version. Throws `not_found` when the page was deleted or the job was
-     * settled meanwhile, `conflict` when the session was deleted or the owner has too many pages.
+     * settled meanwhile, `conflict` when the session was deleted, or the owner or the task has too many pages.
      */
     publish: (draft: Draft, publication: Publication, note?: Note<Published>): Promise<Published> =>
       auditedWrite(note, (tx) => publishIn(tx, draft, publication)),
@@ -72,6 +72,7 @@ function* insertPage(tx: Transaction, page: NewPage): Step<{ id: number; key: st
   const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
   if (count >= PAGE_LIMITS.perOwner)
     throw new ErrandError('conflict', `The owner already has ${count} pages, which is the maximum.`);
+  if ('scheduledTaskId' in source) yield* requirePlaceOfTask(tx, source.scheduledTaskId);
   const key = randomCode(KEY_LENGTH);
   const ofSession = 'sessionSeq' in source;
   const columns = [
@@ -89,6 +90,13 @@ function* insertPage(tx: Transaction, page: NewPage): Step<{ id: number; key: st
     ...columns.map(([, value]) => value),
   );
   return { id, key };
+}
+
+function* requirePlaceOfTask(tx: Transaction, taskId: string): Step<void> {
+  const sql = 'SELECT count(*) AS count FROM publish_pages WHERE task_id = ? AND deleted_at IS NULL';
+  const { count } = (yield* tx.get<{ count: number }>(sql, taskId))!;
+  if (count >= PAGE_LIMITS.perTask)
+    throw new ErrandError('conflict', `The scheduled task already has ${count} pages, which is the maximum.`);
 }
 
 function* copyIn(tx: Transaction, { seq, plan, files }: Draft): Step<number> {

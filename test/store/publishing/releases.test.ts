@@ -258,7 +258,7 @@ test('a failure while copying leaves a draft that nobody sees, and wakes the swe
 test('an owner has a thousand pages at most', async () => {
   const house = await publishHouse();
   for (let count = 0; count < 1_000; count += 1)
-    await house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }));
+    await house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: `t${count % 100}` }));
   const { sessionSeq } = await house.workspace();
   const page = aPage(house.user.seq, { sessionSeq });
   const source = { sessionSeq, entryPath: page.entryPath };
