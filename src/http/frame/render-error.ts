@@ -49,7 +49,8 @@ export function errorReply(thrown: unknown, shape: ErrorShape): Reply {
   const { status, type, retryAfterSeconds } = REASONS[error.reason];
   const { details } = error;
   const retryAfter = details.retryAfterSeconds ?? retryAfterSeconds;
-  const headers: Record<string, string> = {};
+  // Caches may keep a 404 otherwise, while what was missing appears.
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
   if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)));
   if (details.allow !== undefined) headers['Allow'] = details.allow.join(', ');
   if (details.size !== undefined) headers['Content-Range'] = `bytes */${details.size}`;

@@ -48,5 +48,5 @@ export function isPagePath(path: string): boolean {
 export function errorPageReply(thrown: unknown): Reply<Html> {
   const { status, headers } = errorReply(thrown, 'bare');
   const reply = pageReply((nonce) => renderErrorPage(thrown, status, nonce), status);
-  return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } };
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
