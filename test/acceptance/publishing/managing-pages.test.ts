@@ -235,13 +235,13 @@ test.each([
 test('versions are numbered without gaps when many are released at once', async () => {
   const { data } = await asMara('POST', '/publishes', page({ name: 'Many' }));
   const path = `/publishes/${data.publish_key}/versions`;
-  const released = await Promise.all(Array.from({ length: 12 }, () => asMara('POST', path, { reason: 'At once' })));
-  expect(released.map(({ status }) => status)).toEqual(Array(12).fill(201));
+  const released = await Promise.all(Array.from({ length: 8 }, () => asMara('POST', path, { reason: 'At once' })));
+  expect(released.map(({ status }) => status)).toEqual(Array(8).fill(201));
   const numbers = released.map((reply) => reply.data.version_no as number).toSorted((a, b) => a - b);
-  expect(numbers).toEqual(Array.from({ length: 12 }, (_, i) => i + 2));
+  expect(numbers).toEqual(Array.from({ length: 8 }, (_, i) => i + 2));
   const listed = (await asMara('GET', `${path}?limit=5&offset=1`)).data;
-  expect([listed.total, listed.items.map((one: Json) => one.version_no)]).toEqual([13, [12, 11, 10, 9, 8]]);
-  expect(new Set(released.map((reply) => reply.data.share_code)).size).toBe(12);
+  expect([listed.total, listed.items.map((one: Json) => one.version_no)]).toEqual([9, [8, 7, 6, 5, 4]]);
+  expect(new Set(released.map((reply) => reply.data.share_code)).size).toBe(8);
 });
 
 test('a release can begin with another file; one that is missing leaves all as it was', async () => {
