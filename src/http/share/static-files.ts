@@ -14,8 +14,17 @@ interface StaticFile {
   readonly gzipped: Buffer;
 }
 
-const TYPES = { 'style.css': 'text/css; charset=utf-8', 'picker.js': 'text/javascript; charset=utf-8' } as const;
-type Source = keyof typeof TYPES;
+/** The parts of each, in order: in a stylesheet, what comes later overrides. */
+const SOURCES = {
+  'style.css': {
+    contentType: 'text/css; charset=utf-8',
+    parts: ['foundation', 'header', 'content', 'document', 'board', 'message', 'media'].map(
+      (part) => `style/${part}.css`,
+    ),
+  },
+  'picker.js': { contentType: 'text/javascript; charset=utf-8', parts: ['picker.js'] },
+} as const;
+type Source = keyof typeof SOURCES;
 const HASH_CHARACTERS = 12;
 
 const read = new Map<Source, StaticFile>();
@@ -27,7 +36,7 @@ export function addressOf(source: Source): string {
 
 /** Sends the file of a name. Throws `not_found` when there is none, as after an upgrade. */
 export async function sendStaticFile({ req, res, params }: Exchange): Promise<undefined> {
-  const file = (Object.keys(TYPES) as Source[]).map(fileOf).find(({ name }) => name === params['name']);
+  const file = (Object.keys(SOURCES) as Source[]).map(fileOf).find(({ name }) => name === params['name']);
   if (file === undefined) throw notFound('File');
   const isZipped = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
   const bytes = isZipped ? file.gzipped : file.bytes;
@@ -45,11 +54,12 @@ export async function sendStaticFile({ req, res, params }: Exchange): Promise<un
 function fileOf(source: Source): StaticFile {
   let file = read.get(source);
   if (file === undefined) {
-    const bytes = readFileSync(new URL(`static/${source}`, import.meta.url));
+    const { contentType, parts } = SOURCES[source];
+    const bytes = Buffer.concat(parts.map((part) => readFileSync(new URL(`static/${part}`, import.meta.url))));
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARACTERS);
     const [stem, ending] = source.split('.') as [string, string];
     const name = `${stem}.${hash}.${ending}`;
-    file = { name, contentType: TYPES[source], bytes, gzipped: gzipSync(bytes, { level: 9 }) };
+    file = { name, contentType, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
     read.set(source, file);
   }
   return file;
