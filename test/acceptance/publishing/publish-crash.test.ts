@@ -9,7 +9,8 @@ import { waitFor } from '../../support/time/wait-for.ts';
 /** More than are copied in one commit. */
 const FILES = 700;
 const KILLS = 4;
-const RELEASES = 6;
+/** Of each page; together as many as one owner may have in progress. */
+const RELEASES = 4;
 
 test('what was released is whole after kill -9, what was not is nowhere, and numbers have no gaps', async () => {
   const receiver = await startHookReceiver();
