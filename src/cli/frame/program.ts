@@ -12,7 +12,7 @@ import { paint, wantsColours } from '../../terminal/colours.ts';
 import { safeText } from '../../terminal/text.ts';
 
 /** Builds the root of the tree of commands. Parsing throws where commander would end the process. */
-function makeProgram(io: Io): Command {
+export function makeProgram(io: Io): Command {
   const program = new Command('errand')
     .description('Errand runs autonomous AI agents for your users, who talk to them with OpenAI and Anthropic clients.')
     .version(VERSION, '-V, --version', 'show the version')
