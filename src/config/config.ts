@@ -6,7 +6,7 @@ import { misfits } from '../catalog/reading/schema.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
-import { haveSameHost } from './listen-address.ts';
+import { haveSameHost, MAX_SOCKET_PATH_BYTES } from './listen-address.ts';
 import type { SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
@@ -203,9 +203,6 @@ function contradictionsIn({ sso, publicUrl, shareOrigin }: Settings) {
     found.push({ at: 'share_origin', mustBe: 'must have another host than public_url' });
   return found;
 }
-
-/** The kernel's limit on the path of a Unix socket, in bytes. */
-const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
  * The problem of a file in place of the data directory, the config directory, or a directory above them. With such a

@@ -1,21 +1,41 @@
 // The parts of the listening address, and the address that clients use.
 import { isIPv4, isIPv6 } from 'node:net';
+import { isAbsolute } from 'node:path';
+import type { ListenTarget } from '../http/server/listen.ts';
 
-/** The parts of a listening address; null when it is not `HOST:PORT`. IPv6 hosts are in brackets, and returned without. */
-export function parseListen(listen: string): { readonly host: string; readonly port: number } | null {
+/** The kernel's limit on the path of a Unix socket, in bytes. */
+export const MAX_SOCKET_PATH_BYTES = 107;
+
+const UNIX = 'unix:';
+/** As with the port of a TCP address, whoever can reach it can connect; its directory may allow fewer. */
+const OPEN_TO_ALL = 0o666;
+
+/** What to listen on; null when it is neither `HOST:PORT` nor `unix:/path`. IPv6 hosts are in brackets, and returned without. */
+export function parseListen(listen: string): ListenTarget | null {
+  return listen.startsWith(UNIX) ? parsePath(listen.slice(UNIX.length)) : parseHostAndPort(listen);
+}
+
+function parsePath(path: string): ListenTarget | null {
+  const isUsable = isAbsolute(path) && !path.endsWith('/') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
+  return isUsable && !path.includes('\0') ? { kind: 'unix', path, mode: OPEN_TO_ALL } : null;
+}
+
+function parseHostAndPort(listen: string): ListenTarget | null {
   const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(listen) ?? [];
   const port = Number(digits ?? Number.NaN);
   if (!(port <= 65_535)) return null;
-  if (bracketed !== undefined) return isIPv6(bracketed) ? { host: bracketed, port } : null;
+  if (bracketed !== undefined) return isIPv6(bracketed) ? { kind: 'tcp', host: bracketed, port } : null;
   if (/^[0-9.]+$/.test(plain) && !isIPv4(plain)) return null;
-  return { host: plain, port };
+  return { kind: 'tcp', host: plain, port };
 }
 
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The base URL of a daemon that listens there, where none is set. */
+/** The base URL of a daemon that listens there, where none is set. A Unix socket has no host: its proxy has, and is on this machine. */
 export function publicUrlFor(listen: string): string {
-  const { host, port } = parseListen(listen) ?? { host: listen, port: 80 };
+  const target = parseListen(listen);
+  if (target?.kind !== 'tcp') return 'http://localhost';
+  const { host, port } = target;
   const reachable = EVERYWHERE[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

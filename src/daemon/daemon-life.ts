@@ -7,7 +7,7 @@ import type { Created } from './initialize.ts';
 
 /** A running daemon. */
 export interface Daemon {
-  /** Base address of its TCP listener. */
+  /** Where it listens: a base URL, or `unix:/path`. */
   readonly url: string;
   /** What was created because the data directory was empty. */
   readonly created: Created | null;

@@ -1,16 +1,9 @@
 // The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
-import { join } from 'node:path';
 import type { Configuration, LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
 import { makeSecretBox } from '../files/secret-box.ts';
-import type { HttpApp } from '../http/app.ts';
-import { makeIsTrustedProxy } from '../http/server/client-address.ts';
-import { limitConnections } from '../http/server/connection-limits.ts';
-import { maxDescriptors } from '../http/server/descriptors.ts';
-import { type Listener, linkSocket, listenSocket, listenTcp } from '../http/server/listen.ts';
-import { makeHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { makeRenderer } from '../rendering/renderer.ts';
@@ -24,6 +17,7 @@ import { findSandbox } from './find-sandbox.ts';
 import { databaseOf, layFoundations, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './open-app.ts';
+import { openListeners } from './open-listeners.ts';
 import { rescue } from './rescue.ts';
 
 export type { Daemon } from './daemon-life.ts';
@@ -91,17 +85,17 @@ async function build(start: Start): Promise<Daemon> {
   // Before the listeners open: without a worker node, background runs would be refused.
   await rooms.node.start();
   const listeners = await openListeners(start, app, { settings: live.settings, log });
-  live.bound(listeners.tcp.address);
+  live.bound(listeners.everyone.address);
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
   await rooms.browser.look();
   engine.start();
   log.info(
-    { version: VERSION, pid: process.pid, listen: listeners.tcp.address, socket: listeners.socket.address },
+    { version: VERSION, pid: process.pid, listen: listeners.everyone.address, socket: config.places.socketPath },
     'ready',
   );
-  const url = `http://${listeners.tcp.address}`;
+  const { url } = listeners;
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost });
 }
 
@@ -110,21 +104,4 @@ async function settleNames(store: Store, live: LiveConfig, log: Log): Promise<vo
   await numberDefinitions(store, live.definitions());
   const usernames = await store.users.listLookAlikes();
   if (usernames.length > 0) log.warn({ usernames }, 'accounts look alike; each is found by its exact name alone');
-}
-
-async function openListeners(
-  { configuration, closers }: Start,
-  app: HttpApp,
-  { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
-) {
-  const { config } = configuration;
-  const socket: Listener = await listenSocket(makeHttpServer(app), config.places.socketPath);
-  closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
-  // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
-  const server = makeHttpServer(app);
-  const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
-  limitConnections(server, { settings, isTrustedProxy, maxDescriptors: maxDescriptors(), clock: systemClock, log });
-  const tcp: Listener = await listenTcp(server, config.settings.listen);
-  closers.push(tcp.close);
-  return { socket, tcp };
 }

@@ -2,7 +2,7 @@
 import type { EgressRule } from './egress.ts';
 
 export interface Settings {
-  /** `HOST:PORT`. Read once at start; every other setting may change while the daemon runs. */
+  /** `HOST:PORT` or `unix:/path`. Read once at start; every other setting may change while the daemon runs. */
   readonly listen: string;
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string;

@@ -15,7 +15,7 @@ import { makeInTurn } from './server/pipelining.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
-import { isViaSocket } from './frame/credentials.ts';
+import { isFromOperator } from './server/peers.ts';
 import { makeRouter, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
@@ -121,7 +121,7 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
     setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });
-    const isHere = isViaSocket(req) || isServedAt(authority, path);
+    const isHere = isFromOperator(req) || isServedAt(authority, path);
     try {
       requireForm(req, path);
       if (!isHere) throw noSuchEndpoint(path);

@@ -233,7 +233,7 @@ test('all problems of file, environment and flags are reported at once', () => {
   const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
   const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
   expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
-    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, not a number',
+    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, or unix:/path, the path at most 107 bytes, not a number',
     'errand.yaml:3:3 model.idle_timeout: is not a known key',
     'errand.yaml:4:14 model.max_steps: must be a whole number from 1 to 10000',
     '--public-url: must be an http or https address without user, query or fragment',
@@ -273,12 +273,13 @@ test('the public address follows from the listening address unless it is given',
   expect(publicUrlFor('0.0.0.0:80')).toBe('http://127.0.0.1:80');
   expect(publicUrlFor('[::]:80')).toBe('http://[::1]:80');
   expect(publicUrlFor('errand.local:80')).toBe('http://errand.local:80');
+  expect(publicUrlFor('unix:/run/errand/http.sock')).toBe('http://localhost');
 });
 
 test.each([
-  ['127.0.0.1:8484', { host: '127.0.0.1', port: 8484 }],
-  ['[::1]:0', { host: '::1', port: 0 }],
-  ['localhost:65535', { host: 'localhost', port: 65_535 }],
+  ['127.0.0.1:8484', { kind: 'tcp', host: '127.0.0.1', port: 8484 }],
+  ['[::1]:0', { kind: 'tcp', host: '::1', port: 0 }],
+  ['localhost:65535', { kind: 'tcp', host: 'localhost', port: 65_535 }],
   ['127.0.0.1', null],
   [':8484', null],
   ['::1:8484', null],
@@ -286,6 +287,11 @@ test.each([
   ['256.0.0.1:1', null],
   ['localhost:65536', null],
   ['localhost:80/', null],
+  ['unix:/run/errand/http.sock', { kind: 'unix', path: '/run/errand/http.sock', mode: 0o666 }],
+  ['unix:http.sock', null],
+  ['unix:/run/errand/', null],
+  [`unix:/${'x'.repeat(106)}`, { kind: 'unix', path: `/${'x'.repeat(106)}`, mode: 0o666 }],
+  [`unix:/${'x'.repeat(107)}`, null],
 ])('%s as a listening address', (listen, parts) => {
   expect(parseListen(listen)).toEqual(parts);
 });
@@ -439,7 +445,7 @@ test('the default files say nothing, so a new directory has the defaults', () =>
 });
 
 test("a flag's help is the first sentence of its setting's", () => {
-  expect(flagHelp('listen')).toBe('address to listen on, as HOST:PORT');
+  expect(flagHelp('listen')).toBe('address to listen on, as HOST:PORT, or unix:/path for a Unix socket');
   expect(flagHelp('public_url')).toBe('base URL that clients use');
 });
 

@@ -1,4 +1,5 @@
 // The welcome of a new daemon: its administrator, and two ways to try it.
+import { shellWord } from '../frame/command-name.ts';
 import type { Created } from '../frame/io.ts';
 
 /** The credentials, which are shown only once. */
@@ -14,7 +15,7 @@ Store them: they are shown only now.
 `;
 }
 
-/** Parts of the lines to paste: the shell word that produces the key, and how to call the program here. */
+/** Parts of the lines to paste: where the daemon listens (a base URL, or `unix:/path`), the shell word that produces the key, and how to call the program here. */
 export interface FirstSteps {
   readonly url: string;
   readonly key: string;
@@ -30,10 +31,15 @@ Try it:
 
   export ERRAND_API_KEY=${key}
 
-  curl ${url}/openapi/v1/messages \\
+  curl ${curlTarget(url)}/openapi/v1/messages \\
     -H "x-api-key: $ERRAND_API_KEY" -H 'content-type: application/json' \\
     -d '${body}'
 
   ${command} chat --stream 'write notes.md: Hello!'
 `;
+}
+
+function curlTarget(url: string): string {
+  const path = /^unix:(.*)$/.exec(url)?.[1];
+  return path === undefined ? url : `--unix-socket ${shellWord(path)} http://localhost`;
 }

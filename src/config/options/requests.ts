@@ -10,11 +10,14 @@ export const REQUEST_OPTIONS = {
   // First: the default of `public_url` follows from it.
   listen: {
     schema: text(
-      'HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535',
+      'HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, or unix:/path, the path at most 107 bytes',
       (value) => parseListen(value) !== null,
     ),
     fallback: '127.0.0.1:8484',
-    about: 'Address to listen on, as HOST:PORT. Read only at start. Behind a reverse proxy, keep it local.',
+    about:
+      'Address to listen on, as HOST:PORT, or unix:/path for a Unix socket. Read only at start. Behind a reverse proxy, keep it ' +
+      'local. Whoever can enter the directory of the socket can connect; unlike the socket in the data directory, that is no ' +
+      'proof of being the operator.',
     flag: 'listen',
   },
   public_url: {
@@ -36,12 +39,16 @@ export const REQUEST_OPTIONS = {
   },
   trusted_proxies: {
     schema: list(
-      text('an address or a range of addresses, such as 10.0.0.0/8', isAddressRange),
+      text(
+        'an address, a range of addresses such as 10.0.0.0/8, or unix',
+        (value) => value === 'unix' || isAddressRange(value),
+      ),
       'addresses and ranges',
     ),
     fallback: [],
     about:
-      'Addresses and ranges of the reverse proxies, such as [127.0.0.1, 10.20.0.0/16]. Only their `X-Forwarded-For` is ' +
+      'Addresses and ranges of the reverse proxies, such as [127.0.0.1, 10.20.0.0/16], and `unix` for those that connect to a ' +
+      'Unix socket in `listen`. Only their `X-Forwarded-For` is ' +
       'trusted; each proxy must append to it, and the client is its rightmost address that is not listed here. Without ' +
       'this setting, all clients of a proxy count as one address and share its limits on failed logins and unknown share ' +
       'codes.',

@@ -1,6 +1,4 @@
-// Reads the one credential of a request from its headers, and determines the listener of the request.
-import type { IncomingMessage } from 'node:http';
-import type { Server } from 'node:net';
+// Reads the one credential of a request from its headers.
 import { ErrandError } from '../../domain/errors.ts';
 
 const BEARER = /^bearer +([^\s,]+)$/i;
@@ -45,21 +43,3 @@ function bearerOf(authorization: string): string {
 function refused(message: string): ErrandError {
   return new ErrandError('unauthenticated', message);
 }
-
-/**
- * Returns whether a request came over the Unix socket (K1). Asks the listening server, never the connection: a TCP connection
- * that has just been reset has no address either, and would pass for a local one.
- */
-export function isViaSocket(req: IncomingMessage): boolean {
-  const { server } = req.socket as IncomingMessage['socket'] & { readonly server?: Server };
-  if (server === undefined) return false;
-  let viaSocket = socketServers.get(server);
-  if (viaSocket === undefined) {
-    viaSocket = typeof server.address() === 'string';
-    socketServers.set(server, viaSocket);
-  }
-  return viaSocket;
-}
-
-/** Whether a server listens on a Unix socket; checked with every request, and constant. */
-const socketServers = new WeakMap<Server, boolean>();

@@ -4,7 +4,8 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Origin } from '../../domain/people/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
-import { isViaSocket, readCredential } from './credentials.ts';
+import { isFromOperator } from '../server/peers.ts';
+import { readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -48,7 +49,7 @@ async function answer(
     );
   const { guard } = route;
   const origin = ctx.state['origin'] as Origin;
-  const viaSocket = isViaSocket(ctx.req);
+  const viaSocket = isFromOperator(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
   const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket), origin);
   const caller = await admit();

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { networkOf } from '../../outbound/address-range.ts';
-import { isViaSocket } from '../frame/credentials.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
+import { isFromOperator } from '../server/peers.ts';
 
 /** Runs a look-up of what a code or a key names. Throws `rate_limited` instead of running it. */
 export type CountMisses = <T>(req: IncomingMessage, look: () => Promise<T>) => Promise<T>;
@@ -48,7 +48,7 @@ export function makeMissLimit({ clock, clientAddressOf, maxAddresses = MAX_ADDRE
 
   return async (req, look) => {
     // The operator may read everything anyway.
-    if (isViaSocket(req)) return look();
+    if (isFromOperator(req)) return look();
     const address = networkOf(clientAddressOf(req));
     const now = clock.monotonic();
     forgetOld(now);

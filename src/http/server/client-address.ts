@@ -1,9 +1,9 @@
 // Who a request is from: the peer, or the client that a trusted proxy names.
 import type { IncomingMessage } from 'node:http';
 import { type Address, rangeOf, readAddress } from '../../outbound/address-range.ts';
-import { isViaSocket } from '../frame/credentials.ts';
+import { peersOfRequest } from './peers.ts';
 
-/** Returns whether a peer's address is that of a proxy in `trusted_proxies`; false for anything that isn't an address. */
+/** Returns whether a peer is a proxy in `trusted_proxies`, by its address or as `unix`; false for anything else. */
 export type IsTrustedProxy = (address: string) => boolean;
 
 /** Makes the check. It parses the ranges again when the setting has changed. */
@@ -12,14 +12,21 @@ export function makeIsTrustedProxy(trustedProxies: () => readonly string[]): IsT
   let ranges: readonly ((address: Address) => boolean)[] = [];
   return (text) => {
     const current = trustedProxies();
-    if (current !== list) [list, ranges] = [current, current.map(rangeOf)];
+    if (current !== list) [list, ranges] = [current, current.filter((entry) => entry !== UNIX_PEER).map(rangeOf)];
+    if (text === UNIX_PEER) return list.includes(UNIX_PEER);
     if (ranges.length === 0) return false;
     const address = readAddress(text);
     return address !== null && ranges.some((holds) => holds(address));
   };
 }
 
-/** The address that a request is attributed to: `socket` on the Unix socket, `gone` when its connection has closed. */
+/** What stands for the address of a peer on a Unix socket, in `trusted_proxies` as well. */
+export const UNIX_PEER = 'unix';
+
+/**
+ * The address that a request is attributed to: `socket` on the operator's socket, `unix` on another Unix socket, `gone` when
+ * its connection has closed.
+ */
 export type ClientAddressOf = (req: IncomingMessage) => string;
 
 /**
@@ -28,8 +35,9 @@ export type ClientAddressOf = (req: IncomingMessage) => string;
  */
 export function makeClientAddressOf(isTrustedProxy: IsTrustedProxy): ClientAddressOf {
   return (req) => {
-    if (isViaSocket(req)) return 'socket';
-    let address = req.socket.remoteAddress ?? 'gone';
+    const peers = peersOfRequest(req);
+    if (peers === 'operator') return 'socket';
+    let address = peers === 'unix' ? UNIX_PEER : (req.socket.remoteAddress ?? 'gone');
     // Node joins repeated headers of this name in order.
     const hops = String(req.headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrustedProxy(address)) {

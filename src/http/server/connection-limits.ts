@@ -5,7 +5,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import { networkOf } from '../../outbound/address-range.ts';
-import type { IsTrustedProxy } from './client-address.ts';
+import { type IsTrustedProxy, UNIX_PEER } from './client-address.ts';
+import { peersOf } from './peers.ts';
 
 export interface ConnectionLimitParts {
   settings(): Pick<Settings, 'limits'>;
@@ -33,7 +34,7 @@ export function connectionsFor({ limits }: Pick<Settings, 'limits'>, maxDescript
 }
 
 /**
- * Keeps a TCP server's connections within the limits in effect. A connection over the limit is closed before anything is
+ * Keeps a server's connections within the limits in effect. A connection over the limit is closed before anything is
  * read from it: while it was answered, it would occupy what others need. One address never has more than half of all.
  */
 export function limitConnections(server: Server, parts: ConnectionLimitParts): void {
@@ -46,7 +47,8 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
     const all = connectionsFor(settings(), maxDescriptors);
     if (open >= all) return 'limits.connections';
     const each = Math.min(settings().limits.connectionsPerAddress, Math.ceil(all / 2));
-    if ((byNetwork.get(network) ?? 0) < each || isTrustedProxy(address)) return null;
+    // Who connects to a Unix socket can't be told apart.
+    if ((byNetwork.get(network) ?? 0) < each || address === UNIX_PEER || isTrustedProxy(address)) return null;
     return 'limits.connections_per_address';
   }
 
@@ -64,7 +66,7 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
   // Runs before the listener of the HTTP server, which would begin to read.
   server.prependListener('connection', (socket: Socket) => {
     // Without an address, it was reset before this listener ran.
-    const address = socket.remoteAddress ?? '';
+    const address = peersOf(server) === 'unix' ? UNIX_PEER : (socket.remoteAddress ?? '');
     const network = networkOf(address);
     const limit = exceeded(address, network);
     if (limit === null) {

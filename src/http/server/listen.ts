@@ -1,11 +1,19 @@
-// The daemon's two listeners: a TCP address for everyone, a Unix socket for the local operator (K1).
-import { chmodSync, rmSync, symlinkSync } from 'node:fs';
+// Opens the listeners: a TCP address, a Unix socket, or a descriptor that the service manager has opened.
+import { chmodSync, existsSync, lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect, type ListenOptions } from 'node:net';
+import { dirname } from 'node:path';
 import { ErrandError } from '../../domain/errors.ts';
+import { peersOf, setPeers } from './peers.ts';
+
+/** Where to listen. `mode` of a socket's file: 0660 unless given. A descriptor is that of a socket that listens already. */
+export type ListenTarget =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string; readonly mode?: number }
+  | { readonly kind: 'fd'; readonly fd: number };
 
 export interface Listener {
-  /** `HOST:PORT` as bound, or the socket's path. */
+  /** As bound: `HOST:PORT` or `unix:/path`. */
   readonly address: string;
   /** Stops listening, gives replies in progress a moment to finish, then closes what is left. */
   close(): Promise<void>;
@@ -13,27 +21,54 @@ export interface Listener {
 
 const LAST_WORDS_MS = 300;
 
-/** Listens on `HOST:PORT`; port 0 takes any free one. Throws `conflict` when the address can't be bound. */
-export async function listenTcp(server: Server, listen: string): Promise<Listener> {
-  const colon = listen.lastIndexOf(':');
-  const host = listen.slice(0, colon).replace(/^\[|\]$/g, '');
-  await bind(server, listen, () => server.listen({ host, port: Number(listen.slice(colon + 1)) }));
-  const { address, port, family } = server.address() as AddressInfo;
-  return { address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`, close: () => close(server) };
+/**
+ * Listens on the target; port 0 takes any free one. A Unix socket that no process listens on is replaced, and nothing else is.
+ * Throws `conflict` when the target can't be bound.
+ */
+export async function listen(server: Server, target: ListenTarget): Promise<Listener> {
+  if (target.kind === 'unix') await bindSocket(server, target);
+  else if (target.kind === 'fd') await bind(server, `descriptor ${target.fd}`, target);
+  else await bind(server, withPort(target.host, target.port), target);
+  // That of a Unix socket is its path; Node doesn't know it of one that was inherited.
+  const bound = server.address() ?? pathOfDescriptor((target as ListenTarget & { kind: 'fd' }).fd);
+  if (typeof bound === 'string' && peersOf(server) === 'network') setPeers(server, 'unix');
+  const address = typeof bound === 'string' ? `unix:${bound}` : withPort(bound.address, bound.port);
+  return { address, close: () => close(server) };
 }
 
-/** Listens on a Unix socket that only its owner and group can open. Replaces a socket that no process listens on. */
-export async function listenSocket(server: Server, path: string): Promise<Listener> {
+/** Where a Unix socket is bound, as the kernel knows it. */
+function pathOfDescriptor(fd: number): string {
+  const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`)) ?? [];
+  const rows = readFileSync('/proc/net/unix', 'utf8').split('\n');
+  // Its columns: number, references, protocol, flags, type, state, inode, path.
+  const row = rows.map((line) => line.split(' ').filter(Boolean)).find((columns) => columns[6] === inode);
+  return row?.slice(7).join(' ') || `descriptor ${fd}`;
+}
+
+const withPort = (host: string, port: number) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+async function bindSocket(server: Server, { path, mode = 0o660 }: ListenTarget & { kind: 'unix' }): Promise<void> {
+  if (!existsSync(dirname(path)))
+    throw new ErrandError('conflict', `Cannot listen on ${path}: its directory does not exist.`);
   if (await answers(path)) throw new ErrandError('conflict', `Another process listens on ${path}.`);
-  rmSync(path, { force: true });
-  const previous = process.umask(0o117);
+  removeStale(path);
+  // From its first moment, nobody else can open it.
+  const previous = process.umask(0o777 & ~mode);
   try {
-    await bind(server, path, () => server.listen(path));
+    await bind(server, path, { path });
   } finally {
     process.umask(previous);
   }
-  chmodSync(path, 0o660);
-  return { address: path, close: () => close(server) };
+  chmodSync(path, mode);
+}
+
+/** Removes what a crash has left. A file with content may be there by a mistake in the settings, and stays. */
+function removeStale(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket() && !found.isSymbolicLink())
+    throw new ErrandError('conflict', `Cannot listen on ${path}: a file that isn't a socket is there.`);
+  rmSync(path);
 }
 
 /**
@@ -47,13 +82,13 @@ export function linkSocket(place: string, socketPath: string): () => void {
   return () => rmSync(place, { force: true });
 }
 
-async function bind(server: Server, address: string, listen: () => void): Promise<void> {
+async function bind(server: Server, name: string, where: ListenOptions & { readonly fd?: number }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new ErrandError('conflict', `Cannot listen on ${address} (${error.code}).`, { cause: error })),
+      reject(new ErrandError('conflict', `Cannot listen on ${name} (${error.code}).`, { cause: error })),
     );
     server.once('listening', resolve);
-    listen();
+    server.listen(where);
   });
   server.removeAllListeners('error');
 }

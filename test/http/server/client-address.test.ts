@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeHttpApp } from '../../../src/http/app.ts';
 import { makeIsTrustedProxy } from '../../../src/http/server/client-address.ts';
+import { listen } from '../../../src/http/server/listen.ts';
+import { makeHttpServer } from '../../../src/http/server/server.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { openHouse, send } from '../../support/http/http-house.ts';
 
 /** Whom requests with these headers are from, to a daemon with these proxies. */
@@ -65,6 +70,25 @@ test('a proxy is trusted by its address or range, in either form, and as the set
   const isTrustedProxy = makeIsTrustedProxy(() => list);
   const asked = ['192.0.2.7', '::ffff:192.0.2.7', 'fd00::1', '192.0.2.8', 'fe80::1%eth0', 'socket', 'gone', ''];
   expect(asked.filter(isTrustedProxy)).toEqual(['192.0.2.7', '::ffff:192.0.2.7', 'fd00::1']);
+  list = ['unix'];
+  expect([...asked, 'unix'].filter(isTrustedProxy)).toEqual(['unix']);
   list = ['192.0.2.8'];
   expect(asked.filter(isTrustedProxy)).toEqual(['192.0.2.8']);
+});
+
+test('who connects to a Unix socket is believed only where the settings list unix, and is never the operator', async () => {
+  for (const [trustedProxies, client] of [
+    [['127.0.0.0/8', '::/0', '0.0.0.0/0'], 'unix'],
+    [['unix'], '192.0.2.1'],
+  ] as const) {
+    const house = await openHouse({ settings: { trustedProxies } });
+    const server = makeHttpServer(makeHttpApp(house.parts));
+    const socketPath = join(temporaryDirectory(), 'http.sock');
+    const listener = await listen(server, { kind: 'unix', path: socketPath });
+    onTestFinished(() => listener.close());
+    const headers = { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' };
+    const got = await send({ ...house, socketPath }, { path: '/api/v1/status', via: 'socket', headers });
+    expect(got.status).toBe(401);
+    expect(house.lines.at(-1)).toMatchObject({ client_address: client });
+  }
 });

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -7,8 +8,10 @@ import {
   limitConnections,
 } from '../../../src/http/server/connection-limits.ts';
 import { maxDescriptors } from '../../../src/http/server/descriptors.ts';
+import { listen } from '../../../src/http/server/listen.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { makeLog } from '../../../src/log/log.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -16,6 +19,8 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const limited = (connections: number, connectionsPerAddress: number) => ({
   limits: { ...SETTINGS.limits, connections, connectionsPerAddress },
 });
+
+const LIMIT_PARTS = { isTrustedProxy: () => false, maxDescriptors: 20_000, clock: fakeClock() };
 
 /** A server with limits, and connections to it that say nothing. */
 async function openServer(over: Partial<ConnectionLimitParts> = {}) {
@@ -29,9 +34,8 @@ async function openServer(over: Partial<ConnectionLimitParts> = {}) {
   });
   const server = makeHttpServer((_req, res) => void res.end('here'));
   limitConnections(server, {
+    ...LIMIT_PARTS,
     settings: () => limited(6, 4),
-    isTrustedProxy: () => false,
-    maxDescriptors: 20_000,
     clock,
     log: makeLog({ level: 'info' }, sink),
     ...over,
@@ -97,6 +101,20 @@ test('a trusted proxy may have every connection there is', async () => {
     isTrustedProxy: (address) => address === '127.0.0.9',
   });
   await open(8, '127.0.0.9', 2);
+});
+
+test('all who connect to a Unix socket share the limit of all alone', async () => {
+  const path = join(temporaryDirectory(), 'http.sock');
+  const server = makeHttpServer((_req, res) => void res.end('here'));
+  limitConnections(server, { ...LIMIT_PARTS, settings: () => limited(6, 2), log: makeLog({ level: 'fatal' }) });
+  const listener = await listen(server, { kind: 'unix', path });
+  const sockets = Array.from({ length: 8 }, () => connect(path).on('error', () => undefined));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await listener.close();
+  });
+  await waitFor(() => sockets.filter((socket) => socket.closed).length === 2);
+  expect(await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))).toBe(6);
 });
 
 test('refused connections are logged once, then with their number every ten seconds', async () => {

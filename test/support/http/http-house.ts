@@ -17,6 +17,7 @@ import { type HttpParts, makeHttpApp } from '../../../src/http/app.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { Readiness, StatusReport } from '../../../src/operations/status.ts';
 import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
+import { setPeers } from '../../../src/http/server/peers.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { TurnInput } from '../../../src/operations/turns/turn.ts';
@@ -343,7 +344,9 @@ export async function openHouse(options: HouseOptions = {}) {
   const app = makeHttpApp(parts);
   const socketPath = `${temporaryDirectory()}/errand.sock`;
   const tcp = await listen(makeHttpServer(app), { port: 0, host: '127.0.0.1' });
-  const local = await listen(makeHttpServer(app), { path: socketPath });
+  const forOperator = makeHttpServer(app);
+  setPeers(forOperator, 'operator');
+  const local = await listen(forOperator, { path: socketPath });
   const { port } = tcp.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -31,7 +31,7 @@ export function addServe(program: Command, io: Io): void {
         'SIGTERM or Ctrl-C stops it when its runs have ended or can be resumed; a second one stops it at once. On SIGHUP ' +
         'it reads its configuration again; when its terminal closes, it stops as on SIGTERM.',
     )
-    .option('--listen <host:port>', flagHelp('listen'))
+    .option('--listen <address>', flagHelp('listen'))
     .option('--public-url <url>', flagHelp('public_url'))
     .option('--no-workers', 'answer requests, but execute no runs')
     .addHelpText(
