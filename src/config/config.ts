@@ -7,6 +7,7 @@ import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
 import { haveSameHost, MAX_SOCKET_PATH_BYTES } from './listen-address.ts';
+import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
 import type { SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
@@ -108,6 +109,8 @@ export interface Config {
   readonly origins: ReadonlyMap<SettingName, Origin>;
   /** False with `--no-workers`. */
   readonly workers: boolean;
+  /** What a service manager asks of this process. */
+  readonly service: ServiceEnvironment;
   /** From flags and environment; unaffected by changes of errand.yaml. */
   readonly overrides: readonly Override[];
 }
@@ -257,7 +260,8 @@ export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
   const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems };
   const { settings, origins } = loaded;
-  return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, overrides } };
+  const service = readServiceEnvironment(environment, process.pid);
+  return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, service, overrides } };
 }
 
 /** One setting as `errand config show` shows it. `source` is the flag, variable or file that it comes from. */

@@ -3,7 +3,9 @@ import type { LiveConfig } from '../config/live-config.ts';
 import type { Log } from '../log/log.ts';
 import { type Closer, closeAll } from './closers.ts';
 import type { Engine } from './engine.ts';
+import type { Health, ServiceManager } from '../service-manager/service-manager.ts';
 import type { Created } from './initialize.ts';
+import { drainingStatus, drainLimitMs } from './service-status.ts';
 
 /** A running daemon. */
 export interface Daemon {
@@ -13,6 +15,8 @@ export interface Daemon {
   readonly created: Created | null;
   /** Resolves when everything is closed. */
   readonly ended: Promise<void>;
+  /** Reports to the service manager that the daemon is ready, and from then on how it is. */
+  ready(): Promise<void>;
   /** SIGHUP: reads all configuration files now. */
   reload(): void;
   /** SIGTERM: no new turns, open streams get their time, unfinished runs return to the queue. */
@@ -30,6 +34,8 @@ interface Running {
   readonly rooms: Pick<Engine['rooms'], 'queue' | 'pool'>;
   readonly closing: AbortController;
   readonly draining: AbortController;
+  readonly manager: ServiceManager;
+  readonly health: Health;
   /** Resolves with the reason when the database can no longer be written. */
   readonly lost: Promise<unknown>;
 }
@@ -37,7 +43,8 @@ interface Running {
 /** Time limit for the last moves of a daemon that can't continue; what hangs is abandoned. */
 const LAST_MOVES_SECONDS = 2;
 
-export function makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost }: Running): Daemon {
+export function makeDaemon(running: Running): Daemon {
+  const { url, created, closers, log, live, rooms, closing, draining, manager, health, lost } = running;
   const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
   // Rejections reach everyone who waits for the end; there may be none.
   ended.catch(() => undefined);
@@ -49,9 +56,11 @@ export function makeDaemon({ url, created, closers, log, live, rooms, closing, d
 
   async function drain(): Promise<void> {
     log.info('draining');
+    const { drainSeconds } = live.settings().streams;
+    manager.stopping(drainingStatus(rooms.pool.load().busy, drainSeconds), drainLimitMs(drainSeconds));
     closing.abort();
     rooms.queue.pause();
-    await withinDrainTime(rooms.queue.idle(), live.settings().streams.drainSeconds);
+    await withinDrainTime(rooms.queue.idle(), drainSeconds);
     draining.abort();
     await rooms.queue.release();
     await close();
@@ -82,9 +91,10 @@ export function makeDaemon({ url, created, closers, log, live, rooms, closing, d
     url,
     created,
     ended,
+    ready: () => manager.ready(health),
     reload: () => {
       log.info('reloading the configuration');
-      live.reload();
+      manager.reloading(live.reload);
     },
     drain: () => {
       drained ??= drain();

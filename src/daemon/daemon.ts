@@ -19,6 +19,7 @@ import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './open-app.ts';
 import { openListeners } from './open-listeners.ts';
 import { rescue } from './rescue.ts';
+import { runningStatus } from './service-status.ts';
 
 export type { Daemon } from './daemon-life.ts';
 export { type Created, initialize, renewMasterKey } from './initialize.ts';
@@ -43,7 +44,7 @@ async function build(start: Start): Promise<Daemon> {
   const { closers } = start;
   const { config } = start.configuration;
   const startedAt = systemClock.now();
-  const { deriveKey, log, live, store, lost } = layFoundations(start);
+  const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
   const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
 
   const { blobs, snapshotThread, disk, openSpool } = files;
@@ -60,7 +61,7 @@ async function build(start: Start): Promise<Daemon> {
   draining.signal.addEventListener('abort', rooms.checks.stop);
   // Before the listeners close: readers who wait for a rendering still get a reply.
   draining.signal.addEventListener('abort', () => void renderer.stop());
-  const app = openApp({
+  const { app, readiness } = openApp({
     config,
     live,
     log,
@@ -96,7 +97,8 @@ async function build(start: Start): Promise<Daemon> {
     'ready',
   );
   const { url } = listeners;
-  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost });
+  const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
+  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, health, lost });
 }
 
 /** Assigns ids to definitions, and logs accounts that could be confused with each other. */

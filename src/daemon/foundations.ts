@@ -10,9 +10,11 @@ import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import { openMasterKey } from '../files/master-key.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
-import { standardErrorOutlet } from '../log/log-outlet.ts';
+import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
+import { isJournal, withPriority } from '../service-manager/journal.ts';
+import { makeServiceManager } from '../service-manager/service-manager.ts';
 import type { StoreAlarms } from '../store/engine/health.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
 import { openReserve } from '../store/engine/reserve.ts';
@@ -21,6 +23,7 @@ import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
 import { DATABASE_FILE, masterKeyPlace, prepareDirectories } from './initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
+import { migrationLimitMs, migrationStatus } from './service-status.ts';
 
 /** The database file of a daemon. */
 export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
@@ -39,8 +42,11 @@ export function layFoundations({ configuration, closers }: Start) {
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
   const deriveKey = openMasterKey(masterKeyPlace(places));
-  const render = makeLogForPeople(wantsColours(true, readEnvironment()));
-  const log = makeLog(config.settings.log, standardErrorOutlet(render));
+  const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
+  const failed = (error: unknown) =>
+    log.warn({ err: error }, 'systemd could not be notified of the state of the daemon');
+  const manager = makeServiceManager({ service: config.service, clock: systemClock, failed });
+  closers.push(manager.end);
   const report = (event: ConfigEvent) => reportConfig(log, event);
   const live = makeLiveConfig({ config, catalog, definitions, report, clock: systemClock, log });
   closers.push(live.stop);
@@ -49,6 +55,10 @@ export function layFoundations({ configuration, closers }: Start) {
   });
   const lost = Promise.withResolvers<unknown>();
   const alarms: StoreAlarms = {
+    migrating: (step) => {
+      log.info(step, 'migrating the database');
+      manager.migrating(migrationStatus(step), migrationLimitMs(step));
+    },
     trouble: (words) => log.error(words),
     held: (bytes) => log.warn({ megabytes: Math.round(bytes / 1_048_576) }, HELD_LOG),
     lost: lost.resolve,
@@ -62,7 +72,15 @@ export function layFoundations({ configuration, closers }: Start) {
       log.error({ err: error }, 'new definitions could not be assigned ids; they get them when they are used');
     });
   });
-  return { deriveKey, log, live, store, lost: lost.promise };
+  return { deriveKey, log, live, store, manager, lost: lost.promise };
+}
+
+/** For people on a terminal; for the journal, with priorities. */
+function renderersFor({ service }: Config): Renderers {
+  return {
+    terminal: makeLogForPeople(wantsColours(true, readEnvironment())),
+    stream: isJournal(service.journalStream, process.stderr.fd) ? withPriority : undefined,
+  };
 }
 
 const HELD_LOG =

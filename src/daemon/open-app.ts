@@ -18,6 +18,7 @@ import type { SecretBox } from '../files/secret-box.ts';
 import { type HttpApp, type HttpParts, makeHttpApp } from '../http/app.ts';
 import type { Log } from '../log/log.ts';
 import { makeOperations } from '../operations/operations.ts';
+import type { Readiness } from '../operations/status.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Engine } from './engine.ts';
 import { makeReports, watchMachine } from './reports.ts';
@@ -44,8 +45,8 @@ export interface OpenAppParts {
   readonly draining: AbortSignal;
 }
 
-/** Makes the app. A server opens it to requests. */
-export function openApp(parts: OpenAppParts): HttpApp {
+/** Makes the app, which a server opens to requests, and the report of its readiness. */
+export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, renderer, startedAt, draining } = parts;
   const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
@@ -86,5 +87,6 @@ export function openApp(parts: OpenAppParts): HttpApp {
     draining,
   });
   const { readiness } = reports;
-  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer });
+  const app = makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer });
+  return { app, readiness };
 }

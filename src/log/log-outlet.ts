@@ -26,12 +26,18 @@ interface OutletOptions {
   readonly render?: RenderLine;
 }
 
-/** The outlet to standard error. `render` is for a terminal; programs get the lines as they are. */
-export function standardErrorOutlet(render?: RenderLine): LogOutlet {
+/** How lines are written where standard error is a terminal, and where it is a pipe or a socket; as they are by default. */
+export interface Renderers {
+  readonly terminal?: RenderLine;
+  readonly stream?: RenderLine | undefined;
+}
+
+/** The outlet to standard error. A file gets the lines as they are. */
+export function standardErrorOutlet({ terminal, stream }: Renderers = {}): LogOutlet {
   const { stderr } = process;
   if (fstatSync(stderr.fd).isFile()) return makeOutlet(takerOfFile(stderr.fd));
-  if (!stderr.isTTY) return makeStreamOutlet(stderr);
-  keepFromBlocking(stderr);
+  const render = stderr.isTTY ? terminal : stream;
+  if (stderr.isTTY) keepFromBlocking(stderr);
   return makeStreamOutlet(stderr, render === undefined ? {} : { render });
 }
 

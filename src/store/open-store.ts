@@ -133,12 +133,13 @@ function makeStore(database: Database) {
       ...makeWaitForUser(database),
       ...makeExpireQueued(database),
     },
-    fault: database.fault,
-    heldLogBytes: database.heldLogBytes,
-    onCommitted: database.onCommitted,
+    ...stateOf(database),
     onPlanned: planning.onPlanned,
-    close: database.close,
   };
+}
+
+function stateOf({ answered, fault, heldLogBytes, onCommitted, close }: Database) {
+  return { answered, fault, heldLogBytes, onCommitted, close };
 }
 
 function makeDeliveryVerbs(database: Database, { plan }: Planning) {

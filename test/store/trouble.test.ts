@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { messageOf } from '../../src/domain/errors.ts';
 import { type Database, openDatabase } from '../../src/store/engine/database.ts';
 import type { Transaction } from '../../src/store/engine/statement.ts';
-import type { StoreAlarms } from '../../src/store/engine/health.ts';
+import { NO_ALARMS, type StoreAlarms } from '../../src/store/engine/health.ts';
 import { explainToOperator, isLocked } from '../../src/store/engine/storage-fault.ts';
 import { type FakeClock, fakeClock } from '../support/time/fake-clock.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -24,6 +24,7 @@ function open(file = join(temporaryDirectory(), 'errand.db')): House {
   const clock = fakeClock();
   const [troubles, held, lost]: [string[], number[], unknown[]] = [[], [], []];
   const alarms: StoreAlarms = {
+    ...NO_ALARMS,
     trouble: (words) => void troubles.push(words),
     held: (bytes) => void held.push(bytes),
     lost: (error) => void lost.push(error),
@@ -228,4 +229,15 @@ test('a truncated file is reported as damaged', async () => {
     return '';
   };
   expect(await outcomes()).toEqual(refusal);
+});
+
+test('the writer answers with a commit, and with a refusal while another process holds the file', async () => {
+  const house = open();
+  await expect(house.database.answered()).resolves.toBeUndefined();
+  const lock = lockBeside(house);
+  const answer = house.database.answered();
+  await turns(1);
+  house.clock.advance(5_000);
+  await expect(answer).rejects.toMatchObject({ reason: 'unavailable' });
+  lock.end();
 });

@@ -31,6 +31,8 @@ export interface Database {
    * Makes a verb that only reads. It sees a snapshot of committed rows. Rejects with `unavailable` when the disk refuses.
    */
   read<Args extends readonly unknown[], Result>(verb: (tx: Reader, ...args: Args) => Step<Result>): Verb<Args, Result>;
+  /** Resolves when the writer has come to a request that changes nothing; rejects when it refuses it. */
+  answered(): Promise<void>;
   /** What is wrong with the storage, in a message without paths; null once a commit has succeeded again. */
   fault(): string | null;
   /** Bytes of the write-ahead log while another process keeps it from restarting; null otherwise. */
@@ -38,6 +40,12 @@ export interface Database {
   /** Called after each commit with its events, in order. */
   onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   close(): Promise<void>;
+}
+
+/** A verb without a statement. */
+// oxlint-disable-next-line require-yield
+function* nothing(): Step<void> {
+  // Its commit is all that is of interest.
 }
 
 /**
@@ -49,7 +57,7 @@ export function openDatabase(
   alarms: StoreAlarms = NO_ALARMS,
   reserve: Reserve = NO_RESERVE,
 ): Database {
-  const writer = openFile(file);
+  const writer = openFile(file, alarms.migrating);
   const statements = cacheStatements(writer);
   const health = makeHealth(file, alarms);
   const checkpoints = makeCheckpoints({
@@ -98,6 +106,7 @@ export function openDatabase(
       (...args) =>
         commits.write((tx) => verb(tx, ...args), kind),
     read,
+    answered: () => commits.write(nothing, 'free'),
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,
     onCommitted: (listener) => void listeners.push(listener),

@@ -1,9 +1,12 @@
 // The state of the storage: what callers and readiness see of it, and what is reported to operators once.
 import { messageOf } from '../../domain/errors.ts';
+import type { MigrationStep } from './schema.ts';
 import { explainToOperator, faultKindOf, refusalOf } from './storage-fault.ts';
 
 /** What a store reports to its opener. Messages name files, and are for the log. */
 export interface StoreAlarms {
+  /** A step of a migration begins, which blocks the event loop. */
+  migrating(step: MigrationStep): void;
   /** The storage began to refuse writes, or is damaged. */
   trouble(words: string): void;
   /** The write-ahead log has grown to this many bytes, because another process keeps an old snapshot open. */
@@ -12,7 +15,12 @@ export interface StoreAlarms {
   lost(error: unknown): void;
 }
 
-export const NO_ALARMS: StoreAlarms = { trouble: () => undefined, held: () => undefined, lost: () => undefined };
+export const NO_ALARMS: StoreAlarms = {
+  migrating: () => undefined,
+  trouble: () => undefined,
+  held: () => undefined,
+  lost: () => undefined,
+};
 
 export interface Health {
   /** An operation on the file failed. Errors that do not concern the storage are ignored. */

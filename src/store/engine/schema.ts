@@ -1,4 +1,5 @@
 // Migrates a database file to the schema of this code, one transaction per migration, after a backup.
+import { statSync } from 'node:fs';
 import type { Database as Connection } from 'better-sqlite3';
 import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -51,11 +52,21 @@ const MIGRATIONS: readonly string[] = [
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** A part of a migration. `from` and `to` are versions of the schema; the copy of the old file comes first. */
+export interface MigrationStep {
+  readonly kind: 'copy' | 'change';
+  readonly from: number;
+  readonly to: number;
+  /** Size of the database. */
+  readonly bytes: number;
+}
+
 /**
- * Applies the missing migrations. A file with data is copied to `<file>.v<version>.backup` first. Throws `conflict` when the
+ * Applies the missing migrations. A file with data is copied to `<file>.v<version>.backup` first; `begins` is called before
+ * each step of such a file. Throws `conflict` when the
  * file was written by a newer Errand.
  */
-export function migrate(connection: Connection, file: string): void {
+export function migrate(connection: Connection, file: string, begins?: (step: MigrationStep) => void): void {
   const version = connection.pragma('user_version', { simple: true }) as number;
   if (version > SCHEMA_VERSION) {
     throw new ErrandError(
@@ -64,11 +75,16 @@ export function migrate(connection: Connection, file: string): void {
     );
   }
   if (version === SCHEMA_VERSION) return;
-  if (version > 0) backUp(connection, `${file}.v${version}.backup`);
+  const bytes = version > 0 ? statSync(file).size : 0;
+  if (version > 0) {
+    begins?.({ kind: 'copy', from: version, to: SCHEMA_VERSION, bytes });
+    backUp(connection, `${file}.v${version}.backup`);
+  }
   connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
   // A migration may rebuild a table that others reference. The setting can't be changed within a transaction.
   connection.pragma('foreign_keys = OFF');
   for (let next = version; next < SCHEMA_VERSION; next += 1) {
+    if (version > 0) begins?.({ kind: 'change', from: next, to: next + 1, bytes });
     connection
       .transaction(() => {
         connection.exec(MIGRATIONS[next]!);

@@ -54,8 +54,12 @@ test('a service manager is notified when the daemon listens', {
   const daemon = await startDaemonProcess({ env: { NOTIFY_SOCKET: socket } });
   onTestFinished(daemon.close);
   await waitFor(() => said().includes('READY=1'));
-  expect(said()).toContain(`STATUS=Listening on ${daemon.url}`);
+  expect(said()).toContain(`STATUS=Listening on ${daemon.url}; 0 runs in progress`);
   expect(daemon.stderr()).not.toContain('could not be notified');
+  process.kill(daemon.pid(), 'SIGHUP');
+  await waitFor(() => /RELOADING=1\nMONOTONIC_USEC=\d+[^]*READY=1/.test(said()));
+  await daemon.stop();
+  await waitFor(() => /STOPPING=1\nSTATUS=Stopping: .*\nEXTEND_TIMEOUT_USEC=60000000/.test(said()));
 });
 
 test('SIGHUP takes the configuration up and ends nothing; SIGTERM still drains to code 0', async () => {

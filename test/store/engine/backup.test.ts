@@ -7,7 +7,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { backUp } from '../../../src/store/engine/backup.ts';
 import { foundation } from '../../../src/store/engine/migrations/001-foundation.ts';
-import { migrate, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
+import { migrate, type MigrationStep, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -101,4 +101,25 @@ test('a copy that is damaged does not get the name', () => {
   });
   expect(() => backUp(connection, `${file}${BACKUP_OF_1}`)).toThrow(/file is not a database/);
   expect(readdirSync(dirname(file))).toEqual(['errand.db']);
+});
+
+test('each step is announced before it begins, with the size of the database; a new file has none', () => {
+  const file = oldDatabase();
+  const { size } = statSync(file);
+  const steps: MigrationStep[] = [];
+  const existing: boolean[] = [];
+  migrate(openFile(file), file, (step) => {
+    steps.push(step);
+    existing.push(existsSync(file + BACKUP_OF_1));
+  });
+  expect(steps.slice(0, 3)).toEqual([
+    { kind: 'copy', from: 1, to: SCHEMA_VERSION, bytes: size },
+    { kind: 'change', from: 1, to: 2, bytes: size },
+    { kind: 'change', from: 2, to: 3, bytes: size },
+  ]);
+  expect(steps).toHaveLength(SCHEMA_VERSION);
+  expect(existing.slice(0, 2)).toEqual([false, true]);
+
+  const empty = join(dirname(file), 'empty.db');
+  migrate(openFile(empty), empty, () => expect.unreachable());
 });

@@ -12,7 +12,7 @@ import { aWebhook, renderId } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
-const WITHOUT_STATEMENTS = new Set(['fault', 'heldLogBytes', 'onCommitted', 'onPlanned', 'close']);
+const WITHOUT_STATEMENTS = new Set(['answered', 'fault', 'heldLogBytes', 'onCommitted', 'onPlanned', 'close']);
 
 /** Answers the names of the verbs that were not called. */
 export async function callEveryVerb(house: StoreHouse): Promise<string[]> {

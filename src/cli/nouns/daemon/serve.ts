@@ -10,7 +10,6 @@ import { act, type Context } from '../../frame/context.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import { CommandError, type ExitName } from '../../frame/exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from '../../frame/io.ts';
-import { notifyServiceManager } from '../../frame/service-manager.ts';
 import { shellWord } from '../../frame/command-name.ts';
 import { credentialsText, firstStepsText } from '../../terminal/welcome.ts';
 
@@ -50,7 +49,7 @@ async function serve(context: Context): Promise<void> {
     const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
     stops.onReload(daemon.reload);
     greet(context, daemon);
-    await notifyServiceManager(context.io, `Listening on ${daemon.url}`);
+    await daemon.ready();
     await untilStopped(daemon, stops);
   } finally {
     stops.end();

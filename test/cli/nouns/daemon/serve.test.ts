@@ -31,7 +31,7 @@ interface Acted {
 
 function actor(
   created: Created | null,
-  faults: { drain?: Error; start?: Promise<never>; halt?: Promise<never> } = {},
+  faults: { drain?: Error; start?: Promise<never>; halt?: Promise<never>; ready?: () => void } = {},
 ): Acted {
   const calls: string[] = [];
   const ended = Promise.withResolvers<void>();
@@ -39,6 +39,10 @@ function actor(
     url: 'http://127.0.0.1:8484',
     created,
     ended: ended.promise,
+    ready() {
+      faults.ready?.();
+      return Promise.resolve();
+    },
     reload() {
       calls.push('reload');
     },
@@ -214,46 +218,16 @@ test('SIGHUP reads the configuration again and ends nothing; the end of the term
   expect(await inTerminal.code).toBe(0);
 });
 
-/** A `systemd-notify` on the search path that keeps its arguments and socket. */
-function notifier(exit: number): { readonly environment: Record<string, string>; readonly said: () => string } {
-  const directory = makeDirectory();
-  const file = path.join(directory, 'said');
-  const script = `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >> '${file}'\nexit ${exit}\n`;
-  writeFileSync(path.join(directory, 'systemd-notify'), script, { mode: 0o755 });
-  const environment = { NOTIFY_SOCKET: '/run/systemd/notify', PATH: `${directory}:${process.env['PATH'] ?? ''}` };
-  return { environment, said: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') };
-}
-
-test('a service manager is notified once that the daemon is ready, and only when it listens', async () => {
-  const { environment, said } = notifier(0);
-  const opened = Promise.withResolvers<void>();
-  const { verbs, calls, finish } = actor(null);
-  const slow: DaemonVerbs = {
-    ...verbs,
-    startDaemon: async (configuration) => {
-      calls.push('asked');
-      await opened.promise;
-      return await verbs.startDaemon(configuration);
-    },
-  };
-  const running = start(['serve'], { daemon: slow, dataDir: makeDirectory(), environment });
-  await expect.poll(() => calls).toContain('asked');
-  expect(said()).toBe('');
-  opened.resolve();
-  await expect.poll(said).toBe('/run/systemd/notify --ready --status=Listening on http://127.0.0.1:8484\n');
+test('a daemon is reported as ready after its credentials have been shown', async () => {
+  const dataDir = makeDirectory();
+  const file = path.join(dataDir, 'first-credentials');
+  const { verbs, calls, finish } = actor(
+    { ...CREATED, dataDir },
+    { ready: () => calls.push(`kept: ${existsSync(file)}`) },
+  );
   finish();
-  expect(await running.code).toBe(0);
-  expect(running.stderr()).toBe('');
-});
-
-test('a service manager that cannot be notified does not stop the daemon', async () => {
-  const { environment, said } = notifier(1);
-  const { verbs, finish } = actor(null);
-  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), environment });
-  await running.until('systemd could not be notified');
-  expect(said()).not.toBe('');
-  finish();
-  expect(await running.code).toBe(0);
+  expect((await run(['serve'], { daemon: verbs, dataDir })).code).toBe(0);
+  expect(calls).toContain('kept: true');
 });
 
 test('a drain that fails ends with 1 and says why', async () => {
