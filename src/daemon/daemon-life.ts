@@ -36,6 +36,8 @@ interface Running {
   readonly draining: AbortController;
   readonly manager: ServiceManager;
   readonly health: Health;
+  /** Leaves new connections to the next daemon, where something holds them until then. */
+  handOver(): void;
   /** Resolves with the reason when the database can no longer be written. */
   readonly lost: Promise<unknown>;
 }
@@ -44,7 +46,7 @@ interface Running {
 const LAST_MOVES_SECONDS = 2;
 
 export function makeDaemon(running: Running): Daemon {
-  const { url, created, closers, log, live, rooms, closing, draining, manager, health, lost } = running;
+  const { url, created, closers, log, live, rooms, closing, draining, manager, health, handOver, lost } = running;
   const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
   // Rejections reach everyone who waits for the end; there may be none.
   ended.catch(() => undefined);
@@ -58,6 +60,8 @@ export function makeDaemon(running: Running): Daemon {
     log.info('draining');
     const { drainSeconds } = live.settings().streams;
     manager.stopping(drainingStatus(rooms.pool.load().busy, drainSeconds), drainLimitMs(drainSeconds));
+    // First: who connects now must not be refused.
+    handOver();
     closing.abort();
     rooms.queue.pause();
     await withinDrainTime(rooms.queue.idle(), drainSeconds);

@@ -96,9 +96,9 @@ async function build(start: Start): Promise<Daemon> {
     { version: VERSION, pid: process.pid, listen: listeners.everyone.address, socket: config.places.socketPath },
     'ready',
   );
-  const { url } = listeners;
+  const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
-  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, health, lost });
+  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, health, handOver, lost });
 }
 
 /** Assigns ids to definitions, and logs accounts that could be confused with each other. */

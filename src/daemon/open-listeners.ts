@@ -1,35 +1,68 @@
-// The daemon's listeners: the operator's socket (K1), and the address for everyone.
+// The daemon's listeners: the operator's socket (K1), and the addresses for everyone.
 import { join } from 'node:path';
 import { parseListen } from '../config/listen-address.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { HttpApp } from '../http/app.ts';
 import { makeIsTrustedProxy } from '../http/server/client-address.ts';
-import { limitConnections } from '../http/server/connection-limits.ts';
+import { makeConnectionLimits } from '../http/server/connection-limits.ts';
 import { maxDescriptors } from '../http/server/descriptors.ts';
-import { linkSocket, listen } from '../http/server/listen.ts';
+import { linkSocket, listen, type Listener, type ListenTarget } from '../http/server/listen.ts';
 import { setPeers } from '../http/server/peers.ts';
 import { makeHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import type { Start } from './foundations.ts';
+
+export interface Listeners {
+  /** The first for everyone. */
+  readonly everyone: Listener;
+  readonly url: string;
+  /** Leaves new connections to the next daemon, in the queues of the sockets that systemd holds open; without one, does nothing. */
+  handOver(): void;
+}
 
 /** Opens them. Throws `conflict` when one can't be bound. */
 export async function openListeners(
   { configuration, closers }: Start,
   app: HttpApp,
   { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
-) {
-  const { places, settings: initial } = configuration.config;
+): Promise<Listeners> {
+  const { places, settings: initial, service } = configuration.config;
   const forOperator = makeHttpServer(app);
   setPeers(forOperator, 'operator');
   const socket = await listen(forOperator, { kind: 'unix', path: places.socketPath });
   closers.push(socket.close, linkSocket(join(places.dataDir, 'errand.sock'), places.socketPath));
   // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
-  const server = makeHttpServer(app);
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
-  limitConnections(server, { settings, isTrustedProxy, maxDescriptors: maxDescriptors(), clock: systemClock, log });
-  const everyone = await listen(server, parseListen(initial.listen)!);
-  closers.push(everyone.close);
+  const limit = makeConnectionLimits({
+    settings,
+    isTrustedProxy,
+    maxDescriptors: maxDescriptors(),
+    clock: systemClock,
+    log,
+  });
+
+  async function open(target: ListenTarget): Promise<Listener> {
+    const server = makeHttpServer(app);
+    limit(server);
+    const listener = await listen(server, target);
+    closers.push(listener.close);
+    return listener;
+  }
+
+  const everyone = await open(
+    service.sockets[0] === undefined ? parseListen(initial.listen)! : { kind: 'fd', fd: service.sockets[0].fd },
+  );
+  const others = await Promise.all(service.sockets.slice(1).map(({ fd }) => open({ kind: 'fd', fd })));
+  const inherited = service.sockets.length === 0 ? [] : [everyone, ...others];
+  if (inherited.length > 0 && everyone.address !== initial.listen) {
+    const used = inherited.map(({ address }) => address);
+    log.warn({ used, setting: initial.listen }, 'the sockets of systemd are used, not the setting listen');
+  }
   const { address } = everyone;
-  return { everyone, url: address.startsWith('unix:') ? address : `http://${address}` };
+  return {
+    everyone,
+    url: address.startsWith('unix:') ? address : `http://${address}`,
+    handOver: () => inherited.forEach((listener) => listener.stopAccepting()),
+  };
 }

@@ -37,7 +37,7 @@ export function connectionsFor({ limits }: Pick<Settings, 'limits'>, maxDescript
  * Keeps a server's connections within the limits in effect. A connection over the limit is closed before anything is
  * read from it: while it was answered, it would occupy what others need. One address never has more than half of all.
  */
-export function limitConnections(server: Server, parts: ConnectionLimitParts): void {
+export function makeConnectionLimits(parts: ConnectionLimitParts): (server: Server) => void {
   const { settings, isTrustedProxy, maxDescriptors } = parts;
   const report = makeReport(parts);
   const byNetwork = new Map<string, number>();
@@ -63,8 +63,7 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
     });
   }
 
-  // Runs before the listener of the HTTP server, which would begin to read.
-  server.prependListener('connection', (socket: Socket) => {
+  function admit(socket: Socket, server: Server): void {
     // Without an address, it was reset before this listener ran.
     const address = peersOf(server) === 'unix' ? UNIX_PEER : (socket.remoteAddress ?? '');
     const network = networkOf(address);
@@ -75,7 +74,10 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
       socket.destroy();
       report(limit, network);
     }
-  });
+  }
+
+  // Runs before the listener of the HTTP server, which would begin to read.
+  return (server) => void server.prependListener('connection', (socket: Socket) => admit(socket, server));
 }
 
 /** Logs the first refusal at once, and the number of those that follow ten seconds later. */

@@ -15,6 +15,8 @@ export type ListenTarget =
 export interface Listener {
   /** As bound: `HOST:PORT` or `unix:/path`. */
   readonly address: string;
+  /** Accepts nothing more, while replies in progress continue. */
+  stopAccepting(): void;
   /** Stops listening, gives replies in progress a moment to finish, then closes what is left. */
   close(): Promise<void>;
 }
@@ -33,7 +35,12 @@ export async function listen(server: Server, target: ListenTarget): Promise<List
   const bound = server.address() ?? pathOfDescriptor((target as ListenTarget & { kind: 'fd' }).fd);
   if (typeof bound === 'string' && peersOf(server) === 'network') setPeers(server, 'unix');
   const address = typeof bound === 'string' ? `unix:${bound}` : withPort(bound.address, bound.port);
-  return { address, close: () => close(server) };
+  let closed: Promise<void> | undefined;
+  const stopAccepting = (): Promise<void> =>
+    (closed ??= new Promise((resolve) => {
+      server.close(() => resolve());
+    }));
+  return { address, stopAccepting: () => void stopAccepting(), close: () => close(server, stopAccepting()) };
 }
 
 /** Where a Unix socket is bound, as the kernel knows it. */
@@ -104,10 +111,7 @@ async function answers(path: string): Promise<boolean> {
   });
 }
 
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
+async function close(server: Server, closed: Promise<void>): Promise<void> {
   server.closeIdleConnections();
   const last = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
   await closed;

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   type ConnectionLimitParts,
   connectionsFor,
-  limitConnections,
+  makeConnectionLimits,
 } from '../../../src/http/server/connection-limits.ts';
 import { maxDescriptors } from '../../../src/http/server/descriptors.ts';
 import { listen } from '../../../src/http/server/listen.ts';
@@ -33,13 +33,14 @@ async function openServer(over: Partial<ConnectionLimitParts> = {}) {
     },
   });
   const server = makeHttpServer((_req, res) => void res.end('here'));
-  limitConnections(server, {
+  const limits = makeConnectionLimits({
     ...LIMIT_PARTS,
     settings: () => limited(6, 4),
     clock,
     log: makeLog({ level: 'info' }, sink),
     ...over,
   });
+  limits(server);
   await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1' }, resolve));
   const { port } = server.address() as AddressInfo;
   const sockets: Socket[] = [];
@@ -106,7 +107,7 @@ test('a trusted proxy may have every connection there is', async () => {
 test('all who connect to a Unix socket share the limit of all alone', async () => {
   const path = join(temporaryDirectory(), 'http.sock');
   const server = makeHttpServer((_req, res) => void res.end('here'));
-  limitConnections(server, { ...LIMIT_PARTS, settings: () => limited(6, 2), log: makeLog({ level: 'fatal' }) });
+  makeConnectionLimits({ ...LIMIT_PARTS, settings: () => limited(6, 2), log: makeLog({ level: 'fatal' }) })(server);
   const listener = await listen(server, { kind: 'unix', path });
   const sockets = Array.from({ length: 8 }, () => connect(path).on('error', () => undefined));
   onTestFinished(async () => {

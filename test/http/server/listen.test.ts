@@ -129,3 +129,21 @@ test('inherited descriptors are served, and what was bound by another stays ther
   ]);
   expect(await reaches(path)).toBe(true);
 });
+
+test('a listener that accepts nothing more finishes its replies, and then closes', async () => {
+  const replying = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<void>();
+  const slow = makeHttpServer((_req, res) => {
+    replying.resolve();
+    void reply.promise.then(() => res.end('late'));
+  });
+  const listener = await listen(slow, { kind: 'tcp', host: '127.0.0.77', port: 0 });
+  const answer = fetch(`http://${listener.address}/`);
+  await replying.promise;
+  listener.stopAccepting();
+  await expect(fetch(`http://${listener.address}/`)).rejects.toThrow('fetch failed');
+  reply.resolve();
+  expect(await (await answer).text()).toBe('late');
+  await listener.close();
+  await listener.close();
+});
