@@ -4,13 +4,15 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { TaskRunStatus } from './schedules/run-status.ts';
 import type { RunError, ScheduleMode, StopReason } from './sessions/run.ts';
 import type { StopCause } from './sessions/stop.ts';
+import type { CallTiming } from './sessions/call-timing.ts';
 import type { Usage } from './sessions/usage.ts';
 
 /** What each event carries. */
 export interface EventPayloads {
   /** `promptTokens` is an estimate, on Messages runs only. */
   'run.queued': { scheduleMode: ScheduleMode; promptTokens?: number };
-  'run.started': { attempt: number; model: string };
+  /** `fullSlots`: all of them were taken while it waited; absent when there was room. */
+  'run.started': { attempt: number; model: string; fullSlots?: number };
   /** The model has answered a step, with the start of what it says; its tool calls follow as `tool_use`. */
   'run.step': {
     step: number;
@@ -21,8 +23,8 @@ export interface EventPayloads {
   };
   /** The result of a chat run, which precedes the end of its text; other runs report it with their `message`. */
   'run.result': { structuredOutput: JsonValue };
-  /** The agent has ended. `stopReason` is null unless the run is going to complete. */
-  'run.finalizing': { stopReason: StopReason | null; usage: Usage };
+  /** The agent has ended. `stopReason` is null unless the run is going to complete. `failedCall`: it ended with this call. */
+  'run.finalizing': { stopReason: StopReason | null; usage: Usage; failedCall?: CallTiming };
   'run.done': { status: 'completed' };
   'run.failed': { status: 'failed' | 'incomplete'; error: RunError };
   'run.stopped': { reason: StopCause };

@@ -40,6 +40,7 @@ import { makeShares } from './publishing/shares.ts';
 import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
 import { makeRecordProgress } from './runs/record-progress.ts';
 import { makeRescueRuns } from './runs/rescue-runs.ts';
+import { makeTimelineVerbs } from './runs/run-timeline.ts';
 import { makeRuns } from './runs/runs.ts';
 import { makeFire } from './schedules/fire.ts';
 import { makeFirings } from './schedules/firings.ts';
@@ -119,20 +120,7 @@ function makeStore(database: Database) {
     board: makeBoard(database),
     publishJobs: makePublishJobs(database),
     pageRemovals: makePageRemovals(database),
-    runs: {
-      ...makeRuns(database),
-      ...makeRunRecords(database),
-      listWaiting: makeListWaiting(database),
-      ...makeRecordProgress(database),
-      ...makeEndRun(database),
-      accept: makeAcceptRun(database),
-      findSubmitted: makeFindSubmitted(database),
-      claim: makeClaimRuns(database),
-      ...makeRescueRuns(database),
-      ...makeStopRuns(database),
-      ...makeWaitForUser(database),
-      ...makeExpireQueued(database),
-    },
+    runs: makeRunVerbs(database),
     ...stateOf(database),
     onPlanned: planning.onPlanned,
   };
@@ -140,6 +128,24 @@ function makeStore(database: Database) {
 
 function stateOf({ answered, fault, heldLogBytes, onCommitted, close }: Database) {
   return { answered, fault, heldLogBytes, onCommitted, close };
+}
+
+function makeRunVerbs(database: Database) {
+  return {
+    ...makeRuns(database),
+    ...makeRunRecords(database),
+    ...makeTimelineVerbs(database),
+    listWaiting: makeListWaiting(database),
+    ...makeRecordProgress(database),
+    ...makeEndRun(database),
+    accept: makeAcceptRun(database),
+    findSubmitted: makeFindSubmitted(database),
+    claim: makeClaimRuns(database),
+    ...makeRescueRuns(database),
+    ...makeStopRuns(database),
+    ...makeWaitForUser(database),
+    ...makeExpireQueued(database),
+  };
 }
 
 function makeDeliveryVerbs(database: Database, { plan }: Planning) {

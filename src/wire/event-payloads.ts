@@ -116,7 +116,7 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
     schedule_mode: scheduleMode,
     ...(promptTokens !== undefined && { prompt_tokens: promptTokens }),
   }),
-  'run.started': same,
+  'run.started': ({ attempt, model }) => ({ attempt, model }),
   'run.step': ({ step, textPreview, calls }) => ({ step, text_preview: textPreview, calls }),
   'run.result': ({ structuredOutput }) => ({ structured_output: structuredOutput }),
   'run.finalizing': (payload) => ({ stop_reason: payload.stopReason, usage: renderUsage(payload.usage) }),

@@ -1,7 +1,8 @@
 // One step's model call with its retries: permits, backoff, and when a retry can't help.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
-import { callModel, type ModelCall, type ModelReply } from './model-call.ts';
+import { callModel, type CallEnd, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
 import type { Channel } from '../port/signals.ts';
 
@@ -29,9 +30,13 @@ export interface Asking {
   readonly endsAt: number;
 }
 
-export type Asked =
+/** What this side knows of a call's timing. */
+export type AskTiming = Omit<CallTiming, 'commitWaitMs'>;
+
+export type Asked = { readonly timing: AskTiming } & (
   | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly error: RunError };
+  | { readonly ok: false; readonly error: RunError }
+);
 
 /**
  * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, but never after text of the
@@ -40,9 +45,13 @@ export type Asked =
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
+  const askedAt = performance.now();
+  let permitWaitMs = 0;
   for (let tried = 1; ; tried += 1) {
-    const end = await callWithPermit(call, channel);
-    if (end.ok) return end;
+    const { waitedMs, ...end } = await callWithPermit(call, channel);
+    permitWaitMs += waitedMs;
+    const timing = timingOf({ tries: tried, permitWaitMs, ...end.pace }, performance.now() - askedAt);
+    if (end.ok) return { ok: true, reply: end.reply, timing };
     const { failure, streamed } = end;
     const waitMs = delayMs(tried, failure, policy);
     const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
@@ -59,16 +68,24 @@ export async function askModel(asking: Asking): Promise<Asked> {
         ...(said === null ? {} : { server_said: said }),
       },
     });
-    if (isOver) return { ok: false, error: withTries(failure, tried, waitIsUseful) };
+    if (isOver) return { ok: false, error: withTries(failure, tried, waitIsUseful), timing };
     await sleep(waitMs, undefined, { signal: channel.signal, ref: false });
   }
 }
 
-async function callWithPermit(call: ModelCall, channel: Channel) {
-  if (!call.brief.model.metered) return callModel(call);
+/** What is neither the last try nor a wait for a permit went to failed tries and the pauses after them. */
+function timingOf(known: Omit<AskTiming, 'retryWaitMs'>, totalMs: number): AskTiming {
+  const restMs = known.tries === 1 ? 0 : totalMs - known.durationMs - known.permitWaitMs;
+  return { ...known, retryWaitMs: Math.max(0, Math.round(restMs)) };
+}
+
+async function callWithPermit(call: ModelCall, channel: Channel): Promise<CallEnd & { readonly waitedMs: number }> {
+  if (!call.brief.model.metered) return { ...(await callModel(call)), waitedMs: 0 };
+  const wantedAt = performance.now();
   await channel.takePermit(call.brief.model.name);
+  const waitedMs = Math.round(performance.now() - wantedAt);
   try {
-    return await callModel(call);
+    return { ...(await callModel(call)), waitedMs };
   } finally {
     channel.returnPermit();
   }

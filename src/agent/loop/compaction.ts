@@ -61,7 +61,8 @@ export function makeCompactor(asking: Asking): Compactor {
       asking.channel.send({ t: 'log', level: 'warn', message, facts: { why: end.why } });
       return;
     }
-    asking.channel.send({ t: 'spent', model: name, usage: end.usage });
+    const { usage, timing } = end;
+    asking.channel.send({ t: 'spent', model: name, usage, purpose: 'summary', agent: null, timing });
     const compaction = { summary: end.summary, step: replaced.at(-1)?.step ?? covered };
     await asking.channel.commit({ t: 'compaction', compaction, characters });
     covered = compaction.step;

@@ -17,6 +17,7 @@ import { seconds } from './model-failure.ts';
 import { openModel } from '../models/open-model.ts';
 import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
+import type { Channel } from '../port/signals.ts';
 import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, ToolResult } from '../port/protocol.ts';
 import { readRecorded } from '../conversation/recorded-message.ts';
 import { type ResultSearch, searchResult } from '../result/result-search.ts';
@@ -54,6 +55,29 @@ interface CurrentTurn {
   readonly conversation: Conversation;
   /** Null when the answer is text. */
   readonly search: ResultSearch | null;
+  readonly journal: Journal;
+}
+
+/** Commits of the run, and how long they were waited for since that was last asked. */
+interface Journal {
+  readonly commit: Channel['commit'];
+  takeWaitMs(): number;
+}
+
+function openJournal(channel: Channel): Journal {
+  let waitMs = 0;
+  return {
+    commit: async (signal) => {
+      const startedAt = performance.now();
+      await channel.commit(signal);
+      waitMs += performance.now() - startedAt;
+    },
+    takeWaitMs: () => {
+      const taken = Math.round(waitMs);
+      waitMs = 0;
+      return taken;
+    },
+  };
 }
 
 async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<Outcome> {
@@ -61,7 +85,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const recorded = brief.turn.steps;
   const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
   const tools = [...opened.tools, ...(search === null ? [] : [search.tool])];
-  const turn: CurrentTurn = { run, tools, conversation: await openConversation(brief), search };
+  const journal = openJournal(channel);
+  const turn: CurrentTurn = { run, tools, conversation: await openConversation(brief), search, journal };
   for (const step of recorded) {
     const outcome = await finishStep(turn, step);
     if (outcome !== null) return outcome;
@@ -84,12 +109,13 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     await compactor.makeRoom(turn.conversation);
     const messages = messagesOf(turn.conversation);
     const asked = await askModel({ ...asking, call: { ...call, messages } });
-    if (!asked.ok) return failed(asked.error);
+    const timing = { ...asked.timing, commitWaitMs: journal.takeWaitMs() };
+    if (!asked.ok) return { ...failed(asked.error), call: timing };
     compactor.learn(turn.conversation, asked.reply.usage);
     const { message, text, calls, usage } = asked.reply;
     const context = contextParts(messages, usage.inputTokens);
-    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context };
-    const committed = channel.commit({ t: 'step', reply });
+    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context, timing };
+    const committed = journal.commit({ t: 'step', reply });
     // After a text, `done` may follow at once: the main thread records both together, and if it can't, it stops the whole run.
     // Calls wait for the commit.
     if (calls.length > 0) await committed;
@@ -104,7 +130,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 
 /** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
 async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcome | null> {
-  const { run, tools, conversation, search } = turn;
+  const { run, tools, conversation, search, journal } = turn;
   const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
   if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
   const answered: AnsweredCall[] = [];
@@ -120,7 +146,7 @@ async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcom
     const result = await resultOf(turn, { tools, call, fault }, state.kind);
     if (result === 'waits') return { status: 'waiting', question: call };
     const durationMs = Math.round(performance.now() - startedAt);
-    await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
+    await journal.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answered.push({ call, result });
   }
   const messages: ModelMessage[] = [];
@@ -165,7 +191,7 @@ function completed(text: string, finishReason: string): Outcome {
   return { status: 'completed', text, stopReason };
 }
 
-const failed = (error: RunError): Outcome => ({ status: 'failed', error });
+const failed = (error: RunError) => ({ status: 'failed', error }) as const;
 
 function tooManySteps({ limits }: Brief): RunError {
   const message = `The agent did not finish within ${limits.maxSteps} steps, the limit of a run.`;

@@ -2,6 +2,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../../domain/json.ts';
+import type { Pace } from '../../domain/sessions/call-timing.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import { type ReplyObservation, openObservation } from '../models/observation.ts';
@@ -40,9 +41,10 @@ export interface ModelReply {
 }
 
 /** `streamed`: text was sent on, so the call can't be repeated (D8). */
-export type CallEnd =
+export type CallEnd = { readonly pace: Pace } & (
   | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean };
+  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean }
+);
 
 type StreamPart = TextStreamPart<ToolSet>;
 
@@ -90,10 +92,11 @@ const READERS: Readers = {
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
+  const stopwatch = startStopwatch();
   const observation = openObservation(brief.limits.maxReplyBytes, call.waits);
   const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
   try {
-    await readStream(call, { watchdog, observation }, seen);
+    await readStream(call, { watchdog, observation, stopwatch }, seen);
   } catch (cause) {
     seen.error ??= { cause };
   } finally {
@@ -102,12 +105,13 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
     blocks.close();
   }
   signal.throwIfAborted();
-  const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed });
+  const pace = stopwatch.pace();
+  const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed, pace });
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits));
   const failed = observation.fault ?? seen.error?.cause ?? faultOfEnd(seen, observation);
   if (failed !== null) return fail(failureOf(failed, brief, Date.now()));
-  return { ok: true, reply: replyOf(seen, endingOf(seen, observation), call.usedIds) };
+  return { ok: true, reply: replyOf(seen, endingOf(seen, observation), call.usedIds), pace };
 }
 
 /** The finish reason according to the server's bytes; the offline engine has no bytes. */
@@ -125,11 +129,33 @@ function faultOfEnd(seen: Seen, observation: ReplyObservation): UpstreamFault | 
 interface Observers {
   readonly watchdog: Watchdog;
   readonly observation: ReplyObservation;
+  readonly stopwatch: CallStopwatch;
 }
 
-async function readStream(call: ModelCall, { watchdog, observation }: Observers, seen: Seen): Promise<void> {
+interface CallStopwatch {
+  /** A token has arrived. */
+  token(): void;
+  pace(): Pace;
+}
+
+function startStopwatch(): CallStopwatch {
+  const startedAt = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
+  let firstTokenMs: number | null = null;
+  return {
+    token: () => void (firstTokenMs ??= elapsedMs()),
+    pace: () => ({ firstTokenMs, durationMs: elapsedMs() }),
+  };
+}
+
+async function readStream(call: ModelCall, observers: Observers, seen: Seen): Promise<void> {
+  const { watchdog, observation, stopwatch } = observers;
+  const onToken = () => {
+    stopwatch.token();
+    watchdog.touch();
+  };
   const result = streamText({
-    model: withMergedDeltas(call.model, observation, watchdog.touch),
+    model: withMergedDeltas(call.model, observation, onToken),
     instructions: call.instructions,
     messages: call.messages,
     tools: call.tools,

@@ -1,6 +1,7 @@
 // The summary that replaces the older part of a conversation: how the model is asked for it, and how it is presented.
 import type { ModelMessage } from 'ai';
 import { askModel, type Asking } from './ask-model.ts';
+import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { ModelCall, ModelReply } from './model-call.ts';
 
 /** Maximum tokens of a summary, and its share of a small window. */
@@ -32,7 +33,7 @@ export interface OlderPart {
 }
 
 export type SummaryEnd =
-  | { readonly ok: true; readonly summary: string; readonly usage: ModelReply['usage'] }
+  | { readonly ok: true; readonly summary: string; readonly usage: ModelReply['usage']; readonly timing: CallTiming }
   | { readonly ok: false; readonly why: string };
 
 /**
@@ -64,7 +65,12 @@ export async function summarise(
   if (!asked.ok) return { ok: false, why: asked.error.message };
   const { text, usage } = asked.reply;
   if (text.trim() === '') return { ok: false, why: 'The model returned no summary.' };
-  return { ok: true, summary: `${text.trim()}${lastExchange(older.earlier)}`, usage };
+  return {
+    ok: true,
+    summary: `${text.trim()}${lastExchange(older.earlier)}`,
+    usage,
+    timing: { ...asked.timing, commitWaitMs: 0 },
+  };
 }
 
 /** The older part as text of at most `characters`: clips results, then drops the oldest messages if it is still too long. */

@@ -6,6 +6,7 @@ import type { EgressRule } from '../../domain/egress.ts';
 import type { InsightPriority } from '../../domain/sessions/insight.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { EndpointKind } from '../../domain/capabilities/model.ts';
+import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
@@ -45,10 +46,13 @@ export interface StepReply {
   readonly usage: Usage;
   /** What it was asked with. */
   readonly context: ContextParts;
+  readonly timing: CallTiming;
 }
 
 /** A step read back from the journal. */
-export type RecordedStep = Omit<StepReply, 'calls' | 'context'> & { readonly calls: readonly RecordedCall[] };
+export type RecordedStep = Omit<StepReply, 'calls' | 'context' | 'timing'> & {
+  readonly calls: readonly RecordedCall[];
+};
 
 /** A turn of the conversation: the user's message and what the agent did in response. */
 export interface Turn {
@@ -183,7 +187,8 @@ export type Outcome =
     }
   /** The agent ended without a result that fits the output schema. */
   | { readonly status: 'incomplete'; readonly error: RunError }
-  | { readonly status: 'failed'; readonly error: RunError }
+  /** `call`: the model call that failed. */
+  | { readonly status: 'failed'; readonly error: RunError; readonly call?: CallTiming }
   /** The agent has asked its user: the run gives its slot back and is resumed with the answer (I2). */
   | { readonly status: 'waiting'; readonly question: ToolCall }
   | { readonly status: 'canceled' };
@@ -206,8 +211,15 @@ export type Signal =
     }
   /** Committed before the summary replaces anything. */
   | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
-  /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
-  | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
+  /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name; `agent` is null for the run's own agent. */
+  | {
+      readonly t: 'spent';
+      readonly model: string;
+      readonly usage: Usage;
+      readonly purpose: Exclude<CallPurpose, 'reply'>;
+      readonly agent: string | null;
+      readonly timing: CallTiming;
+    }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }

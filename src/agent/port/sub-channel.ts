@@ -21,11 +21,13 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
     send: (signal) => {
       if (signal.t === 'log')
         above.send({ ...signal, facts: { ...signal.facts, agent: signal.facts['agent'] ?? name } });
-      if (signal.t === 'spent') above.send(signal);
+      if (signal.t === 'spent') above.send({ ...signal, agent: signal.agent ?? name });
     },
     commit: async (signal) => {
       above.signal.throwIfAborted();
-      if (signal.t === 'step') above.send({ t: 'spent', model, usage: signal.reply.usage });
+      if (signal.t !== 'step') return;
+      const { usage, timing } = signal.reply;
+      above.send({ t: 'spent', model, usage, purpose: 'agent', agent: name, timing });
     },
     takePermit: above.takePermit,
     returnPermit: above.returnPermit,

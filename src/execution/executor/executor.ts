@@ -188,8 +188,9 @@ async function keepEnd(
       return end(state, { outcome: 'completed', answer: text, stopReason, ...result }, touched);
     }
     case 'incomplete':
+      return end(state, { outcome: 'incomplete', error: outcome.error }, touched);
     case 'failed':
-      return end(state, { outcome: outcome.status, error: outcome.error }, touched);
+      return end(state, { outcome: 'failed', error: outcome.error, call: outcome.call }, touched);
     default:
       return outcome satisfies never;
   }

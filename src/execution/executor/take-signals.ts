@@ -57,7 +57,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
-      return keep(state, store.runs.recordSpent(progressOf(state), signal.usage, pricedModel(state, signal.model)));
+      return keep(state, store.runs.recordSpent(progressOf(state), signal, pricedModel(state, signal.model)));
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':

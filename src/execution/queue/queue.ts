@@ -61,6 +61,8 @@ export function makeQueue(parts: QueueParts): Queue {
   const { store, pool, execute, clock, log } = parts;
   /** `accepted`: a turn was accepted that is not visible to readers yet. */
   let [open, accepted] = [false, false];
+  /** Whether runs may have waited because every slot was taken. */
+  let wasFull = false;
   let released: Promise<void> | undefined;
   const service = makeService({ work: claim, failure: 'no run could be claimed', clock, log });
   const inProgress = makeRunsInProgress(service.wake);
@@ -70,12 +72,18 @@ export function makeQueue(parts: QueueParts): Queue {
   async function claim(): Promise<null> {
     const limit = pool.slots() - busy();
     // A turn that finds no slot is remembered: it may still be uncommitted at the next look.
+    if (limit <= 0) wasFull = true;
     if (!open || limit <= 0) return null;
     const isAccepted = accepted;
     accepted = false;
     // Once claiming has stopped, the store may close at any moment.
-    if (!isAccepted && !((await store.runs.anyClaimable()) && open)) return null;
-    for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
+    if (!isAccepted && !((await store.runs.anyClaimable()) && open)) {
+      wasFull = false;
+      return null;
+    }
+    const claims = await store.runs.claim(claimOrder(parts, limit, wasFull));
+    wasFull = claims.length >= limit;
+    for (const claimed of claims) {
       const run = execute(claimed, service.wake);
       inProgress.add(run);
       if (!open) run.abort('drain');
@@ -120,10 +128,11 @@ export function makeQueue(parts: QueueParts): Queue {
   };
 }
 
-function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number): ClaimOrder {
+function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number, wasFull: boolean): ClaimOrder {
   return {
     limit,
     leaseMs: LEASE_MS,
+    ...(wasFull && { fullSlots: pool.slots() }),
     // Where there is more than one slot, one is always left to people who wait.
     background: {
       slots: Math.max(1, pool.slots() - 1),

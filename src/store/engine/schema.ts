@@ -24,6 +24,7 @@ import { listsOfDeliveries } from './migrations/017-lists-of-deliveries.ts';
 import { eventsOfResults } from './migrations/018-events-of-results.ts';
 import { publishing } from './migrations/019-publishing.ts';
 import { scheduledTasks } from './migrations/020-scheduled-tasks.ts';
+import { timingOfCalls } from './migrations/021-timing-of-calls.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -47,6 +48,7 @@ const MIGRATIONS: readonly string[] = [
   eventsOfResults,
   publishing,
   scheduledTasks,
+  timingOfCalls,
 ];
 
 /** The schema version this code writes. */

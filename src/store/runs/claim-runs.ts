@@ -24,6 +24,8 @@ export interface ClaimOrder {
   /** How many runs at most. */
   readonly limit: number;
   readonly leaseMs: number;
+  /** How many slots there are, if all of them were taken while the runs waited. */
+  readonly fullSlots?: number;
   /** Maximum slots for background runs, and maximum executing runs of one key (C6, §8). */
   readonly background: { readonly slots: number; readonly maxExecutingPerKey: number };
   /** The catalog's model for a choice; null when it has none. */
@@ -149,7 +151,11 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
   yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
   tx.emit(run.sessionSeq, runSeq, {
     type: 'run.started',
-    payload: { attempt: run.attempt, model: run.model ?? '' },
+    payload: {
+      attempt: run.attempt,
+      model: run.model ?? '',
+      ...(order.fullSlots !== undefined && { fullSlots: order.fullSlots }),
+    },
   });
   if (row.is_scheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
   return { run, choice };

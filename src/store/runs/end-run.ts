@@ -1,5 +1,6 @@
 // Ends runs: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is lost.
 import type { NewEvent } from '../../domain/journal-event.ts';
+import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {
   MAX_RESUMES,
@@ -35,7 +36,8 @@ export type Ending =
       /** The result of a run with an output schema. */
       readonly structured?: { readonly value: JsonValue };
     }
-  | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
+  /** `call`: the model call that failed. */
+  | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError; readonly call?: CallTiming | undefined };
 
 /**
  * Why a run lost its worker. A crash counts against its resumes (D7). A drain does not, nor does the death of a thread that
@@ -91,7 +93,11 @@ function* finalizeIn(tx: Transaction, fence: Fence, ending: Ending): Step<boolea
   }
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'run.finalizing',
-    payload: { stopReason: completed ? ending.stopReason : null, usage: yield* readUsage(tx, fence.runSeq) },
+    payload: {
+      stopReason: completed ? ending.stopReason : null,
+      usage: yield* readUsage(tx, fence.runSeq),
+      ...(!completed && ending.call !== undefined && { failedCall: ending.call }),
+    },
   });
   return true;
 }

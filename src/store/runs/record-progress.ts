@@ -4,6 +4,7 @@ import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
+import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -32,6 +33,15 @@ export interface NewStep {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: JsonObject }[];
   readonly usage: Usage;
   readonly context: ContextParts;
+  readonly timing: CallTiming;
+}
+
+/** A model call of a sub-agent, or for a summary, to record. */
+export interface SpentCall {
+  readonly usage: Usage;
+  readonly purpose: 'agent' | 'summary';
+  readonly agent: string | null;
+  readonly timing: CallTiming;
 }
 
 export interface NewToolResult {
@@ -57,7 +67,8 @@ export function makeRecordProgress({ write }: Database) {
     recordStep: write(function* (tx: Transaction, fence: Progress, step: NewStep, model: PricedModel): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* insertStep(tx, fence, step);
-      yield* recordUsage(tx, fence, step.usage, model);
+      const facts = { purpose: 'reply', step: step.step, agent: null, timing: step.timing } as const;
+      yield* recordUsage(tx, fence, { usage: step.usage, facts }, model);
       const { inputTokens, outputTokens } = step.usage;
       const calls = step.calls.map(({ id, name }) => ({ id, name }));
       tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -73,10 +84,16 @@ export function makeRecordProgress({ write }: Database) {
       return true;
     }),
 
-    /** Adds what a sub-agent or a summary has used to the run's usage. */
-    recordSpent: write(function* (tx: Transaction, fence: Progress, usage: Usage, model: PricedModel): Step<boolean> {
+    /** Adds a call of a sub-agent, or for a summary, to the run's usage. */
+    recordSpent: write(function* (
+      tx: Transaction,
+      fence: Progress,
+      call: SpentCall,
+      model: PricedModel,
+    ): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
-      yield* recordUsage(tx, fence, usage, model);
+      const { usage, purpose, agent, timing } = call;
+      yield* recordUsage(tx, fence, { usage, facts: { purpose, step: null, agent, timing } }, model);
       return true;
     }),
 

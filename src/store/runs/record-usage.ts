@@ -1,14 +1,23 @@
 // The ledger: a row for every model call, and its sums, written in the commit that records the reply.
+import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
 import { larger } from '../engine/larger.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Step, Transaction, Value } from '../engine/statement.ts';
 import { KEEP_WORK } from './work-time.ts';
 
 /** The model of a call: its name in the catalog, and its price at that moment. */
 export interface PricedModel {
   readonly name: string;
   readonly price: Price;
+}
+
+/** What a call was for, and how it went. `step`: of the reply; `agent`: the sub-agent that made it. */
+export interface CallFacts {
+  readonly purpose: CallPurpose;
+  readonly step: number | null;
+  readonly agent: string | null;
+  readonly timing: CallTiming;
 }
 
 /** A model call to record. */
@@ -19,6 +28,7 @@ export interface ModelCall {
   readonly costUsd: number;
   /** Null for a call that belongs to the session alone. */
   readonly run: CallingRun | null;
+  readonly facts?: CallFacts;
 }
 
 /** What the ledger needs of the run of a call. */
@@ -33,7 +43,7 @@ interface CallingRun {
 export function* recordUsage(
   tx: Transaction,
   { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
-  usage: Usage,
+  { usage, facts }: { readonly usage: Usage; readonly facts: CallFacts },
   model: PricedModel,
 ): Step<void> {
   const costUsd = costOf(usage, model.price);
@@ -49,7 +59,7 @@ export function* recordUsage(
     runSeq,
   ))!;
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
-  yield* recordCall(tx, { sessionSeq, model: model.name, usage, costUsd, run: calling });
+  yield* recordCall(tx, { sessionSeq, model: model.name, usage, costUsd, run: calling, facts });
 }
 
 /** Records a call in the ledger and its sums. */
@@ -78,8 +88,9 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
   const { run, model, usage, costUsd, sessionSeq } = call;
   return (yield* tx.get<{ userSeq: number; teamId: string | null }>(
     `INSERT INTO usage_records (at, session_seq, run_seq, user_seq, key_seq, project_id, team_id, model, input_tokens,
-       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
-     SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?
+       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, purpose, step, agent, tries, commit_wait_ms,
+       permit_wait_ms, retry_wait_ms, first_token_ms, duration_ms)
+     SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
      FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?
      RETURNING user_seq AS userSeq, team_id AS teamId`,
     tx.now,
@@ -88,8 +99,16 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
     model,
     ...tokensOf(usage),
     costUsd,
+    ...columnsOf(call.facts),
     sessionSeq,
   ))!;
+}
+
+function columnsOf(facts: CallFacts | undefined): Value[] {
+  const { purpose = null, step = null, agent = null, timing } = facts ?? {};
+  const { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = timing ?? {};
+  const durations = [tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs];
+  return [purpose, step, agent, ...durations.map((value) => value ?? null)];
 }
 
 /** The owner of the usage: a team, or a user if there is none ('' and 0 mean absent). */

@@ -5,7 +5,7 @@ import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { aStep, fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aSpentCall, aStep, fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
@@ -113,7 +113,7 @@ test('each reply, tool result and end brings how long the run has been at work u
   const batch: readonly Signal[] = [
     { t: 'step', ack: 1, reply: { ...aStep({ calls: [call] }), kind: 'openai' } },
     { t: 'tool-result', ack: 2, step: 1, call, result: { ok: true, output: '' }, durationMs: 1 },
-    { t: 'spent', model: 'scripted', usage: aStep().usage },
+    { t: 'spent', model: 'scripted', ...aSpentCall() },
   ];
   for (const [index, signal] of batch.entries()) {
     house.clock.advance(1_000);

@@ -7,7 +7,7 @@ import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import { callEveryVerb } from '../../support/store/every-verb.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { ledgerFaults } from '../../support/store/ledger-faults.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const USAGE: Usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 50 };
@@ -47,6 +47,15 @@ test('a model call leaves a row with everything that is reported of it', async (
       cache_read_tokens: 400,
       cache_write_tokens: 50,
       cost_usd: (550 * 2 + 100 * 10) / 1_000_000,
+      purpose: 'reply',
+      step: 1,
+      agent: null,
+      tries: 1,
+      commit_wait_ms: 2,
+      permit_wait_ms: 3,
+      retry_wait_ms: 0,
+      first_token_ms: 40,
+      duration_ms: 90,
     },
   ]);
 });
@@ -57,7 +66,7 @@ test('replies, sub-agents and summaries leave a row each, which add up to the us
   const [run] = await house.claim();
   const fence = fenceOf(run!);
   await house.store.runs.recordStep(fence, aStep({ usage: USAGE }), PRICED);
-  await house.store.runs.recordSpent(fence, USAGE, FREE);
+  await house.store.runs.recordSpent(fence, aSpentCall(USAGE), FREE);
   await house.store.runs.recordStep(fence, aStep({ step: 2, usage: USAGE }), PRICED);
   expect(records(house).map(({ model }) => model)).toEqual(['deep', 'scripted', 'deep']);
   expect((await house.store.runs.get(run!.seq)).usage.inputTokens).toBe(3_000);
@@ -70,7 +79,7 @@ test('an attempt that has lost its run leaves no row', async () => {
   const [run] = await house.claim();
   const lost = { ...fenceOf(run!), attempt: 7 };
   expect(await house.store.runs.recordStep(lost, aStep(), FREE)).toBe(false);
-  expect(await house.store.runs.recordSpent(lost, USAGE, FREE)).toBe(false);
+  expect(await house.store.runs.recordSpent(lost, aSpentCall(USAGE), FREE)).toBe(false);
   expect(records(house)).toEqual([]);
 });
 

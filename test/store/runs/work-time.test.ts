@@ -5,6 +5,7 @@ import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import {
+  aSpentCall,
   aStep,
   BACKGROUND_ORDER,
   fenceOf,
@@ -42,7 +43,7 @@ const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worke
 const KEEPERS: Readonly<Record<string, (store: Store, at: Progress) => Promise<unknown>>> = {
   'a reply of the model': ({ runs }, at) => runs.recordStep(at, aStep(), FREE),
   'the result of a tool': ({ runs }, at) => runs.recordToolResult(at, result),
-  'what a sub-agent has used': ({ runs }, at) => runs.recordSpent(at, aStep().usage, FREE),
+  'what a sub-agent has used': ({ runs }, at) => runs.recordSpent(at, aSpentCall(), FREE),
   'the renewal of its lease': ({ runs }, at) => runs.renewLeases([at], 60_000),
   'a drain': ({ runs }, at) => runs.interrupt(at, 'drain'),
   'the loss of its thread': ({ runs }, at) => runs.interrupt(at, 'crash'),

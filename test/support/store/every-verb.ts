@@ -3,9 +3,10 @@ import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
+import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
-import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
+import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook, renderId } from './webhooks.ts';
@@ -61,7 +62,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
     const fence = fenceOf(run);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
-    await runs.recordSpent(fence, aStep().usage, FREE);
+    await runs.recordSpent(fence, aSpentCall(), FREE);
     await compactions.record(fence, { step: 1, summary: '', characters: 1 });
     const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
     await runs.recordToolResult(fence, result);
@@ -107,6 +108,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await runs.findNewestQueued();
   await runs.countUnfinished();
   await runs.find(first.id);
+  await readTimeline(runs, first);
   await runs.get(first.seq);
   await runs.findBackground(key.seq, 'b');
   await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });

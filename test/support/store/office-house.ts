@@ -8,7 +8,7 @@ import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import type { TodayWish } from '../../../src/store/office/today.ts';
 import { aTask } from './schedules.ts';
-import { aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
 
 export interface Person {
   readonly user: User;
@@ -96,7 +96,7 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
   /** A call of a running run that isn't one of its steps. */
   async function callOf(run: Run): Promise<void> {
     const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
-    if (!(await store.runs.recordSpent(fence, USAGE, MODEL))) throw new Error('The run is not running.');
+    if (!(await store.runs.recordSpent(fence, aSpentCall(USAGE), MODEL))) throw new Error('The run is not running.');
   }
 
   /** A call that belongs to a session, and to none of its runs. */

@@ -4,13 +4,14 @@ import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
-import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
+import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
+import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun, ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
-import type { NewStep, Progress } from '../../../src/store/runs/record-progress.ts';
+import type { NewStep, Progress, SpentCall } from '../../../src/store/runs/record-progress.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
@@ -27,9 +28,11 @@ export interface StoreHouse {
   /** Accepts a turn of the house's user and key. */
   accept(turn?: Partial<NewTurn>): Promise<Run>;
   /** Claims what may be claimed and answers the runs. */
-  claim(limit?: number): Promise<ClaimedRun[]>;
+  claim(limit?: number, order?: Partial<ClaimOrder>): Promise<ClaimedRun[]>;
   /** Rows of a query on the file, beside the store. */
   rows<Row>(sql: string): Row[];
+  /** Changes the file beside the store. */
+  change(sql: string): void;
 }
 
 export async function storeHouse(file = join(temporaryDirectory(), 'errand.db')): Promise<StoreHouse> {
@@ -78,14 +81,23 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
       if (!('run' in acceptance)) throw new Error(`refused: ${acceptance.kind}`);
       return acceptance.run;
     },
-    claim: async (limit = 1) => {
+    claim: async (limit = 1, order = {}) => {
       const claims = await store.runs.claim({
         limit,
         leaseMs: 60_000,
         background: BACKGROUND_ORDER,
         modelFor: () => 'scripted',
+        ...order,
       });
       return claims.map(({ run }) => run);
+    },
+    change: (sql) => {
+      const connection = new Connection(file);
+      try {
+        connection.exec(sql);
+      } finally {
+        connection.close();
+      }
     },
     rows: <Row>(sql: string) => {
       const connection = new Connection(file, { readonly: true });
@@ -128,6 +140,23 @@ export const fenceOf = (run: ClaimedRun, workedMs = run.workedMs): Progress => (
   workedMs,
 });
 
+export const TIMING: CallTiming = {
+  tries: 1,
+  commitWaitMs: 2,
+  permitWaitMs: 3,
+  retryWaitMs: 0,
+  firstTokenMs: 40,
+  durationMs: 90,
+};
+
+/** A call of a sub-agent. */
+export const aSpentCall = (usage: Usage = aStep().usage): SpentCall => ({
+  usage,
+  purpose: 'agent',
+  agent: 'reader',
+  timing: TIMING,
+});
+
 export function aStep(over: Partial<NewStep> = {}): NewStep {
   return {
     step: 1,
@@ -137,6 +166,7 @@ export function aStep(over: Partial<NewStep> = {}): NewStep {
     calls: [],
     usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 },
     context: { system: 3, history: 5, tools: 2 },
+    timing: TIMING,
     ...over,
   };
 }

@@ -1,0 +1,129 @@
+// Reads what the time line of a run is made from. The journal is read in parts, however long the run's text is.
+import type { CallPurpose } from '../../domain/sessions/call-timing.ts';
+import { makeTimeline } from '../../domain/sessions/make-timeline.ts';
+import type { Run } from '../../domain/sessions/run.ts';
+import {
+  type Aftermath,
+  AFTERMATH,
+  type LedgerCall,
+  type Milestone,
+  MILESTONES,
+  type ToolRow,
+} from '../../domain/sessions/timeline-rows.ts';
+import { MAX_SPANS, type Timeline } from '../../domain/sessions/timeline.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+
+/** Events that one read looks at. */
+const PART = 2_000;
+/** Of a call's arguments: enough for the name of a sub-agent. */
+const INPUT_CHARACTERS = 400;
+
+const quoted = (types: readonly string[]) => types.map((type) => `'${type}'`).join(', ');
+
+const MILESTONES_OF = `SELECT type, payload, created_at AS at FROM events
+  WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type IN (${quoted(MILESTONES)}) ORDER BY stream_seq`;
+
+// The expression is that of an index, see migration 11.
+const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
+  WHERE run_seq IS NULL AND payload ->> '$.runId' = ? AND type IN (${quoted(AFTERMATH)}) ORDER BY id LIMIT 10`;
+
+const CALLS = `SELECT at, model, input_tokens AS inputTokens, output_tokens AS outputTokens,
+    cache_read_tokens AS cacheReadTokens, cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, purpose, step, agent,
+    tries, commit_wait_ms AS commitWaitMs, permit_wait_ms AS permitWaitMs, retry_wait_ms AS retryWaitMs,
+    first_token_ms AS firstTokenMs, duration_ms AS durationMs
+  FROM usage_records WHERE session_seq = ? AND at >= ? AND at <= ? AND run_seq = ? ORDER BY seq LIMIT ?`;
+
+const TOOLS = `SELECT step, tool_use_id AS toolUseId, name, state, substr(input, 1, ${INPUT_CHARACTERS}) AS input
+  FROM tool_calls WHERE run_seq = ? ORDER BY step, position LIMIT ?`;
+
+/** The runs of a session are executed in order. */
+const SESSION_FREE = `SELECT finished_at AS at FROM runs WHERE session_seq = ? AND seq < ? ORDER BY seq DESC LIMIT 1`;
+
+interface MilestoneRow {
+  readonly type: Milestone['type'];
+  readonly payload: string;
+  readonly at: number;
+}
+
+interface CallRow {
+  readonly at: number;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly costUsd: number;
+  readonly purpose: CallPurpose | null;
+  readonly step: number | null;
+  readonly agent: string | null;
+  readonly tries: number | null;
+  readonly commitWaitMs: number;
+  readonly permitWaitMs: number;
+  readonly retryWaitMs: number;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number;
+}
+
+/** The run of a time line, as its rows are found. */
+type TimelineOf = Pick<Run, 'seq' | 'id' | 'sessionSeq'>;
+
+export type TimelineVerbs = ReturnType<typeof makeTimelineVerbs>;
+
+/** The verbs. `readTimeline` calls them. */
+export function makeTimelineVerbs({ read }: Database) {
+  return {
+    /** The number of the newest event of a run; 0 without any. */
+    newestStreamSeq: read(function* (tx: Reader, runSeq: number): Step<number> {
+      const sql = 'SELECT stream_seq AS newest FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+      return (yield* tx.get<{ newest: number }>(sql, runSeq))?.newest ?? 0;
+    }),
+
+    /** The milestones among a part of a run's events. */
+    listMilestones: read(function* (tx: Reader, runSeq: number, after: number, upTo: number): Step<Milestone[]> {
+      const rows = yield* tx.all<MilestoneRow>(MILESTONES_OF, runSeq, after, upTo);
+      return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload) as never }));
+    }),
+
+    /** Everything else, in one read: calls of the model between two moments, tools, and what came of the files. */
+    timelineRest: read(function* (tx: Reader, run: TimelineOf, from: number, to: number) {
+      const calls = yield* tx.all<CallRow>(CALLS, run.sessionSeq, from, to, run.seq, MAX_SPANS + 1);
+      const tools = yield* tx.all<ToolRow>(TOOLS, run.seq, MAX_SPANS + 1);
+      const aftermath = yield* tx.all<Aftermath>(AFTERMATH_OF, run.id);
+      const before = yield* tx.get<{ at: number | null }>(SESSION_FREE, run.sessionSeq, run.seq);
+      return { calls: calls.map(toCall), tools, aftermath, sessionFreeAt: freeAt(before) };
+    }),
+  };
+}
+
+function freeAt(before: { readonly at: number | null } | undefined): number | null {
+  return before === undefined ? null : (before.at ?? Infinity);
+}
+
+function toCall(row: CallRow): LedgerCall {
+  const { at, model, costUsd, purpose, step, agent } = row;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = row;
+  const { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = row;
+  const timing = tries === null ? null : { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs };
+  const usage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
+  return { at, model, usage, costUsd, purpose, step, agent, timing };
+}
+
+/** The time line of a run as it is now. Reads its journal in parts, so that no commit waits for a long run. */
+export async function readTimeline(verbs: TimelineVerbs, run: Run): Promise<Timeline> {
+  const newest = await verbs.newestStreamSeq(run.seq);
+  const milestones: Milestone[] = [];
+  for (let after = 0; after < newest && milestones.length <= MAX_SPANS; after += PART) {
+    milestones.push(...(await verbs.listMilestones(run.seq, after, after + PART)));
+  }
+  // A step of the wall clock may have put some before its acceptance.
+  const moments = [run.createdAt, ...milestones.map(({ at }) => at)];
+  const from = moments.reduce((least, at) => Math.min(least, at));
+  const to = Math.max(
+    run.finishedAt ?? Infinity,
+    moments.reduce((most, at) => Math.max(most, at)),
+  );
+  const rest = await verbs.timelineRest(run, from, Math.min(to, Number.MAX_SAFE_INTEGER));
+  const truncated = [milestones, rest.calls, rest.tools].some(({ length }) => length > MAX_SPANS);
+  return makeTimeline({ run, milestones, ...rest, truncated });
+}

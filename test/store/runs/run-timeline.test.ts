@@ -1,0 +1,197 @@
+// The time line of a run is made from what its moves, replies and results have recorded.
+import { expect, test } from 'vitest';
+import type { Span } from '../../../src/domain/sessions/timeline.ts';
+import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
+import {
+  aSpentCall,
+  aStep,
+  fenceOf,
+  FREE,
+  type StoreHouse,
+  storeHouse,
+  TIMING,
+} from '../../support/store/store-house.ts';
+
+const SECOND_MS = 1_000;
+const call = (id: string, name = 'shell', input = {}) => ({ id, name, input });
+const COMPLETED = { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' } as const;
+const QUESTION = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 60_000 };
+
+/** Spans with their times in seconds since the run was accepted. */
+async function timelineOf(house: StoreHouse, seq: number) {
+  const run = await house.store.runs.get(seq);
+  const timeline = await readTimeline(house.store.runs, run);
+  const seconds = (at: number | null) => (at === null ? null : (at - run.createdAt) / SECOND_MS);
+  const line = ({ kind, startedAt, endedAt }: Span) => [kind, seconds(startedAt), seconds(endedAt)];
+  return { ...timeline, lines: timeline.spans.map(line) };
+}
+
+const tool = (toolUseId: string, durationMs: number, name = 'shell') =>
+  ({ step: 1, toolUseId, name, ok: true, output: '', durationMs }) as const;
+
+test('a run is told from its queue to the collection of its files, with the parts of each call', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  house.clock.advance(5 * SECOND_MS);
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  house.clock.advance(10 * SECOND_MS);
+  const timing = {
+    ...TIMING,
+    tries: 2,
+    permitWaitMs: 1_000,
+    retryWaitMs: 2_000,
+    firstTokenMs: 3_000,
+    durationMs: 4_000,
+  };
+  await house.store.runs.recordStep(fence, aStep({ calls: [call('a')], timing }), FREE);
+  house.clock.advance(3 * SECOND_MS);
+  await house.store.runs.recordToolResult(fence, tool('a', 3_000));
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.recordStep(fence, aStep({ step: 2 }), FREE);
+  await house.store.runs.finalize(fence, COMPLETED);
+  await house.store.runs.settle(fence);
+  const { lines, spans, detail, run: facts } = await timelineOf(house, seq);
+  expect(lines).toEqual([
+    ['queue', 0, 5],
+    ['prepare', 5, 8],
+    ['model', 8, 15],
+    ['tool', 15, 18],
+    ['model', 18.907, 19],
+    ['finish', 19, 19],
+  ]);
+  expect(spans[2]).toMatchObject({ purpose: 'reply', step: 1, model: 'scripted', ok: true, timing });
+  expect([detail, facts.status]).toEqual(['complete', 'completed']);
+});
+
+test('calls of a sub-agent and for a summary are parts of the call that delegates and of the compaction', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  house.clock.advance(SECOND_MS);
+  const summary = { ...aSpentCall(), purpose: 'summary', agent: null } as const;
+  await house.store.runs.recordSpent(fence, summary, FREE);
+  await house.store.compactions.record(fence, { step: 0, summary: 'Tides.', characters: 9_000 });
+  house.clock.advance(SECOND_MS);
+  const delegation = call('d', 'delegate', { agent: 'reader', task: 'Read.' });
+  await house.store.runs.recordStep(fence, aStep({ calls: [delegation] }), FREE);
+  house.clock.advance(4 * SECOND_MS);
+  await house.store.runs.recordSpent(fence, aSpentCall(), FREE);
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.recordToolResult(fence, tool('d', 5_000, 'delegate'));
+  const { spans } = await timelineOf(house, seq);
+  const shown = spans.map((span) => [
+    span.kind,
+    'agent' in span ? span.agent : null,
+    span.parent === null ? null : spans[span.parent]!.kind,
+  ]);
+  expect(shown).toEqual([
+    ['queue', null, null],
+    ['prepare', null, null],
+    ['compaction', null, null],
+    ['model', null, 'compaction'],
+    ['model', null, null],
+    ['tool', 'reader', null],
+    ['model', 'reader', 'tool'],
+    ['model', null, null],
+  ]);
+});
+
+test('a question, an interruption and the waits after them are spans of their own', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls: [call('q', 'ask_user')] }), FREE);
+  await house.store.runs.waitForUser(fenceOf(run!), QUESTION);
+  house.clock.advance(60 * SECOND_MS);
+  await house.store.userInputs.expireDue();
+  house.clock.advance(2 * SECOND_MS);
+  const [again] = await house.claim();
+  house.clock.advance(7 * SECOND_MS);
+  await house.store.runs.interrupt(fenceOf(again!), 'crash');
+  house.clock.advance(SECOND_MS);
+  const { lines, spans } = await timelineOf(house, seq);
+  expect(lines.filter(([kind]) => kind !== 'prepare' && kind !== 'model')).toEqual([
+    ['queue', 0, 0],
+    ['question', 1, 61],
+    ['queue', 61, 63],
+    ['interruption', 63, 70],
+    ['queue', 70, null],
+  ]);
+  expect(spans.find(({ kind }) => kind === 'question')).toMatchObject({ outcome: 'expired' });
+});
+
+test('the wait for an earlier run of the session comes before the wait for a worker, which names full slots', async () => {
+  const house = await storeHouse();
+  const first = await house.accept();
+  const [earlier] = await house.claim();
+  const { seq } = await house.accept({ sessionId: first.sessionId });
+  expect((await timelineOf(house, seq)).spans).toMatchObject([{ kind: 'queue', waitedFor: 'session', endedAt: null }]);
+  house.clock.advance(4 * SECOND_MS);
+  await house.store.runs.finalize(fenceOf(earlier!), COMPLETED);
+  await house.store.runs.settle(fenceOf(earlier!));
+  house.clock.advance(41 * SECOND_MS);
+  await house.claim(1, { fullSlots: 8 });
+  const { lines, spans } = await timelineOf(house, seq);
+  expect(lines.slice(0, 2)).toEqual([
+    ['queue', 0, 4],
+    ['queue', 4, 45],
+  ]);
+  expect(spans.slice(0, 2)).toMatchObject([{ waitedFor: 'session' }, { waitedFor: 'slots', slots: 8 }]);
+});
+
+test('what runs now is open: a tool that has begun, else the model once it has said something', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(SECOND_MS);
+  expect((await timelineOf(house, seq)).lines.at(-1)).toEqual(['prepare', 0, null]);
+  await house.store.runs.appendStream(fenceOf(run!), [{ type: 'content_block_start', payload: { index: 0 } }]);
+  expect((await timelineOf(house, seq)).lines.at(-1)).toEqual(['model', 0, null]);
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls: [call('a'), call('b')] }), FREE);
+  house.clock.advance(SECOND_MS);
+  expect((await timelineOf(house, seq)).lines.at(-1)).toEqual(['tool', 1, null]);
+});
+
+test('a call that failed for good is told with its tries', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(20 * SECOND_MS);
+  const error = { type: 'api_error', message: 'No.', retryable: true } as const;
+  const failed = { ...TIMING, tries: 5, retryWaitMs: 12_000, firstTokenMs: null, durationMs: 1_000, permitWaitMs: 0 };
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'failed', error, call: failed });
+  await house.store.runs.settle(fenceOf(run!));
+  const { lines, spans } = await timelineOf(house, seq);
+  expect(lines).toEqual([
+    ['queue', 0, 0],
+    ['prepare', 0, 7],
+    ['model', 7, 20],
+    ['finish', 20, 20],
+  ]);
+  expect(spans[2]).toMatchObject({ ok: false, timing: failed });
+});
+
+test('a run of an earlier version has calls without timing, one whose journal is gone has its calls', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.appendStream(fenceOf(run!), [{ type: 'content_block_start', payload: { index: 0 } }]);
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await house.store.runs.finalize(fenceOf(run!), COMPLETED);
+  await house.store.runs.settle(fenceOf(run!));
+  house.change('UPDATE usage_records SET tries = NULL, purpose = NULL, step = NULL');
+  const old = await timelineOf(house, seq);
+  expect(old.detail).toBe('coarse');
+  expect(old.spans).toContainEqual(
+    expect.objectContaining({ kind: 'model', purpose: 'reply', step: 1, timing: null, firstTextMs: SECOND_MS }),
+  );
+  house.change('DELETE FROM events');
+  const bare = await timelineOf(house, seq);
+  expect(bare.detail).toBe('removed');
+  expect(bare.lines.map(([kind]) => kind)).toEqual(['queue', 'model']);
+});
