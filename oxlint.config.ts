@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
-  ['execution', 'webhooks', 'publishing', 'scheduling'],
+  ['execution', 'webhooks', 'publishing', 'scheduling', 'retention'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],

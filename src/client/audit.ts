@@ -23,6 +23,9 @@ export interface NotedHash {
 export interface AuditVerdict {
   /** Those that were verified. */
   readonly entries: number;
+  /** The last of them, and the last entry that was removed by age before; 0 for none. */
+  readonly lastId: number;
+  readonly removedUntil: number;
   readonly lastHash: string | null;
   readonly broken: { readonly id: number; readonly reason: string } | null;
 }
@@ -76,21 +79,21 @@ export function makeAuditLog(call: CallManagement, { whole }: References): Audit
     follow,
     verify: async (noted) => {
       const head = await call<AuditHeadWire>('GET', '/audit/head');
-      const chain = makeChain(noted);
+      const chain = makeChain(head, noted);
       for (;;) {
         const { items } = await list({ after_id: chain.lastId(), limit: PAGE });
         const due = items.filter(({ id }) => id <= head.last_id);
         for (const entry of due) if (chain.broken() === null) chain.take(entry);
         if (chain.broken() !== null || due.length < PAGE) break;
       }
-      return chain.end(head);
+      return chain.end();
     },
   };
 }
 
 /** Follows the chain, entry by entry, and remembers the last and the first that is broken. */
-function makeChain(noted: NotedHash | undefined) {
-  let [last, lastHash, entries] = [0, NO_HASH, 0];
+function makeChain({ removed_until: start, removed_hash: startHash, ...head }: AuditHeadWire, noted?: NotedHash) {
+  let [last, lastHash, entries] = [start, startHash ?? NO_HASH, 0];
   let broken: AuditVerdict['broken'] = null;
 
   function take(entry: AuditEntryWire): void {
@@ -104,11 +107,22 @@ function makeChain(noted: NotedHash | undefined) {
   }
 
   /** What the chain itself can't show. */
-  function faultAtEnd(head: AuditHeadWire): AuditVerdict['broken'] {
-    const { last_id: lastId, last_hash: headHash, sealed, doubtful_until: doubtful } = head;
+  function faultAtEnd(): AuditVerdict['broken'] {
+    const {
+      last_id: lastId,
+      last_hash: headHash,
+      sealed,
+      doubtful_until: doubtful,
+      start_sealed: isStartSealed,
+    } = head;
+    if (!isStartSealed) return { id: start + 1, reason: 'The start of the log is not as the daemon left it.' };
     if (last < lastId) return { id: last + 1, reason: `The entries from ${last + 1} to ${lastId} are missing.` };
+    if (noted !== undefined && noted.id < start)
+      return { id: noted.id, reason: `Entry ${noted.id} was removed by age: it can't be compared any more.` };
+    if (noted?.id === start && noted.hash !== startHash)
+      return { id: start, reason: `Entry ${start} has another hash than the noted one.` };
     if (noted !== undefined && noted.id > last) return { id: last + 1, reason: `Entry ${noted.id} is missing.` };
-    const isEnd = last === 0 || headHash === lastHash;
+    const isEnd = last === start || headHash === lastHash;
     if (!sealed || !isEnd) return { id: last, reason: 'The end of the log is not as the daemon left it.' };
     if (doubtful === null) return null;
     const when = `When entry ${doubtful + 1} was written, the log was not as the daemon had left it`;
@@ -119,10 +133,12 @@ function makeChain(noted: NotedHash | undefined) {
     take,
     lastId: () => last,
     broken: () => broken,
-    end: (head: AuditHeadWire): AuditVerdict => ({
+    end: (): AuditVerdict => ({
       entries,
+      lastId: last,
       lastHash: entries === 0 ? null : lastHash,
-      broken: broken ?? faultAtEnd(head),
+      removedUntil: start,
+      broken: broken ?? faultAtEnd(),
     }),
   };
 }

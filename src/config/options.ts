@@ -3,6 +3,7 @@
 import type { Option, SectionName, SettingName } from './option.ts';
 import { AGENT_OPTIONS } from './options/agents.ts';
 import { REQUEST_OPTIONS } from './options/requests.ts';
+import { RETENTION_OPTIONS } from './options/retention.ts';
 import { RUN_OPTIONS } from './options/runs.ts';
 
 /** Every setting, in the order in which it is shown. Those of one section stand together. */
@@ -10,6 +11,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...REQUEST_OPTIONS,
   ...RUN_OPTIONS,
   ...AGENT_OPTIONS,
+  ...RETENTION_OPTIONS,
 };
 
 /** What each section is about. */
@@ -32,6 +34,8 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
   artifacts: 'What is kept of the files that agents make: those of each run, and the whole workspace.',
   publish: 'Published pages.',
   disk: 'The disk of the data directory.',
+  retention:
+    'Ages at which things are removed for good. 0 keeps them. Deliveries have `webhooks.retention_days`; see docs/RETENTION.md.',
   egress:
     'What the daemon can reach on behalf of users and agents in addition to the public internet: images by URL, web pages, ' +
     'HTTP tool servers, connected services. Private, loopback and link-local addresses, and all ports except 80 and 443, ' +

@@ -47,11 +47,11 @@ async function build(start: Start): Promise<Daemon> {
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
   const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
 
-  const { blobs, snapshotThread, disk, openSpool } = files;
+  const { blobs, disk, openSpool } = files;
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const engine = makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, disk, sandbox });
+  const engine = makeEngine({ config, live, log, store, bus, ...files, secrets, deriveKey, sandbox });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   const renderer = makeRenderer({ clock: systemClock, log });

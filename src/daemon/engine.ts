@@ -28,6 +28,7 @@ import { makeQueueWait } from '../execution/queue/queue-wait.ts';
 import { makeStopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Disk } from '../files/disk.ts';
+import type { DeriveKey } from '../files/master-key.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
@@ -36,6 +37,7 @@ import type { Store } from '../store/open-store.ts';
 import type { Closer } from './closers.ts';
 import { openPublishing } from './open-publishing.ts';
 import { openQueue } from './open-queue.ts';
+import { openRetention } from './open-retention.ts';
 import { openScheduler } from './open-scheduler.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import { openBroker } from './run-services.ts';
@@ -49,6 +51,7 @@ export interface EngineParts {
   readonly blobs: BlobStore;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
+  readonly deriveKey: DeriveKey;
   readonly disk: Disk;
   readonly sandbox: SandboxProbe;
 }
@@ -57,9 +60,8 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 /** Makes the engine. None of its services works before `start`. */
 export function makeEngine(parts: EngineParts) {
-  const { config, live, log, store, bus, blobs, disk, snapshotThread, secrets, sandbox } = parts;
-  const { places } = config;
-  const { settings } = live;
+  const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
+  const [{ places }, { settings }] = [config, live];
   const grant = () => (sandbox.ok ? sandbox.grant : null);
 
   const broker = openBroker({ config, live, log, store, secrets });
@@ -76,11 +78,20 @@ export function makeEngine(parts: EngineParts) {
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log });
-  const forSweeper = { store, blobs, snapshotThread, workspaces, beforeErasing: webhooks.planner.catchUp };
-  const sweeper = makeSweeper({ ...forSweeper, clock, log });
-  const { released } = sweeper;
-  const collector = makeCollector({ store, blobs, snapshotThread, workspaces, clock, log, settings, released });
-  const publishing = openPublishing({ live, store, blobs, disk, collector, released, clock, log });
+  const planned = webhooks.planner.catchUp;
+  const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: planned, clock });
+  const collector = makeCollector({
+    store,
+    blobs,
+    snapshotThread,
+    workspaces,
+    clock,
+    log,
+    settings,
+    released: sweeper.released,
+  });
+  const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
+  const retention = openRetention({ ...parts, planned, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
@@ -103,6 +114,7 @@ export function makeEngine(parts: EngineParts) {
     { start: orphanedBlobs.wake, stop: orphanedBlobs.stop },
     { start: webhooks.start, stop: webhooks.stop },
     { start: sweeper.wake, stop: sweeper.stop },
+    { start: retention.wake, stop: retention.stop },
     { start: publishing.start, stop: publishing.stop },
     { start: collector.start, stop: collector.stop },
     { stop: pool.destroy },
@@ -113,7 +125,7 @@ export function makeEngine(parts: EngineParts) {
     openScheduler({ ...parts, node, clock }),
   ];
   return {
-    rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives, webhooks, publishing },
+    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {

@@ -96,6 +96,14 @@ export interface Settings {
     /** With less free, new turns are refused, and commands are ended. */
     readonly keepFreeMb: number;
   };
+  /** Ages at which things are removed; 0 keeps them. */
+  readonly retention: {
+    /** Journals of ended runs, and events of sessions. */
+    readonly eventsDays: number;
+    /** Journals, tool calls and their results, of ended runs. */
+    readonly runsDays: number;
+    readonly auditDays: number;
+  };
   readonly egress: {
     /** What can be reached in addition to the public internet (H7). */
     readonly allow: readonly EgressRule[];

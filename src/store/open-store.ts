@@ -73,6 +73,7 @@ import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
 import { makeWaitForUser } from './runs/wait-for-user.ts';
 import { makeWorkerNodes } from './runs/worker-nodes.ts';
+import { makeRetention } from './retention/retention.ts';
 
 export type Store = ReturnType<typeof makeStore>;
 
@@ -99,13 +100,7 @@ function makeStore(database: Database) {
     screenshots: makeScreenshots(database),
     events: { ...makeEvents(database), ...makeSessionEvents(database) },
     nodes: makeWorkerNodes(database),
-    artifacts: {
-      ...makeArtifactQueue(database),
-      ...makeRecordArtifacts(database),
-      ...makeWorkspaceExports(database),
-      ...makeWorkspaceTree(database),
-      ...makeReadArtifacts(database),
-    },
+    artifacts: makeArtifacts(database),
     office: makeOfficeReads(database),
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),
@@ -121,6 +116,7 @@ function makeStore(database: Database) {
     publishJobs: makePublishJobs(database),
     pageRemovals: makePageRemovals(database),
     runs: makeRunVerbs(database),
+    retention: makeRetention(database),
     ...stateOf(database),
     onPlanned: planning.onPlanned,
   };
@@ -145,6 +141,16 @@ function makeRunVerbs(database: Database) {
     ...makeStopRuns(database),
     ...makeWaitForUser(database),
     ...makeExpireQueued(database),
+  };
+}
+
+function makeArtifacts(database: Database) {
+  return {
+    ...makeArtifactQueue(database),
+    ...makeRecordArtifacts(database),
+    ...makeWorkspaceExports(database),
+    ...makeWorkspaceTree(database),
+    ...makeReadArtifacts(database),
   };
 }
 

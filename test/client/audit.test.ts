@@ -1,6 +1,6 @@
 // The audit log verified by its reader: page by page, to the first broken entry.
 import { expect, test } from 'vitest';
-import { makeAuditLog } from '../../src/client/audit.ts';
+import { makeAuditLog, type NotedHash } from '../../src/client/audit.ts';
 import type { CallManagement } from '../../src/client/references.ts';
 import { auditHashOf, NO_HASH } from '../../src/domain/people/audit.ts';
 import { isoTime } from '../../src/domain/clock.ts';
@@ -40,6 +40,9 @@ function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> 
     last_hash: entries.at(-1)?.hash ?? null,
     sealed: true,
     doubtful_until: null,
+    removed_until: 0,
+    removed_hash: null,
+    start_sealed: true,
     ...head,
   };
   const call = (async (_method: string, path: string) => {
@@ -56,12 +59,24 @@ function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> 
 test('an intact log is verified to its end, a page at a time', async () => {
   const entries = aLog(1_203);
   const { log, asked } = logOf(entries);
-  expect(await log.verify()).toEqual({ entries: 1_203, lastHash: entries[1_202]!.hash, broken: null });
+  expect(await log.verify()).toEqual({
+    entries: 1_203,
+    lastId: 1_203,
+    removedUntil: 0,
+    lastHash: entries[1_202]!.hash,
+    broken: null,
+  });
   expect(asked).toEqual(['/audit/head', ...[0, 500, 1_000].map((after) => `/audit?after_id=${after}&limit=500`)]);
 });
 
 test('an empty log is intact', async () => {
-  expect(await logOf([]).log.verify()).toEqual({ entries: 0, lastHash: null, broken: null });
+  expect(await logOf([]).log.verify()).toEqual({
+    entries: 0,
+    lastId: 0,
+    removedUntil: 0,
+    lastHash: null,
+    broken: null,
+  });
 });
 
 test('what is written meanwhile is not looked at', async () => {
@@ -105,4 +120,18 @@ test('a noted hash shows a log that was replaced by another one, or by an older 
   expect((await logOf(entries).log.verify(noted)).broken).toBeNull();
   expect((await logOf(entries).log.verify({ ...noted, hash: NO_HASH })).broken).toMatchObject({ id: 6 });
   expect((await logOf(entries.slice(0, 5)).log.verify(noted)).broken).toMatchObject({ id: 6 });
+});
+
+test('a log whose oldest entries were removed is verified from the last of them on', async () => {
+  const entries = aLog(9);
+  const start = { removed_until: 4, removed_hash: entries[3]!.hash };
+  const verified = await logOf(entries.slice(4), start).log.verify();
+  expect(verified).toEqual({ entries: 5, lastId: 9, removedUntil: 4, lastHash: entries[8]!.hash, broken: null });
+  const reasonOf = async (kept: readonly AuditEntryWire[], head: Partial<AuditHeadWire>, noted?: NotedHash) =>
+    (await logOf(kept, head).log.verify(noted)).broken?.reason;
+  expect(await reasonOf(entries.slice(5), start)).toBe('Entry 5 is missing.');
+  expect(await reasonOf(entries.slice(4), {})).toBe('Entry 1 is missing.');
+  expect(await reasonOf(entries.slice(4), { ...start, start_sealed: false })).toContain('The start of the log');
+  expect(await reasonOf(entries.slice(4), start, { id: 3, hash: entries[2]!.hash })).toContain('removed by age');
+  expect(await reasonOf(entries.slice(4), start, { id: 4, hash: 'f'.repeat(64) })).toContain('another hash');
 });

@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = {
   'insight.list': 'user',
   'insight.read': 'insight',
   'insight.change': 'insight',
+  'audit.remove': 'audit_entry',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
@@ -80,7 +81,7 @@ export interface NewAuditEntry {
   readonly requestId: string;
 }
 
-/** An entry of the log. Ids count up from 1 without a gap; `at`, epoch ms, is never before that of the entry before. */
+/** An entry of the log. Ids count up from 1 without a gap, the oldest may be removed by age; `at`, epoch ms, is never before that of the entry before. */
 export interface AuditEntry extends NewAuditEntry {
   readonly id: number;
   readonly at: number;

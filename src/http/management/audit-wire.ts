@@ -4,8 +4,16 @@ import { isoTime } from '../../domain/clock.ts';
 import type { AuditHead } from '../../store/audit/audit-entries.ts';
 import type { AuditEntryWire, AuditHeadWire } from '../../wire/people/audit.ts';
 
-export function renderAuditHead({ lastId, lastHash, isSealed, doubtfulUntil }: AuditHead): AuditHeadWire {
-  return { last_id: lastId, last_hash: lastHash, sealed: isSealed, doubtful_until: doubtfulUntil };
+export function renderAuditHead(head: AuditHead): AuditHeadWire {
+  return {
+    last_id: head.lastId,
+    last_hash: head.lastHash,
+    sealed: head.isSealed,
+    doubtful_until: head.doubtfulUntil,
+    removed_until: head.removedId,
+    removed_hash: head.removedHash,
+    start_sealed: head.isStartSealed,
+  };
 }
 
 export function renderAuditEntry({ actor, ...entry }: AuditEntry): AuditEntryWire {

@@ -4,6 +4,7 @@ import type { Listing } from '../../domain/listing.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
+import { isStartIntact, START, type StartRow } from './audit-start.ts';
 import { HEAD, type HeadRow, isIntact, LAST, makeAuditedWrite, type Note, type Seal } from './record-entry.ts';
 
 /** Null means no filter. */
@@ -34,9 +35,14 @@ export interface AuditHead {
   readonly isSealed: boolean;
   /** When it once did not, the last entry of that time: this entry and all before it may have been altered. */
   readonly doubtfulUntil: number | null;
+  /** The last entry that was removed by age, which the chain continues from; 0 and null when none was. */
+  readonly removedId: number;
+  readonly removedHash: string | null;
+  /** Whether the seal of that entry holds. */
+  readonly isStartSealed: boolean;
 }
 
-interface AuditRow {
+export interface AuditRow {
   id: number;
   at: number;
   user_id: string | null;
@@ -85,7 +91,11 @@ export function makeAuditEntries(database: Database) {
     getHead: read(function* (tx: Reader, seal: Seal): Step<AuditHead> {
       const head = yield* tx.get<HeadRow>(HEAD);
       const last = yield* tx.get<HeadRow>(LAST);
+      const start = yield* tx.get<StartRow>(START);
       return {
+        removedId: start?.removed_id ?? 0,
+        removedHash: start?.removed_hash ?? null,
+        isStartSealed: isStartIntact(start, seal),
         lastId: head?.last_id ?? last?.last_id ?? 0,
         lastHash: head?.last_hash ?? last?.last_hash ?? null,
         isSealed: isIntact(head, last, seal),
@@ -99,8 +109,9 @@ export function makeAuditEntries(database: Database) {
 function* idsOf(tx: Reader, { fromAt, toAt }: AuditFilter): Step<{ after: number; upTo: number }> {
   const lastBefore = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
   const last = toAt === null ? yield* tx.get<{ last_id: number }>(LAST) : undefined;
+  const removed = (yield* tx.get<StartRow>(START))?.removed_id ?? 0;
   return {
-    after: fromAt === null ? 0 : ((yield* tx.get<{ id: number }>(lastBefore, fromAt))?.id ?? 0),
+    after: fromAt === null ? removed : ((yield* tx.get<{ id: number }>(lastBefore, fromAt))?.id ?? removed),
     upTo: toAt === null ? (last?.last_id ?? 0) : ((yield* tx.get<{ id: number }>(lastBefore, toAt))?.id ?? 0),
   };
 }
@@ -123,7 +134,7 @@ function* countUpTo(tx: Reader, { where, values }: ReturnType<typeof conditions>
   return (yield* tx.get<{ total: number }>(sql, ...values, MAX_COUNTED))!.total;
 }
 
-function toEntry(row: AuditRow): AuditEntry {
+export function toEntry(row: AuditRow): AuditEntry {
   return {
     id: row.id,
     at: row.at,

@@ -71,7 +71,8 @@ function* auditIn(
   return { result, entry: fresh && (yield* recordIn(tx, fresh, note!.seal)) };
 }
 
-function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): Step<AuditEntry> {
+/** Adds an entry. */
+export function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): Step<AuditEntry> {
   const head = yield* tx.get<HeadRow>(HEAD);
   const last = yield* tx.get<Last>(LAST);
   // When the log was cut short, the head still has the old end, so the gap stays visible.

@@ -25,6 +25,7 @@ import { eventsOfResults } from './migrations/018-events-of-results.ts';
 import { publishing } from './migrations/019-publishing.ts';
 import { scheduledTasks } from './migrations/020-scheduled-tasks.ts';
 import { timingOfCalls } from './migrations/021-timing-of-calls.ts';
+import { retention } from './migrations/022-retention.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -49,6 +50,7 @@ const MIGRATIONS: readonly string[] = [
   publishing,
   scheduledTasks,
   timingOfCalls,
+  retention,
 ];
 
 /** The schema version this code writes. */

@@ -3,6 +3,7 @@ import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-eve
 import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { retellIn } from '../retention/retold-run.ts';
 
 export interface EventRow {
   id: number;
@@ -48,14 +49,19 @@ export type Events = ReturnType<typeof makeEvents>;
 /** The verbs that read the journal. */
 export function makeEvents({ read }: Database) {
   return {
-    /** Up to `limit` events of a run with an id above `afterId`, in order. */
+    /**
+     * Up to `limit` events of a run with an id above `afterId`, in order. When they were removed by age: the run as it is told
+     * from its other rows, or `not_found` for a reader that has a part.
+     */
     listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<JournalEvent[]> {
-      return (yield* tx.all<EventRow>(
+      const rows = yield* tx.all<EventRow>(
         `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
         runSeq,
         afterId,
         limit,
-      )).map(toEvent);
+      );
+      if (rows[0]?.stream_seq === 1) return rows.map(toEvent);
+      return (yield* retellIn(tx, runSeq, afterId)) ?? rows.map(toEvent);
     }),
 
     /** Whether a run has ended. When its terminal event can't be read, its session was deleted. */

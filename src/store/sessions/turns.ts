@@ -233,7 +233,8 @@ interface ToolCallRow {
   output: string | null;
 }
 
-function toSteps(steps: readonly StepRow[], calls: readonly ToolCallRow[]): StoredStep[] {
+function toSteps(rows: readonly StepRow[], calls: readonly ToolCallRow[]): StoredStep[] {
+  const steps = calls.length === 0 && rows.every(({ message }) => message === 'null') ? saidTogether(rows) : rows;
   return steps.map((row) => ({
     step: row.step,
     kind: row.kind,
@@ -247,6 +248,13 @@ function toSteps(steps: readonly StepRow[], calls: readonly ToolCallRow[]): Stor
     },
     calls: calls.filter((call) => call.step === row.step).map(toStoredCall),
   }));
+}
+
+/** Without their details, replies followed each other with nothing in between: they are one. */
+function saidTogether(rows: readonly StepRow[]): StepRow[] {
+  const last = rows.at(-1);
+  if (last === undefined) return [];
+  return [{ ...last, text: rows.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n') }];
 }
 
 function toStoredCall(row: ToolCallRow): StoredCall {

@@ -28,7 +28,10 @@ export const auditEntry = named(
 );
 export type AuditEntryWire = Static<typeof auditEntry>;
 
-/** The end of the log. `sealed`: it is as the daemon left it. `doubtful_until`: once it wasn't, after this entry. */
+/**
+ * The end of the log, and its start. `sealed`: the end is as the daemon left it. `doubtful_until`: once it wasn't, after this
+ * entry. `removed_until`: the last entry that was removed by age, 0 for none; the chain continues from its hash.
+ */
 export const auditHead = named(
   'AuditHead',
   object({
@@ -36,6 +39,9 @@ export const auditHead = named(
     last_hash: nullable(string),
     sealed: boolean,
     doubtful_until: nullable(integer({ from: 0 })),
+    removed_until: integer({ from: 0 }),
+    removed_hash: nullable(string),
+    start_sealed: boolean,
   }),
 );
 export type AuditHeadWire = Static<typeof auditHead>;

@@ -72,6 +72,9 @@ test('each hash is made of the one before and of every field of its entry', asyn
     lastHash: entries[2]!.hash,
     isSealed: true,
     doubtfulUntil: null,
+    removedId: 0,
+    removedHash: null,
+    isStartSealed: true,
   });
 });
 

@@ -63,6 +63,7 @@ export const SETTINGS: Settings = {
   workers: { threads: 1, runsPerThread: 1, memoryMb: 256, hangTimeoutSeconds: 30 },
   streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 5 },
   shell: { enabled: false, timeoutSeconds: 60, maxOutputKb: 64, memoryMb: 256, maxProcesses: 64 },
+  retention: { eventsDays: 0, runsDays: 0, auditDays: 0 },
   egress: { allow: [] },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },

@@ -29,6 +29,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callWebhooks(house);
   await callPublishing(house);
   await callAudit(house);
+  await callRetention(house);
   await callDeletion(house);
   return uncalled();
 }
@@ -494,6 +495,29 @@ async function callAudit({ store: { audit } }: StoreHouse): Promise<void> {
     await audit.list({ ...nothing, ...filter }, { beforeId: null, afterId: 1, limit: 9 });
   }
   await audit.getHead(() => 'seal');
+}
+
+async function callRetention({ store, clock }: StoreHouse): Promise<void> {
+  const { retention } = store;
+  await retention.lookAtClock();
+  await retention.heldUntil();
+  await retention.trustClock();
+  clock.advance(9 * 86_400_000);
+  const batch = () => ({ room: () => 9 });
+  const { items } = await store.runs.list({ sessionSeq: null, status: null, limit: 99, offset: 0 });
+  const ended = items.find(({ finishedAt }) => finishedAt !== null);
+  while ((await retention.eventsOfSessions(clock.now(), batch())).rows > 0);
+  let left = 30;
+  const some = { room: () => ((left -= 1) > 0 ? 9 : 0) };
+  await retention.eventsOfRuns(clock.now(), some);
+  if (ended !== undefined) await store.events.listOfRun(ended.seq, 0, 9);
+  await retention.detailsOfRuns(clock.now(), {
+    room: (
+      (rooms) => () =>
+        rooms-- > 0 ? 9 : 0
+    )(30),
+  });
+  await retention.auditEntries(clock.now(), batch(), () => 'seal');
 }
 
 async function callDeletion(house: StoreHouse): Promise<void> {

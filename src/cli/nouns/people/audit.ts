@@ -118,11 +118,13 @@ function lineOf({ id, at, actor, action, target_id: target, session_id: session,
 }
 
 async function verify({ client, out }: Context, { expect }: { readonly expect?: NotedHash }): Promise<void> {
-  const { entries, lastHash, broken } = await client().audit.verify(expect);
-  const document = { ok: broken === null, entries, last_hash: lastHash, broken_id: broken?.id ?? null };
+  const { entries, lastId, lastHash, removedUntil, broken } = await client().audit.verify(expect);
+  const facts = { entries, last_hash: lastHash, removed_until: removedUntil };
+  const document = { ok: broken === null, ...facts, broken_id: broken?.id ?? null };
   if (out.format === 'json') out.json({ ...document, reason: broken?.reason ?? null });
   if (broken !== null) throw new CommandError('checkFailed', out.format === 'json' ? '' : broken.reason);
   if (out.format === 'json') return;
-  const end = lastHash === null ? '' : ` The last is ${entries}:${lastHash}`;
-  out.text(`The audit log is intact, with ${entries} ${entries === 1 ? 'entry' : 'entries'}.${end}\n`);
+  const end = lastHash === null ? '' : ` The last is ${lastId}:${lastHash}`;
+  const removed = removedUntil === 0 ? '' : ` Entries up to ${removedUntil} were removed by age.`;
+  out.text(`The audit log is intact, with ${entries} ${entries === 1 ? 'entry' : 'entries'}.${removed}${end}\n`);
 }

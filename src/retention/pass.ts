@@ -1,0 +1,57 @@
+// One pass over everything that is old, in short commits with pauses in between.
+import type { Clock } from '../domain/clock.ts';
+import { makeBatch } from '../store/retention/batch.ts';
+import type { Kind } from './kinds.ts';
+
+/** How a pass is doing. `removed`: rows by kind. */
+export interface PassReport {
+  readonly startedAt: number;
+  /** Null while it is in progress. */
+  readonly endedAt: number | null;
+  readonly removed: Readonly<Record<string, number>>;
+}
+
+/** After a commit, others get this many times its duration, and at least the minimum. */
+const SHARE_FOR_OTHERS = 4;
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 200;
+
+/** What is to be removed now, and before which moment. */
+export interface Due {
+  readonly kind: Pick<Kind, 'name' | 'remove'>;
+  readonly before: number;
+}
+
+/** Removes what is due until nothing is left or the signal aborts; calls `told` with the rows of each commit. */
+export async function removeDue(
+  due: readonly Due[],
+  { clock, stopping, told }: { clock: Clock; stopping: AbortSignal; told(kind: string, rows: number): void },
+): Promise<void> {
+  for (const { kind, before } of due) {
+    for (let more = true; more && !stopping.aborted; ) {
+      const startedAt = clock.monotonic();
+      const removed = await kind.remove(
+        before,
+        makeBatch(() => clock.monotonic()),
+      );
+      told(kind.name, removed.rows);
+      ({ more } = removed);
+      const tookMs = clock.monotonic() - startedAt;
+      if (more) await pause(clock, Math.min(Math.max(tookMs * SHARE_FOR_OTHERS, MIN_PAUSE_MS), MAX_PAUSE_MS), stopping);
+    }
+  }
+}
+
+/** Ends early when the signal aborts. */
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = clock.after(delayMs, done);
+    function done(): void {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

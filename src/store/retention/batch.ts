@@ -1,0 +1,36 @@
+// What one commit may remove: it ends when its time is over, so that no request waits for it.
+
+/** Rows are removed in portions; after each, the time is looked at. */
+export interface Batch {
+  /** How many rows of a weight the next statement may remove; 0 when the commit must end. */
+  room(weight?: number): number;
+}
+
+/** What a commit has removed, and whether more may be left. */
+export interface Removed {
+  readonly rows: number;
+  readonly more: boolean;
+}
+
+/** Milliseconds of statements in one commit; syncing comes on top. */
+const BATCH_MS = 6;
+/** Rows of the journal in one statement. */
+const PORTION = 100;
+/** Portions in one commit, however fast they are. */
+const MAX_PORTIONS = 40;
+/** The weight of a row that may be large. */
+export const LARGE = 20;
+
+/** A batch whose time begins with its first statement. `monotonic` is in milliseconds. */
+export function makeBatch(monotonic: () => number): Batch {
+  let startedAt: number | undefined;
+  let portions = 0;
+  return {
+    room: (weight = 1) => {
+      startedAt ??= monotonic();
+      if (portions === MAX_PORTIONS || monotonic() - startedAt >= BATCH_MS) return 0;
+      portions += 1;
+      return Math.max(1, Math.floor(PORTION / weight));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// Removes the journal of what is over: of whole runs, and what sessions had beside them.
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { newestEventId } from '../webhooks/webhook-events.ts';
+import type { Batch, Removed } from './batch.ts';
+
+/**
+ * The last event that may be removed. What isn't planned yet is still to be delivered, and the newest event stays, because the
+ * next id is counted from it.
+ */
+function* lastRemovable(tx: Transaction): Step<number> {
+  const { cursor } = (yield* tx.get<{ cursor: number }>('SELECT cursor FROM webhook_planning'))!;
+  return Math.min(cursor, (yield* newestEventId(tx)) - 1);
+}
+
+/** The oldest run that has its journal. Its artifacts are known, so it gets no more events. */
+const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at IS NOT NULL AND events_removed_at IS NULL
+  ORDER BY finished_at LIMIT 1`;
+const LAST_OF_RUN = 'SELECT id FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+
+/** The verbs. Each is one commit, and is called until nothing is left; a kill in between does no harm. */
+export function makeRemoveEvents({ write }: Database) {
+  return {
+    /** Removes the events of runs that ended before a moment, the oldest runs first. A run loses its first events first. */
+    ofRuns: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
+      const last = yield* lastRemovable(tx);
+      let rows = 0;
+      for (let room = batch.room(); room > 0; room = batch.room()) {
+        const run = yield* tx.get<{ seq: number }>(OLDEST_RUN, before);
+        const end = run && (yield* tx.get<{ id: number }>(LAST_OF_RUN, run.seq));
+        if (run === undefined || (end?.id ?? 0) > last) return { rows, more: false };
+        const removed = yield* tx.run(
+          'DELETE FROM events WHERE run_seq = ? ORDER BY stream_seq LIMIT ?',
+          run.seq,
+          room,
+        );
+        rows += removed;
+        if (removed === room) continue;
+        yield* tx.run('DELETE FROM discarded_texts WHERE run_seq = ?', run.seq);
+        yield* tx.run('UPDATE runs SET events_removed_at = ? WHERE seq = ?', tx.now, run.seq);
+      }
+      return { rows, more: true };
+    }, 'free'),
+
+    /** Removes older events of sessions that belong to no run. */
+    ofSessions: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
+      const last = yield* lastRemovable(tx);
+      let rows = 0;
+      for (let room = batch.room(); room > 0; room = batch.room()) {
+        const removed = yield* tx.run(
+          `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE run_seq IS NULL AND created_at < ?
+             ORDER BY created_at LIMIT ?) AND id <= ?`,
+          before,
+          room,
+          last,
+        );
+        rows += removed;
+        if (removed < room) return { rows, more: false };
+      }
+      return { rows, more: true };
+    }, 'free'),
+  };
+}

@@ -1,0 +1,36 @@
+// The clock that retention has seen, kept over restarts.
+import { lookAtClock, type SeenClock } from '../../domain/retention/clock-guard.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+
+const SEEN = 'SELECT seen_at AS seenAt, held_until AS heldUntil FROM retention_clock';
+
+/** The verbs. */
+export function makeRetentionClock({ read, write }: Database) {
+  return {
+    /** Looks at the clock: after a jump, nothing may be removed for a while. */
+    lookAtClock: write(function* (tx: Transaction): Step<SeenClock> {
+      return yield* keepIn(tx, lookAtClock(yield* tx.get<SeenClock>(SEEN), tx.now));
+    }, 'free'),
+
+    /** An operator says that the clock is right. */
+    trustClock: write(function* (tx: Transaction): Step<SeenClock> {
+      return yield* keepIn(tx, { seenAt: tx.now, heldUntil: null });
+    }, 'free'),
+
+    /** Until when nothing is removed; null without a jump. */
+    heldUntil: read(function* (tx: Reader): Step<number | null> {
+      return (yield* tx.get<SeenClock>(SEEN))?.heldUntil ?? null;
+    }),
+  };
+}
+
+function* keepIn(tx: Transaction, seen: SeenClock): Step<SeenClock> {
+  yield* tx.run(
+    `INSERT INTO retention_clock (id, seen_at, held_until) VALUES (1, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, held_until = excluded.held_until`,
+    seen.seenAt,
+    seen.heldUntil,
+  );
+  return seen;
+}

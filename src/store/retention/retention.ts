@@ -1,0 +1,18 @@
+// The verbs of retention: each removes a part of what is old in one short commit.
+import type { Database } from '../engine/database.ts';
+import { makeRemoveAudit } from './remove-audit.ts';
+import { makeRemoveDetails } from './remove-details.ts';
+import { makeRemoveEvents } from './remove-events.ts';
+import { makeRetentionClock } from './retention-clock.ts';
+
+/** Makes them. */
+export function makeRetention(database: Database) {
+  const events = makeRemoveEvents(database);
+  return {
+    ...makeRetentionClock(database),
+    ...makeRemoveAudit(database),
+    eventsOfRuns: events.ofRuns,
+    eventsOfSessions: events.ofSessions,
+    detailsOfRuns: makeRemoveDetails(database).ofRuns,
+  };
+}

@@ -1,0 +1,246 @@
+// Retention: what goes by age, what stays true of it, and what a clock that jumps can't do.
+import { expect, onTestFinished, test } from 'vitest';
+import { auditHashOf, type NewAuditEntry, NO_HASH } from '../../src/domain/people/audit.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { makeRetention } from '../../src/retention/retention.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
+import { aWebhook, renderId } from '../support/store/webhooks.ts';
+
+const DAY = 86_400_000;
+const NEVER = { eventsDays: 0, runsDays: 0, auditDays: 0 } as Settings['retention'];
+const seal = (text: string) => `sealed ${text}`;
+
+async function retentionHouse(given: Partial<Settings['retention']> = {}) {
+  const house = await storeHouse();
+  const { store, clock } = house;
+  let keep = { ...NEVER, ...given };
+  const retention = makeRetention({
+    store,
+    seal,
+    beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
+    clock,
+    log: makeLog({ level: 'fatal' }),
+    settings: () => ({ retention: keep }),
+  });
+  onTestFinished(() => retention.stop());
+  /** Waits for the work in progress; its pauses pass at once. */
+  const settled = async () => {
+    for (let isOver = false; !isOver; ) {
+      isOver = await Promise.race([
+        retention.settled().then(() => true),
+        new Promise<false>((resolve) => void setImmediate(() => resolve(false))),
+      ]);
+      if (!isOver) clock.advance(5);
+    }
+  };
+  /** Works until nothing is due. Time that has passed before may have begun to work already. */
+  const pass = async () => {
+    for (let times = 0; times < 2; times += 1) {
+      await settled();
+      retention.wake();
+    }
+    await settled();
+  };
+  /** A run with a tool call and an answer in two texts. */
+  const finished = async (turn: Parameters<typeof house.accept>[0] = {}) => {
+    const accepted = await house.accept(turn);
+    const [run] = await house.claim();
+    const fence = fenceOf(run!);
+    const calls = [{ id: 'x', name: 'shell', input: { command: 'ls' } }];
+    await store.runs.recordStep(fence, aStep({ text: 'I look.', calls }), FREE);
+    const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: 'a lot', durationMs: 1 };
+    await store.runs.recordToolResult(fence, result);
+    await store.runs.recordStep(fence, aStep({ step: 2, text: 'Here it is.' }), FREE);
+    await store.runs.finalize(fence, { outcome: 'completed', answer: 'Here it is.', stopReason: 'end_turn' });
+    await store.runs.settle(fence, { untouched: true });
+    return accepted;
+  };
+  const count = (from: string) => house.rows<{ n: number }>(`SELECT count(*) AS n FROM ${from}`)[0]!.n;
+  /** Days pass in which the daemon looked at the clock. */
+  const days = async (number: number) => {
+    for (let day = 0; day < number; day += 1) {
+      clock.advance(DAY);
+      await store.retention.lookAtClock();
+    }
+  };
+  const set = (settings: Partial<Settings['retention']>) => void (keep = { ...NEVER, ...settings });
+  return { ...house, retention, pass, finished, count, days, set };
+}
+
+test('nothing is removed unless a setting says when', async () => {
+  const house = await retentionHouse();
+  await house.finished();
+  await house.days(400);
+  const before = house.count('events');
+  await house.pass();
+  expect(house.count('events')).toBe(before);
+  expect(house.retention.due()).toEqual([]);
+});
+
+test('a run loses its journal at its age, and keeps its answer, its history and its usage', async () => {
+  const house = await retentionHouse({ eventsDays: 10 });
+  const old = await house.finished();
+  await house.days(9);
+  const young = await house.finished();
+  await house.days(1);
+  house.clock.advance(1);
+  const before = await house.store.sessions.listMessages(old.sessionSeq);
+  await house.pass();
+  expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBe(0);
+  expect(house.count(`events WHERE run_seq = ${young.seq}`)).toBeGreaterThan(5);
+  expect(await house.store.sessions.listMessages(old.sessionSeq)).toEqual(before);
+  expect(await house.store.runs.getOutcome(old.seq)).toMatchObject({ status: 'completed', answer: 'Here it is.' });
+  expect(house.count('usage_records')).toBe(4);
+});
+
+test('a stream of a run without its journal has what was said and its end; one that had a part is told so', async () => {
+  const house = await retentionHouse({ eventsDays: 1 });
+  const old = await house.finished();
+  const whole = await house.store.events.listOfRun(old.seq, 0, 100);
+  await house.finished();
+  await house.days(2);
+  await house.pass();
+  const told = await house.store.events.listOfRun(old.seq, 0, 100);
+  const textOf = (events: typeof told) =>
+    events.flatMap((event) => (event.type === 'content_block_delta' ? [event.payload.text] : []));
+  expect(textOf(told)).toEqual(['I look.', 'Here it is.']);
+  for (const type of ['run.finalizing', 'message', 'run.done'])
+    expect(told.find((event) => event.type === type)?.payload).toEqual(
+      whole.find((event) => event.type === type)?.payload,
+    );
+  await expect(house.store.events.listOfRun(old.seq, whole[2]!.id, 100)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
+test('the newest event stays, so that no id is given twice', async () => {
+  const house = await retentionHouse({ eventsDays: 1 });
+  await house.finished();
+  await house.days(5);
+  const [newest] = house.rows<{ id: number }>('SELECT max(id) AS id FROM events');
+  await house.pass();
+  const next = await house.accept();
+  const [first] = await house.store.events.listOfRun(next.seq, 0, 1);
+  expect(first!.id).toBe(newest!.id + 1);
+});
+
+test('an event that is not planned yet is never removed', async () => {
+  const house = await retentionHouse({ eventsDays: 1 });
+  await house.store.webhooks.create(aWebhook(), renderId);
+  const old = await house.finished();
+  await house.finished();
+  await house.days(3);
+  const { eventsOfRuns } = house.store.retention;
+  const batch = () => ({ room: () => 100 });
+  expect(await eventsOfRuns(house.clock.now(), batch())).toEqual({ rows: 0, more: false });
+  expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBeGreaterThan(0);
+  await house.pass();
+  expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBe(0);
+});
+
+test('what a kill interrupts is continued: a run that has lost its first events tells the same as one that has lost all', async () => {
+  const house = await retentionHouse({ eventsDays: 1 });
+  const old = await house.finished();
+  await house.finished();
+  await house.days(2);
+  await house.store.deliveries.plan(renderId);
+  let rooms = 1;
+  await house.store.retention.eventsOfRuns(house.clock.now(), { room: () => (rooms-- > 0 ? 3 : 0) });
+  expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBeGreaterThan(0);
+  const told = await house.store.events.listOfRun(old.seq, 0, 100);
+  await house.pass();
+  expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBe(0);
+  expect(await house.store.events.listOfRun(old.seq, 0, 100)).toEqual(told);
+});
+
+test('details of runs go with their events; what was said stays in the history and for the next turn', async () => {
+  const house = await retentionHouse({ runsDays: 30 });
+  const old = await house.finished();
+  await house.days(31);
+  const next = await house.accept({ sessionId: old.sessionId });
+  await house.pass();
+  expect([house.count('tool_calls'), house.count("steps WHERE message <> 'null'"), house.count('steps')]).toEqual([
+    0, 0, 2,
+  ]);
+  const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, {
+    characters: 9_999,
+    bytes: 9_999,
+    documentBytes: 9_999,
+  });
+  expect(turns[0]!.steps).toMatchObject([{ text: 'I look.\n\nHere it is.', calls: [], message: null }]);
+  const messages = await house.store.sessions.listMessages(old.sessionSeq);
+  expect(JSON.stringify(messages)).toContain('I look.');
+  expect(JSON.stringify(messages)).not.toContain('a lot');
+});
+
+test('a clock that jumps ahead removes nothing for a day; one that is put right removes nothing at all', async () => {
+  const house = await retentionHouse({ eventsDays: 30 });
+  const run = await house.finished();
+  await house.finished();
+  await house.pass();
+  const left = () => house.count(`events WHERE run_seq = ${run.seq}`);
+  house.clock.jump(365 * DAY);
+  await house.pass();
+  house.clock.advance(DAY - 3_600_000);
+  await house.pass();
+  expect(left()).toBeGreaterThan(0);
+  house.clock.jump(-365 * DAY);
+  await house.pass();
+  expect(left()).toBeGreaterThan(0);
+  expect(await house.store.retention.heldUntil()).toBe(null);
+  house.clock.jump(365 * DAY);
+  await house.pass();
+  expect(await house.store.retention.heldUntil()).not.toBe(null);
+  await house.store.retention.trustClock();
+  await house.pass();
+  expect(left()).toBe(0);
+});
+
+const entry: NewAuditEntry = {
+  actor: { userId: null, username: 'operator', via: 'socket', keyId: null },
+  action: 'user.create',
+  targetType: 'user',
+  targetId: 'u',
+  sessionId: null,
+  address: 'socket',
+  requestId: 'r',
+};
+const note = { seal, entryOf: () => entry, recorded: () => undefined };
+const EVERYTHING = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
+
+test('the audit log loses its oldest entries, says so, and its chain continues from the last of them', async () => {
+  const house = await retentionHouse({ auditDays: 10 });
+  const { audit } = house.store;
+  for (let no = 0; no < 130; no += 1) await audit.record(note);
+  await house.days(5);
+  await audit.record(note);
+  await house.days(7);
+  await house.pass();
+  const { items, total } = await audit.list(EVERYTHING, { beforeId: null, afterId: null, limit: 500 });
+  const head = await audit.getHead(seal);
+  expect(head).toMatchObject({ removedId: 130, isSealed: true, isStartSealed: true, doubtfulUntil: null });
+  expect(total).toBe(items.length);
+  const chain = items.toReversed();
+  expect(chain.map(({ action }) => action)).toEqual(['user.create', 'audit.remove', 'audit.remove', 'audit.remove']);
+  expect(chain[1]!.targetId).toBe('1-50');
+  let last = { id: head.removedId, hash: head.removedHash ?? NO_HASH };
+  for (const one of chain) {
+    expect(one.id).toBe(last.id + 1);
+    expect(one.hash).toBe(auditHashOf(last.hash, one));
+    last = one;
+  }
+  const before = house.count('audit_entries');
+  await house.pass();
+  expect(house.count('audit_entries')).toBe(before);
+});
+
+test('entries that are not as they were written stay for whoever verifies them', async () => {
+  const house = await retentionHouse({ auditDays: 1 });
+  const { audit, retention } = house.store;
+  for (let no = 0; no < 9; no += 1) await audit.record(note);
+  await house.days(4);
+  const otherSeal = (text: string) => `forged ${text}`;
+  const once = () => ({ room: () => 4 });
+  await retention.auditEntries(house.clock.now(), once(), seal);
+  expect((await audit.getHead(otherSeal)).isStartSealed).toBe(false);
+  expect(await retention.auditEntries(house.clock.now(), once(), otherSeal)).toEqual({ rows: 0, more: false });
+});
