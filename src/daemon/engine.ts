@@ -78,8 +78,7 @@ export function makeEngine(parts: EngineParts) {
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log });
-  const planned = webhooks.planner.catchUp;
-  const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: planned, clock });
+  const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({
     store,
     blobs,
@@ -91,7 +90,7 @@ export function makeEngine(parts: EngineParts) {
     released: sweeper.released,
   });
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
-  const retention = openRetention({ ...parts, planned, clock });
+  const retention = openRetention({ ...parts, planned: webhooks.planner.catchUp, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });

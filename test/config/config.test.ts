@@ -34,6 +34,7 @@ test('without any source, every setting has its default, and that is its origin'
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
+    retention: { eventsDays: 0, runsDays: 0, auditDays: 0 },
     shareOrigin: '',
     trustedProxies: [],
     waitTimeoutSeconds: 600,
