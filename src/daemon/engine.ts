@@ -79,16 +79,7 @@ export function makeEngine(parts: EngineParts) {
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
-  const collector = makeCollector({
-    store,
-    blobs,
-    snapshotThread,
-    workspaces,
-    clock,
-    log,
-    settings,
-    released: sweeper.released,
-  });
+  const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
   const retention = openRetention({ ...parts, planned: webhooks.planner.catchUp, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
