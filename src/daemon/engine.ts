@@ -19,6 +19,7 @@ import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-pa
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
 import type { PoolSize } from '../execution/executor/thread-group.ts';
+import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/executor/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
 import { makeNode } from '../execution/queue/node.ts';
@@ -65,7 +66,7 @@ export function makeEngine(parts: EngineParts) {
   const grant = () => (sandbox.ok ? sandbox.grant : null);
 
   const broker = openBroker({ config, live, log, store, secrets });
-  const pool = openPool(live, log);
+  const pool = openPool(live, log, store);
   const workspaces = makeWorkspaces({ directory: join(places.dataDir, 'workspaces'), blobs, owner: ownerOfFiles() });
   const browser = openBrowser(live, log, grant);
   const documentReader = makeDocumentReader({ log, clock });
@@ -134,8 +135,9 @@ interface BackgroundService {
 }
 
 /** The pool of threads, whose size follows the settings. */
-function openPool({ settings, onChange }: LiveConfig, log: Log): WorkerPool {
-  const pool = makeWorkerPool({ log, clock, size: sizeOf(settings()) });
+function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce }: Store): WorkerPool {
+  const budgets = shareBudgets(budgetsInForce);
+  const pool = makeWorkerPool({ log, clock, budgets, size: sizeOf(settings()) });
   onChange(() => pool.resize(sizeOf(settings())));
   return pool;
 }

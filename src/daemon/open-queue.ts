@@ -10,6 +10,7 @@ import { makeBuildBrief } from '../execution/brief/brief.ts';
 import { makeEquip } from '../execution/brief/equip.ts';
 import { makeDocuments } from '../execution/brief/read-documents.ts';
 import type { Broker } from '../execution/broker/broker.ts';
+import { makeBudgetGate } from '../execution/executor/budget-gate.ts';
 import { executeRun } from '../execution/executor/executor.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { ExecutorParts } from '../execution/executor/run-state.ts';
@@ -42,6 +43,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   const { config, live, log, store, blobs, sandbox, pool, permits } = parts;
   const { workspaces, collector, broker, browser, documentReader } = parts;
   const { settings, catalog, definitions } = live;
+  const budgets = makeBudgetGate({ store, catalog, clock, log });
   const executor: ExecutorParts = {
     store,
     pool,
@@ -49,7 +51,8 @@ export function openQueue(parts: OpenQueueParts): Queue {
     collector,
     workspaces,
     broker,
-    services: makeRunServices({ store, blobs, broker, documentReader }),
+    budgets,
+    services: makeRunServices({ store, blobs, broker, documentReader, budgets }),
     buildBrief: makeBuildBrief({
       store,
       workspaces,

@@ -8,6 +8,7 @@ import type { DocumentReader } from '../execution/brief/document-reader.ts';
 import { makeFileTexts } from '../execution/brief/file-texts.ts';
 import { openConnector } from '../execution/brief/open-connector.ts';
 import { type Broker, makeBroker } from '../execution/broker/broker.ts';
+import type { BudgetGate } from '../execution/executor/budget-gate.ts';
 import type { RunServices } from '../execution/executor/run-services.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { SecretBox } from '../files/secret-box.ts';
@@ -42,10 +43,11 @@ interface RunServiceParts {
   readonly blobs: BlobStore;
   readonly broker: Broker;
   readonly documentReader: DocumentReader;
+  readonly budgets: Pick<BudgetGate, 'hold'>;
 }
 
 /** The services that tools can request, by name. */
-export function makeRunServices({ store, blobs, broker, documentReader }: RunServiceParts): RunServices {
+export function makeRunServices({ store, blobs, broker, documentReader, budgets }: RunServiceParts): RunServices {
   return {
     report_insight: async (run, insight) => {
       const insightId = await store.insights.report(run, insight);
@@ -54,6 +56,7 @@ export function makeRunServices({ store, blobs, broker, documentReader }: RunSer
     },
     connector_request: (run, input) => broker.call(run.runSeq, input),
     read_document: makeFileTexts(documentReader),
+    hold_budget: budgets.hold,
     keep_screenshot: makeKeepScreenshot({ store, blobs }),
   };
 }

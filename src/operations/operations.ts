@@ -150,6 +150,7 @@ export function makeOperations(parts: OperationParts) {
       node: parts.node,
       schemas: parts.schemas,
       settings,
+      clock,
       makeSetup,
       fetchImages: makeFetchImages({ settings, ending: draining }),
       draining: parts.closing,

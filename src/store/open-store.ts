@@ -1,8 +1,13 @@
 // The store: every verb on rows, over one database.
+import { makePeriodOf } from '../domain/budgets/period.ts';
 import type { Clock } from '../domain/clock.ts';
 import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeArtifactQueue } from './artifacts/artifact-queue.ts';
+import { makeBudgets } from './budgets/budgets.ts';
+import { makeBudgetsInForce } from './budgets/in-force.ts';
+import { type BudgetKit, makeReservations } from './budgets/reserve.ts';
+import { makeBudgetWarnings } from './budgets/warnings.ts';
 import { makeClaimRuns } from './runs/claim-runs.ts';
 import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
@@ -84,11 +89,19 @@ export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, rese
 
 function makeStore(database: Database) {
   const planning = makePlanning(database);
+  const kit: BudgetKit = {
+    inForce: makeBudgetsInForce(),
+    periodOf: makePeriodOf(),
+    warnings: makeBudgetWarnings(database),
+  };
   return {
     findIds: makeFindIds(database),
     createFirstAdministrator: makeCreateFirstAdministrator(database),
     users: makeUsers(database, planning),
-    teams: makeTeams(database),
+    teams: makeTeams(database, kit),
+    budgets: { ...makeBudgets(database, kit), ...makeReservations(database, kit) },
+    budgetsInForce: kit.inForce,
+    onBudgetWarning: kit.warnings.onWarning,
     keys: makeApiKeys(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
@@ -115,7 +128,7 @@ function makeStore(database: Database) {
     board: makeBoard(database),
     publishJobs: makePublishJobs(database),
     pageRemovals: makePageRemovals(database),
-    runs: makeRunVerbs(database),
+    runs: makeRunVerbs(database, kit),
     retention: makeRetention(database),
     ...stateOf(database),
     onPlanned: planning.onPlanned,
@@ -126,15 +139,15 @@ function stateOf({ answered, fault, heldLogBytes, onCommitted, close }: Database
   return { answered, fault, heldLogBytes, onCommitted, close };
 }
 
-function makeRunVerbs(database: Database) {
+function makeRunVerbs(database: Database, kit: BudgetKit) {
   return {
     ...makeRuns(database),
     ...makeRunRecords(database),
     ...makeTimelineVerbs(database),
     listWaiting: makeListWaiting(database),
-    ...makeRecordProgress(database),
+    ...makeRecordProgress(database, kit),
     ...makeEndRun(database),
-    accept: makeAcceptRun(database),
+    accept: makeAcceptRun(database, kit),
     findSubmitted: makeFindSubmitted(database),
     claim: makeClaimRuns(database),
     ...makeRescueRuns(database),

@@ -46,10 +46,15 @@ export function toUser(row: UserRow): User {
 export interface TeamRow {
   id: string;
   name: string;
+  /** The limit of its budget in US dollars by day. */
   budget_usd: number | null;
   created_at: number;
   updated_at: number;
 }
+
+/** Rows of teams, to be followed by conditions. */
+export const SELECT_TEAM = `SELECT teams.*, (SELECT b.amount FROM budgets b WHERE b.team_id = teams.id AND b.unit = 'usd'
+  AND b.period = 'day') AS budget_usd FROM teams`;
 
 export function toTeam(row: TeamRow): Team {
   return {

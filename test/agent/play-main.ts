@@ -149,6 +149,8 @@ export interface MainManners {
   /** Whether to ack a signal; all are by default. */
   readonly acks?: (signal: Signal) => boolean;
   readonly permits?: boolean;
+  /** What workers read of budgets; none by default. */
+  readonly budgets?: Int32Array;
   /** Is shown each signal as it comes. */
   readonly sees?: (signal: Signal) => void;
 }
@@ -200,7 +202,7 @@ export function startRun(
 ): MainSide {
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1, manners);
-  const channel = openChannel(port2);
+  const channel = openChannel(port2, manners.budgets && { budgets: manners.budgets });
   const granted: ToolPack = async (run) => ({
     tools: tools.filter(({ name }) => run.brief.tools.includes(name)),
     notes: [],

@@ -30,6 +30,7 @@ async function openAttachmentHouse() {
     settings: () => SETTINGS,
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    clock: stores.clock,
     draining: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };

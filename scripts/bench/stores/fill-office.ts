@@ -37,8 +37,8 @@ export function fillOffice(dataDir: string, house: House): void {
   const user = (n: string) => `(SELECT max(seq) FROM users) - ${n} % ${users}`;
   inStore(dataDir, (database) =>
     database.exec(`
-      INSERT INTO teams (id, name, budget_usd, created_at, updated_at)
-        ${COUNTER(teams)} SELECT ${IDS}, 'Team ' || n, 100, ${now}, ${now} FROM counter;
+      INSERT INTO teams (id, name, created_at, updated_at)
+        ${COUNTER(teams)} SELECT ${IDS}, 'Team ' || n, ${now}, ${now} FROM counter;
       INSERT INTO users (id, username, account, full_name, department, role, team_id, password_hash, created_at, updated_at)
         ${COUNTER(users)} SELECT ${IDS}, 'user' || n, 'user' || n, 'User ' || n, '', 'user',
           CASE WHEN n % ${WITHOUT_TEAM} = 0 THEN NULL ELSE (SELECT id FROM teams WHERE name = 'Team ' || (n / ${WITHOUT_TEAM} % ${teams} + 1)) END,

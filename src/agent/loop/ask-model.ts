@@ -1,7 +1,8 @@
-// One step's model call with its retries: permits, backoff, and when a retry can't help.
+// One step's model call with its retries: budgets, permits, backoff, and when a retry can't help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { CallTiming, Pace } from '../../domain/sessions/call-timing.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
+import { holdBudget } from './hold-budget.ts';
 import { callModel, type CallEnd, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
 import type { Channel } from '../port/signals.ts';
@@ -48,10 +49,15 @@ export async function askModel(asking: Asking): Promise<Asked> {
   const askedAt = performance.now();
   let permitWaitMs = 0;
   for (let tried = 1; ; tried += 1) {
-    const { waitedMs, ...end } = await callWithPermit(call, channel);
+    const { waitedMs, ...end } = await callWithPermits(call, channel);
     permitWaitMs += waitedMs;
+    if ('refusal' in end) {
+      const timing = timingOf({ tries: tried - 1, permitWaitMs, ...NOT_ASKED }, performance.now() - askedAt);
+      return { ok: false, error: end.refusal, timing };
+    }
     const timing = timingOf({ tries: tried, permitWaitMs, ...end.pace }, performance.now() - askedAt);
     if (end.ok) return { ok: true, reply: end.reply, timing };
+    if (channel.hasBudgets()) channel.send({ t: 'call-failed' });
     const { failure, streamed } = end;
     const waitMs = delayMs(tried, failure, policy);
     const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
@@ -75,19 +81,27 @@ export async function askModel(asking: Asking): Promise<Asked> {
 
 /** What is neither the last try nor a wait for a permit went to failed tries and the pauses after them. */
 function timingOf(known: Omit<AskTiming, 'retryWaitMs'>, totalMs: number): AskTiming {
-  const restMs = known.tries === 1 ? 0 : totalMs - known.durationMs - known.permitWaitMs;
+  const restMs = known.tries <= 1 ? 0 : totalMs - known.durationMs - known.permitWaitMs;
   return { ...known, retryWaitMs: Math.max(0, Math.round(restMs)) };
 }
 
-async function callWithPermit(call: ModelCall, channel: Channel): Promise<CallEnd & { readonly waitedMs: number }> {
-  if (!call.brief.model.metered) return { ...(await callModel(call)), waitedMs: 0 };
+const NOT_ASKED: Pace = { firstTokenMs: null, durationMs: 0 };
+
+/** How a try ended; `refusal`: a budget is used up, and the model was not asked. */
+type Tried = { readonly waitedMs: number } & (CallEnd | { readonly refusal: RunError });
+
+/** The budget comes before the permit: a run that waits for it takes no place at the endpoint. */
+async function callWithPermits(call: ModelCall, channel: Channel): Promise<Tried> {
+  const { metered, name } = call.brief.model;
   const wantedAt = performance.now();
-  await channel.takePermit(call.brief.model.name);
+  const refusal = await holdBudget(call, channel);
+  if (refusal !== null) return { refusal, waitedMs: Math.round(performance.now() - wantedAt) };
+  if (metered) await channel.takePermit(name);
   const waitedMs = Math.round(performance.now() - wantedAt);
   try {
     return { ...(await callModel(call)), waitedMs };
   } finally {
-    channel.returnPermit();
+    if (metered) channel.returnPermit();
   }
 }
 

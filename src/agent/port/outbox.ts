@@ -16,6 +16,7 @@ const URGENT: Readonly<Record<Signal['t'], boolean>> = {
   'tool-result': true,
   compaction: true,
   spent: false,
+  'call-failed': false,
   request: true,
   'permit-wanted': true,
   'permit-returned': true,

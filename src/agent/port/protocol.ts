@@ -162,6 +162,14 @@ export interface Services {
     readonly input: { readonly root: string; readonly path: string; readonly version: string };
     readonly output: DocumentText | null;
   };
+  /**
+   * Holds back what a model call may use at most from the run's budgets, and waits until they have room for it. `model` is
+   * the catalog's name. `refusal`: a budget is used up, so the run fails with it.
+   */
+  hold_budget: {
+    readonly input: { readonly model: string; readonly inputTokens: number; readonly outputTokens: number };
+    readonly output: { readonly refusal: RunError | null };
+  };
   /** Stores what the browser showed at a call. */
   keep_screenshot: {
     readonly input: { readonly callId: string; readonly mimeType: string; readonly bytes: Uint8Array };
@@ -220,6 +228,8 @@ export type Signal =
       readonly agent: string | null;
       readonly timing: CallTiming;
     }
+  /** The model call that budgets were held for has failed: nothing of it is recorded. */
+  | { readonly t: 'call-failed' }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
@@ -253,4 +263,6 @@ export interface WorkerTask {
   readonly port: import('node:worker_threads').MessagePort;
   /** Shared with the main thread: its one element is 1 while the run does nothing but wait for its model. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
+  /** Shared with the main thread by all runs: its one element is 1 while there may be budgets. */
+  readonly budgets: Int32Array<SharedArrayBuffer>;
 }

@@ -9,6 +9,8 @@ const ACK_TIMEOUT_MS = 300_000;
 /** Why a run ends whose messages get lost; it is executed again. */
 const LOST: Stop = { kind: 'canceled', reason: 'port' };
 
+const NO_BUDGETS = new Int32Array(1);
+
 type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
 
@@ -27,6 +29,8 @@ export interface Channel {
   /** Requests a permit for one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
   takePermit(model: string): Promise<void>;
   returnPermit(): void;
+  /** Whether there may be budgets, so that each model call has to ask. It changes while a run is in progress. */
+  hasBudgets(): boolean;
   /** Sets whether the run only waits for its model; the main thread reads this when the thread has died. */
   waits(isWaiting: boolean): void;
   /**
@@ -41,6 +45,8 @@ interface ChannelOptions {
   readonly ackTimeoutMs?: number;
   /** Where `waits` is stored, see `WorkerTask`. */
   readonly waiting?: Int32Array;
+  /** What `hasBudgets` reads, see `WorkerTask`. */
+  readonly budgets?: Int32Array;
 }
 
 /**
@@ -49,7 +55,7 @@ interface ChannelOptions {
  */
 export function openChannel(
   port: MessagePort,
-  { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1) }: ChannelOptions = {},
+  { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS }: ChannelOptions = {},
 ): Channel {
   const controller = new AbortController();
   const { signal } = controller;
@@ -99,9 +105,8 @@ export function openChannel(
     commit: commits.commit,
     takePermit: permits.take,
     returnPermit: permits.giveBack,
-    waits: (isWaiting) => {
-      waiting[0] = Number(isWaiting);
-    },
+    hasBudgets: () => Atomics.load(budgets, 0) === 1,
+    waits: (isWaiting) => void Atomics.store(waiting, 0, Number(isWaiting)),
     request: requests.ask,
     finish: (outcome, touched) => {
       send({ t: 'done', outcome, touched });

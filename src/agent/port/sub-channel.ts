@@ -22,6 +22,7 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
       if (signal.t === 'log')
         above.send({ ...signal, facts: { ...signal.facts, agent: signal.facts['agent'] ?? name } });
       if (signal.t === 'spent') above.send({ ...signal, agent: signal.agent ?? name });
+      if (signal.t === 'call-failed') above.send(signal);
     },
     commit: async (signal) => {
       above.signal.throwIfAborted();
@@ -31,6 +32,7 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
     },
     takePermit: above.takePermit,
     returnPermit: above.returnPermit,
+    hasBudgets: above.hasBudgets,
     waits: above.waits,
     request: above.request,
     finish: () => undefined,

@@ -21,8 +21,8 @@ const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopp
 const argumentFaults = makeArgumentCheck();
 
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
-export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
-  const channel = openChannel(port, { waiting });
+export default async function run({ brief, port, waiting, budgets }: WorkerTask): Promise<void> {
+  const channel = openChannel(port, { waiting, budgets });
   const workspace = openWorkspace(brief);
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };

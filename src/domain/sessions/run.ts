@@ -68,6 +68,7 @@ export const RUN_ERROR_TYPES = [
   'api_error',
   'structured_output_error',
   'interrupted_error',
+  'budget_error',
 ] as const;
 export type RunErrorType = (typeof RUN_ERROR_TYPES)[number];
 

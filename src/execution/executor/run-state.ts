@@ -15,6 +15,7 @@ import type { Collector } from '../artifacts/collector.ts';
 import type { RunHandle } from './thread-group.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
 import type { Place, WorkerPool } from './worker-pool.ts';
+import type { BudgetGate } from './budget-gate.ts';
 import type { RunServices } from './run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -27,6 +28,7 @@ export interface ExecutorParts {
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;
+  readonly budgets: Pick<BudgetGate, 'settled' | 'failed'>;
   readonly broker: Pick<Broker, 'admit'>;
   readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;

@@ -42,11 +42,15 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
 type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
 
 function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { model, endpoint }: ResolvedModel): void {
-  const { store, log } = state.parts;
+  const { store, log, budgets } = state.parts;
   const { fence } = state;
   switch (signal.t) {
     case 'step':
-      return keep(state, store.runs.recordStep(progressOf(state), signal.reply, model), signal.ack);
+      return keep(
+        state,
+        store.runs.recordStep(progressOf(state), signal.reply, model).finally(budgets.settled),
+        signal.ack,
+      );
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
@@ -57,7 +61,12 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
-      return keep(state, store.runs.recordSpent(progressOf(state), signal, pricedModel(state, signal.model)));
+      return keep(
+        state,
+        store.runs.recordSpent(progressOf(state), signal, pricedModel(state, signal.model)).finally(budgets.settled),
+      );
+    case 'call-failed':
+      return budgets.failed(fence);
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':
@@ -110,6 +119,7 @@ const WORDS: Readonly<Record<ServiceName, string>> = {
   connector_request: 'The service could not be called.',
   read_document: 'The document could not be read.',
   keep_screenshot: 'The picture could not be stored.',
+  hold_budget: 'The budgets of the run could not be read.',
 };
 
 function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {

@@ -46,12 +46,14 @@ export interface ThreadGroupParts {
   readonly size: PoolSize;
   readonly clock: Clock;
   readonly log: Log;
+  /** Its one element is 1 while model calls have to ask for their budget, see `WorkerTask`. */
+  readonly budgets: Int32Array<SharedArrayBuffer>;
   /** Called after a run has ended. */
   runEnded?(): void;
 }
 
 /** Starts a group with one warm thread. Threads are added under load and end after a minute of idling. */
-export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts): ThreadGroup {
+export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadGroupParts): ThreadGroup {
   const piscina = new Piscina<WorkerTask, void>({
     filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
     minThreads: 1,
@@ -78,7 +80,7 @@ export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts
       watch.begin();
       // The promise may settle before the port has delivered everything, so it is used only to detect the thread's loss.
       piscina
-        .run({ brief, port: line.workerPort, waiting: line.waiting }, { transferList: [line.workerPort] })
+        .run({ brief, port: line.workerPort, waiting: line.waiting, budgets }, { transferList: [line.workerPort] })
         .then(() => line.closed)
         .then(
           () => line.lose('it ended without reporting an outcome'),

@@ -7,6 +7,7 @@ import type { Log } from '../../log/log.ts';
 import { briefBytes, shareBytes, threadBytes } from '../brief/brief-room.ts';
 import {
   type ThreadGroup,
+  type ThreadGroupParts,
   type PoolSize,
   makeThreadGroup,
   type RunHandle,
@@ -65,20 +66,21 @@ export interface WorkerPoolParts {
   readonly size: PoolSize;
   readonly clock: Clock;
   readonly log: Log;
+  readonly budgets: ThreadGroupParts['budgets'];
 }
 
-export function makeWorkerPool({ size: initial, clock, log }: WorkerPoolParts): WorkerPool {
+export function makeWorkerPool({ size: initial, clock, log, budgets }: WorkerPoolParts): WorkerPool {
   const retired = new Set<ThreadGroup>();
   const suspects = makeSuspects();
   let size = initial;
   let current = create(size);
-  const createGroup = (of: PoolSize) => makeThreadGroup({ size: of, clock, log });
+  const createGroup = (of: PoolSize) => makeThreadGroup({ size: of, clock, log, budgets });
   const alone = makeOnDemandGroup({ plan: () => planAlone(size), create: createGroup });
   const large = makeOnDemandGroup({ plan: () => planLarge(size), create: createGroup });
   const common: Reservation = { ready: Promise.resolve(), group: () => current, leave: () => undefined };
 
   function create(of: PoolSize): ThreadGroup {
-    const group = makeThreadGroup({ size: of, clock, log, runEnded: () => endIfUnused(group) });
+    const group = makeThreadGroup({ size: of, clock, log, budgets, runEnded: () => endIfUnused(group) });
     return group;
   }
 

@@ -210,6 +210,6 @@ function nameRun(res: ServerResponse, run: Run): void {
 function answerOf<R extends object>(run: Run, wire: ConversationWire<never, R>): Reply<R | Failure> {
   const failure = failureOfRun(run);
   if (failure === null) return { status: 200, body: wire.render(run) };
-  const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
+  const later: Headers = [429, 504].includes(failure.status) ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
   return { status: failure.status, headers: { ...NO_RETRY, ...later }, body: errorBody(failure, wire.shape) };
 }

@@ -10,6 +10,7 @@ const FAILURES: Readonly<Record<RunErrorType, { readonly status: number; readonl
   api_error: { status: 500, type: 'api_error' },
   structured_output_error: { status: 500, type: 'api_error' },
   interrupted_error: { status: 500, type: 'api_error' },
+  budget_error: { status: 429, type: 'rate_limit_error' },
 };
 
 /** A stopped run conflicts with the request for its answer. */

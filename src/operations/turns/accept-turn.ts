@@ -1,6 +1,9 @@
 // Accepts a turn of either protocol. After it resolves, the run survives any crash (D7).
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { UsedUp } from '../../domain/budgets/budget.ts';
+import { secondsUntilRenewal, wordsOf } from '../../domain/budgets/decide.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
@@ -33,6 +36,7 @@ export interface AcceptParts {
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
   readonly makeSetup: MakeSetup;
+  readonly clock: Clock;
   /** Whether the daemon is shutting down: new work is refused. */
   draining(): boolean;
 }
@@ -41,11 +45,11 @@ export interface AcceptParts {
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
- * `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
+ * `rate_limited` when a budget of the key, its user or their team is used up; `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, node, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  const { store, access, blobs, disk, queue, node, settings, schemas, fetchImages, makeSetup, draining, clock } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -106,6 +110,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();
     const acceptance = await accepted;
+    if (acceptance.kind === 'over_budget') throw overBudget(acceptance.budget, clock.now());
     if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
@@ -115,6 +120,12 @@ export function makeAcceptTurn(parts: AcceptParts) {
 function refuseWithoutSpace(disk: Disk): void {
   const shortage = disk.shortage();
   if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
+}
+
+/** With when it may be tried again. */
+function overBudget(budget: UsedUp, now: number): ErrandError {
+  const retryAfterSeconds = secondsUntilRenewal(budget, now);
+  return new ErrandError('rate_limited', wordsOf(budget), { details: { retryAfterSeconds } });
 }
 
 /** An existing session has its own. */

@@ -26,6 +26,7 @@ import { publishing } from './migrations/019-publishing.ts';
 import { scheduledTasks } from './migrations/020-scheduled-tasks.ts';
 import { timingOfCalls } from './migrations/021-timing-of-calls.ts';
 import { retention } from './migrations/022-retention.ts';
+import { budgets } from './migrations/023-budgets.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -51,6 +52,7 @@ const MIGRATIONS: readonly string[] = [
   scheduledTasks,
   timingOfCalls,
   retention,
+  budgets,
 ];
 
 /** The schema version this code writes. */

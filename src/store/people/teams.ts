@@ -5,15 +5,18 @@ import type { Team } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { type TeamRow, toTeam } from '../rows.ts';
+import { setTeamBudgetIn } from '../budgets/team-budget.ts';
+import type { BudgetKit } from '../budgets/reserve.ts';
+import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
 
 /** The verbs on teams. A `reference` is an id or a name. */
-export function makeTeams(database: Database) {
+export function makeTeams(database: Database, kit: BudgetKit) {
   const { read } = database;
-  const write = makeAuditedWrite(database);
-  const byReference = 'SELECT * FROM teams WHERE ? IN (id, name) LIMIT 1';
+  const auditedWrite = makeAuditedWrite(database);
+  const write: typeof auditedWrite = (...given) => auditedWrite(...given).finally(kit.inForce.changed);
+  const byReference = `${SELECT_TEAM} WHERE ? IN (id, name) LIMIT 1`;
   const nameTaken = (name: string) => new ErrandError('conflict', `The team name ${name} is taken.`);
   return {
     /** Throws `conflict` when the name is taken. */
@@ -22,13 +25,13 @@ export function makeTeams(database: Database) {
         if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ?', team.name)) !== undefined) throw nameTaken(team.name);
         const id = newId(tx.now);
         yield* tx.run(
-          'INSERT INTO teams (id, name, budget_usd, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
+          'INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)',
           id,
           team.name,
-          team.budgetUsd,
           tx.now,
           tx.now,
         );
+        yield* setTeamBudgetIn(tx, kit, id, team.budgetUsd);
         return { id, ...team, createdAt: tx.now, updatedAt: tx.now };
       }),
 
@@ -40,7 +43,7 @@ export function makeTeams(database: Database) {
     }),
 
     list: read(function* (tx: Reader): Step<{ items: Team[]; total: number }> {
-      const items = (yield* tx.all<TeamRow>('SELECT * FROM teams ORDER BY name')).map(toTeam);
+      const items = (yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)).map(toTeam);
       return { items, total: items.length };
     }),
 
@@ -53,13 +56,8 @@ export function makeTeams(database: Database) {
         if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ? AND id <> ?', team.name, team.id)) !== undefined) {
           throw nameTaken(team.name);
         }
-        yield* tx.run(
-          'UPDATE teams SET name = ?, budget_usd = ?, updated_at = ? WHERE id = ?',
-          team.name,
-          team.budgetUsd,
-          tx.now,
-          team.id,
-        );
+        yield* tx.run('UPDATE teams SET name = ?, updated_at = ? WHERE id = ?', team.name, tx.now, team.id);
+        if (changes.budgetUsd !== undefined) yield* setTeamBudgetIn(tx, kit, team.id, changes.budgetUsd);
         return team;
       }),
   };

@@ -5,6 +5,9 @@ import type { Protocol, Run, ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
+import type { UsedUp } from '../../domain/budgets/budget.ts';
+import { findUsedUp } from '../budgets/budget-rows.ts';
+import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from './insert-run.ts';
@@ -41,6 +44,7 @@ export interface NewTurn {
 /** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
 export type Acceptance =
   | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
+  | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
 
 /** Identifies the run of a repeated request. */
@@ -49,8 +53,8 @@ export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempoten
 const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
 /** The verb that accepts a turn (C5, C7, D4, D7). */
-export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
-  const accept = write(acceptIn);
+export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
+  const accept = write((tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content));
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
@@ -65,7 +69,7 @@ export function makeFindSubmitted({ read }: Database) {
 }
 
 /** `content`: the turn's content as stored. */
-function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Acceptance> {
+function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {
   const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
   const earlier = yield* findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
@@ -74,6 +78,8 @@ function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Accept
   const refusal =
     turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
+  const budget = yield* findSpentBudget(tx, kit, turn);
+  if (budget !== undefined) return { kind: 'over_budget', budget };
   // Only a Messages stream reports it, and this turn must not be stored yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
@@ -92,6 +98,16 @@ function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Accept
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   return { kind: 'accepted', session, run };
 }
+
+function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, turn: NewTurn): Step<UsedUp | undefined> {
+  if (!(yield* inForce.any(tx))) return undefined;
+  const { user, key } = turn;
+  const { teamId } = (yield* tx.get<{ teamId: string | null }>(TEAM_OF_USER, user.seq))!;
+  return yield* findUsedUp(tx, { keySeq: key.seq, userSeq: user.seq, teamId }, tx.now, periodOf);
+}
+
+/** As it is now: the caller was looked up before. */
+const TEAM_OF_USER = 'SELECT team_id AS "teamId" FROM users WHERE seq = ?';
 
 function* findOpenSession(tx: Reader, turn: Submission): Step<SessionRow | undefined> {
   return yield* tx.get<SessionRow>(

@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
+import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
@@ -54,7 +55,7 @@ export interface NewToolResult {
 }
 
 /** The verbs of a running run. Each returns false, and writes nothing, when the attempt no longer holds the run (D7). */
-export function makeRecordProgress({ write }: Database) {
+export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
   return {
     /** Adds stream events to the journal, in order. */
     appendStream: write(function* (tx: Transaction, fence: Fence, events: readonly NewEvent[]): Step<boolean> {
@@ -68,7 +69,7 @@ export function makeRecordProgress({ write }: Database) {
       if (!(yield* holds(tx, fence))) return false;
       yield* insertStep(tx, fence, step);
       const facts = { purpose: 'reply', step: step.step, agent: null, timing: step.timing } as const;
-      yield* recordUsage(tx, fence, { usage: step.usage, facts }, model);
+      yield* recordUsage(tx, kit, fence, { usage: step.usage, facts, model });
       const { inputTokens, outputTokens } = step.usage;
       const calls = step.calls.map(({ id, name }) => ({ id, name }));
       tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -93,7 +94,7 @@ export function makeRecordProgress({ write }: Database) {
     ): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       const { usage, purpose, agent, timing } = call;
-      yield* recordUsage(tx, fence, { usage, facts: { purpose, step: null, agent, timing } }, model);
+      yield* recordUsage(tx, kit, fence, { usage, facts: { purpose, step: null, agent, timing }, model });
       return true;
     }),
 

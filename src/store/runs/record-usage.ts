@@ -2,6 +2,9 @@
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
+import type { BudgetKit } from '../budgets/reserve.ts';
+import { settleIn } from '../budgets/settle.ts';
+import { warnIn } from '../budgets/warn.ts';
 import { larger } from '../engine/larger.ts';
 import type { Step, Transaction, Value } from '../engine/statement.ts';
 import { KEEP_WORK } from './work-time.ts';
@@ -39,12 +42,12 @@ interface CallingRun {
   readonly isScheduled: boolean;
 }
 
-/** Records a call of a run: in the run's own sums, the ledger and the ledger's sums. */
+/** Records a call of a run: in the run's own sums, the ledger and the ledger's sums, and the budgets that pay for it. */
 export function* recordUsage(
   tx: Transaction,
+  kit: BudgetKit,
   { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
-  { usage, facts }: { readonly usage: Usage; readonly facts: CallFacts },
-  model: PricedModel,
+  { usage, facts, model }: { readonly usage: Usage; readonly facts: CallFacts; readonly model: PricedModel },
 ): Step<void> {
   const costUsd = costOf(usage, model.price);
   const run = (yield* tx.get<{ keySeq: number | null; teamId: string | null; isScheduled: number }>(
@@ -59,11 +62,19 @@ export function* recordUsage(
     runSeq,
   ))!;
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
-  yield* recordCall(tx, { sessionSeq, model: model.name, usage, costUsd, run: calling, facts });
+  const call = { sessionSeq, model: model.name, usage, costUsd, run: calling, facts };
+  const { userSeq, teamId } = yield* recordCall(tx, call);
+  if (!(yield* kit.inForce.any(tx))) return;
+  const used = { tokens: totalTokens(usage), usd: costUsd };
+  const nearly = yield* settleIn(tx, kit, { runSeq, keySeq: run.keySeq, userSeq, teamId, used });
+  for (const budget of nearly) yield* warnIn(tx, kit.warnings, { sessionSeq, runSeq }, budget);
 }
 
-/** Records a call in the ledger and its sums. */
-export function* recordCall(tx: Transaction, call: ModelCall): Step<void> {
+/** Records a call in the ledger and its sums. Returns whose usage it is. */
+export function* recordCall(
+  tx: Transaction,
+  call: ModelCall,
+): Step<{ readonly userSeq: number; readonly teamId: string | null }> {
   const { userSeq, teamId } = yield* insertRecord(tx, call);
   // A run keeps the team it was accepted with (§4.8 rule 2). Without either, the team is looked up on reading.
   const resolved = teamId ?? call.run?.teamId ?? '';
@@ -78,6 +89,7 @@ export function* recordCall(tx: Transaction, call: ModelCall): Step<void> {
     call.costUsd,
     call.sessionSeq,
   );
+  return { userSeq, teamId: resolved === '' ? null : resolved };
 }
 
 function tokensOf(usage: Usage): [number, number, number, number] {

@@ -1,5 +1,4 @@
 // Insights: reported by agents, moved to other statuses by people (I3).
-import { newId } from '../../domain/ids.ts';
 import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
@@ -7,14 +6,8 @@ import { conditions, readPage } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
+import { type NewInsight, reportIn } from './report-insight.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
-
-export interface NewInsight {
-  readonly callId: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly priority: InsightPriority;
-}
 
 /** Null means no filter. */
 export interface InsightFilter extends Page {
@@ -56,7 +49,7 @@ export function makeInsights(database: Database) {
      */
     report: write(function* (tx: Transaction, fence: Fence, insight: NewInsight): Step<string | undefined> {
       return (yield* holds(tx, fence))
-        ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* report(tx, fence, insight)))
+        ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* reportIn(tx, fence, insight, 'agent')))
         : undefined;
     }),
 
@@ -106,35 +99,6 @@ export function makeInsights(database: Database) {
 function* findReported(tx: Transaction, fence: Fence, callId: string): Step<string | undefined> {
   const sql = 'SELECT id FROM insights WHERE run_seq = ? AND tool_use_id = ?';
   return (yield* tx.get<{ id: string }>(sql, fence.runSeq, callId))?.id;
-}
-
-function* report(tx: Transaction, fence: Fence, { callId, title, summary, priority }: NewInsight): Step<string> {
-  const insightId = newId(tx.now);
-  yield* tx.run(
-    `INSERT INTO insights (id, session_seq, run_seq, user_seq, tool_use_id, title, summary, priority, status, created_at,
-       updated_at) SELECT ?, session_seq, seq, user_seq, ?, ?, ?, ?, 'new', ?, ? FROM runs WHERE seq = ?`,
-    insightId,
-    callId,
-    title,
-    summary,
-    priority,
-    tx.now,
-    tx.now,
-    fence.runSeq,
-  );
-  const { id: runId } = (yield* tx.get<{ id: string }>('SELECT id FROM runs WHERE seq = ?', fence.runSeq))!;
-  const payload = {
-    runId,
-    insightId,
-    title,
-    summary,
-    priority,
-    status: 'new',
-    previous: null,
-    source: 'agent',
-  } as const;
-  tx.emit(fence.sessionSeq, null, { type: 'insight.status_changed', payload });
-  return insightId;
 }
 
 function toInsight(row: InsightRow): Insight {

@@ -8,7 +8,12 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 
 function housedPool(size = SIZE) {
-  const pool = makeWorkerPool({ size, clock: systemClock, log: makeLog({ level: 'fatal' }) });
+  const pool = makeWorkerPool({
+    size,
+    clock: systemClock,
+    log: makeLog({ level: 'fatal' }),
+    budgets: new Int32Array(new SharedArrayBuffer(4)),
+  });
   onTestFinished(() => pool.destroy());
   return pool;
 }

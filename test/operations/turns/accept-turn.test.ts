@@ -35,6 +35,7 @@ async function house({ slotFree = () => true } = {}) {
     settings: () => SETTINGS,
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    clock: stores.clock,
     draining: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };

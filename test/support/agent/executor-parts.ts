@@ -76,6 +76,7 @@ export function executorParts(
     store: kept,
     clock,
     log: makeLog({ level: 'fatal' }),
+    budgets: { settled: () => undefined, failed: () => undefined },
     settings: () => SETTINGS,
     catalog: () => catalog,
     workspaces,

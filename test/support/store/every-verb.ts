@@ -13,11 +13,21 @@ import { aWebhook, renderId } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
-const WITHOUT_STATEMENTS = new Set(['answered', 'fault', 'heldLogBytes', 'onCommitted', 'onPlanned', 'close']);
+const WITHOUT_STATEMENTS = new Set([
+  'answered',
+  'fault',
+  'heldLogBytes',
+  'onCommitted',
+  'onPlanned',
+  'onBudgetWarning',
+  'budgetsInForce',
+  'close',
+]);
 
 /** Answers the names of the verbs that were not called. */
 export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   const uncalled = watchVerbs(house.store);
+  await callBudgets(house);
   await callRuns(house);
   await callReads(house);
   await callQuestions(house);
@@ -50,8 +60,38 @@ function watchVerbs(store: object): () => string[] {
   };
 }
 
+/** Of every kind, so that the runs that follow pay from them. */
+async function callBudgets(house: StoreHouse): Promise<void> {
+  const { store, user, key, clock } = house;
+  const { budgets, teams } = store;
+  const team = await teams.create({ name: 'Green', budgetUsd: 1 });
+  await teams.change('Green', { budgetUsd: 2 });
+  const nobody = { keySeq: null, userSeq: null, teamId: null };
+  const terms = { unit: 'tokens', period: 'month', timeZone: 'UTC', limit: 15 } as const;
+  const small = await budgets.set({ ...terms, subject: 'key', payer: { ...nobody, keySeq: key.seq } }, clock.now);
+  const own = { ...terms, subject: 'user', payer: { ...nobody, userSeq: user.seq } } as const;
+  const { id } = await budgets.set({ ...own, limit: 1_000_000 }, clock.now);
+  await budgets.set({ ...own, limit: 2_000_000 }, clock.now);
+  await budgets.set({ ...terms, subject: 'run', period: 'all', payer: nobody, limit: 1_000_000 }, clock.now);
+  await budgets.find(id, clock.now());
+  const filters = [
+    { subject: 'key', payer: { ...nobody, keySeq: key.seq } },
+    { subject: 'user', payer: { ...nobody, userSeq: user.seq } },
+    { subject: 'team', payer: { ...nobody, teamId: team.id } },
+    { subject: null, payer: nobody },
+  ] as const;
+  for (const filter of filters) await budgets.list({ ...PAGE, ...filter }, clock.now());
+  await house.accept();
+  const [run] = await house.claim();
+  await budgets.reserve(fenceOf(run!), { tokens: 1, usd: 0 });
+  await store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await store.runs.settle(fenceOf(run!));
+  await budgets.remove(small.id);
+}
+
 async function callRuns(house: StoreHouse): Promise<void> {
-  const { runs, compactions } = house.store;
+  const { runs, compactions, budgets } = house.store;
   const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
@@ -62,6 +102,8 @@ async function callRuns(house: StoreHouse): Promise<void> {
   for (const run of await house.claim(3)) {
     const fence = fenceOf(run);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
+    await budgets.reserve(fence, { tokens: 1, usd: 0 });
+    await budgets.release(fence);
     await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aSpentCall(), FREE);
     await compactions.record(fence, { step: 1, summary: '', characters: 1 });

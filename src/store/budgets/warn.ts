@@ -1,0 +1,23 @@
+// Warns administrators that most of a budget is used: by an insight of the run that used it, and by the store's listeners.
+import { nearlyWordsOf, type NearlyUsedUp } from '../../domain/budgets/warning.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { reportIn, type ReportingRun } from '../sessions/report-insight.ts';
+import { NAME_OF_SUBJECT, NAMED_BUDGETS } from './budget-rows.ts';
+import type { BudgetWarnings } from './warnings.ts';
+import type { Exceeding } from './settle.ts';
+
+/** Reports it once in each period: the caller has noted that it was. */
+export function* warnIn(
+  tx: Transaction,
+  warnings: BudgetWarnings,
+  run: ReportingRun,
+  { row, startsAt, renewsAt, spent }: Exceeding,
+): Step<void> {
+  const sql = `SELECT ${NAME_OF_SUBJECT} AS name FROM ${NAMED_BUDGETS} WHERE b.seq = ?`;
+  const { name } = (yield* tx.get<{ name: string }>(sql, row.seq))!;
+  const { id, subject, unit, period, amount } = row;
+  const budget: NearlyUsedUp = { id, subject, name, unit, period, limit: amount, spent, renewsAt };
+  const insight = { ...nearlyWordsOf(budget), callId: `budget:${id}:${startsAt}`, priority: 'high' } as const;
+  yield* reportIn(tx, run, insight, 'api');
+  warnings.note(budget);
+}

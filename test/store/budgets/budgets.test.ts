@@ -1,0 +1,249 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { BudgetTerms } from '../../../src/domain/budgets/budget.ts';
+import { mostOf } from '../../../src/domain/budgets/decide.ts';
+import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import {
+  aSpentCall,
+  BACKGROUND_ORDER,
+  aStep,
+  aTurn,
+  fenceOf,
+  FREE,
+  storeHouse,
+} from '../../support/store/store-house.ts';
+
+const NOBODY = { keySeq: null, userSeq: null, teamId: null };
+const USAGE: Usage = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const MOST = { tokens: 1_000, usd: 0 };
+
+async function budgetHouse() {
+  const house = await storeHouse();
+  const set = (terms: Partial<BudgetTerms>) => {
+    const subject = terms.subject ?? 'user';
+    const payer = {
+      user: { ...NOBODY, userSeq: house.user.seq },
+      key: { ...NOBODY, keySeq: house.key.seq },
+      run: NOBODY,
+      team: { ...NOBODY, teamId: house.user.teamId },
+    }[subject];
+    const all = { unit: 'tokens', period: 'day', timeZone: 'UTC', limit: 10_000, ...terms, subject, payer } as const;
+    return house.store.budgets.set(all, house.clock.now);
+  };
+  const spend = (fence: ReturnType<typeof fenceOf>, usage = USAGE) =>
+    house.store.runs.recordSpent(fence, aSpentCall(usage), FREE);
+  const begin = async () => {
+    await house.accept();
+    return fenceOf((await house.claim())[0]!);
+  };
+  const get = async (id: string) => (await house.store.budgets.find(id, house.clock.now()))!;
+  const reserve = (fence: Fence, most = MOST) => house.store.budgets.reserve(fence, most);
+  const moveTo = (at: number) => house.clock.jump(at - house.clock.now());
+  return { ...house, set, spend, begin, get, reserve, moveTo };
+}
+
+test('sixty-four calls that begin at once at the ceiling exceed it by less than one call', async () => {
+  const house = await budgetHouse();
+  const { id } = await house.set({ limit: 10_500 });
+  await Promise.all(Array.from({ length: 64 }, () => house.accept()));
+  const fences = (await house.claim(64)).map((run) => fenceOf(run));
+  expect(fences).toHaveLength(64);
+  let calls = 0;
+  let waiting = fences;
+  let refused = 0;
+  while (waiting.length > 0) {
+    const verdicts = await Promise.all(waiting.map(async (fence) => ({ fence, ...(await house.reserve(fence)) })));
+    const granted = verdicts.filter(({ kind }) => kind === 'granted');
+    refused += verdicts.filter(({ kind }) => kind === 'used up').length;
+    const { spent, reserved } = await house.get(id);
+    expect(spent + reserved).toBeLessThan(10_500 + 1_000);
+    await Promise.all(granted.map(({ fence }) => house.spend(fence)));
+    calls += granted.length;
+    waiting = verdicts.filter(({ kind }) => kind === 'wait').map(({ fence }) => fence);
+  }
+  expect(calls).toBe(11);
+  expect(refused).toBe(64 - 11);
+  expect(await house.get(id)).toMatchObject({ spent: 11_000, reserved: 0 });
+});
+
+test('a call that needs more than is left waits for others in progress, and is made alone', async () => {
+  const house = await budgetHouse();
+  await house.set({ limit: 1_500 });
+  const [one, other] = [await house.begin(), await house.begin()];
+  expect(await house.reserve(one)).toEqual({ kind: 'granted' });
+  expect(await house.reserve(other)).toEqual({ kind: 'wait' });
+  await house.store.budgets.release(one);
+  expect(await house.reserve(other, { tokens: 99_000, usd: 0 })).toEqual({ kind: 'granted' });
+});
+
+test('what a crashed attempt held back is free again, also after a start', async () => {
+  const house = await budgetHouse();
+  const { id } = await house.set({ limit: 1_500 });
+  const [lost, other] = [await house.begin(), await house.begin()];
+  await house.reserve(lost);
+  await house.store.close();
+  const store = openStore(house.file, house.clock);
+  onTestFinished(() => store.close());
+  await store.runs.rescue();
+  expect(await store.budgets.find(id, house.clock.now())).toMatchObject({ reserved: 0, spent: 0 });
+  const claims = await store.runs.claim({ limit: 9, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  const [again] = claims.map(({ run }) => fenceOf(run)).filter(({ runSeq }) => runSeq === other.runSeq);
+  expect(await store.budgets.reserve(again!, MOST)).toEqual({ kind: 'granted' });
+  expect(await store.budgets.reserve(lost, MOST)).toEqual({ kind: 'gone' });
+});
+
+test('what a run held back when it was stopped is free again', async () => {
+  const house = await budgetHouse();
+  await house.set({ limit: 1_500 });
+  const [stopped, other] = [await house.begin(), await house.begin()];
+  await house.reserve(stopped);
+  await house.store.runs.stopRun(stopped, 'user_requested_stop');
+  expect(await house.reserve(other)).toEqual({ kind: 'granted' });
+});
+
+test('a budget knows what was used before it was set, of its own subject and its own period only', async () => {
+  const house = await budgetHouse();
+  const team = await house.store.teams.create({ name: 'Red', budgetUsd: null });
+  const yesterday = await house.begin();
+  await house.spend(yesterday);
+  house.clock.advance(86_400_000);
+  await house.store.users.change('mara', { teamId: team.id });
+  await house.spend(yesterday);
+  const other = await house.makeKey();
+  await house.accept({ key: other });
+  await house.spend(fenceOf((await house.claim())[0]!));
+  const spent = async (terms: Partial<BudgetTerms>) => (await house.set(terms)).spent;
+  expect(await spent({ subject: 'key', period: 'day' })).toBe(1_000);
+  expect(await spent({ subject: 'key', period: 'all' })).toBe(2_000);
+  expect(await spent({ subject: 'user', period: 'day' })).toBe(2_000);
+  expect(await spent({ subject: 'user', period: 'all' })).toBe(3_000);
+  const payer = { ...NOBODY, teamId: team.id };
+  const ofTeam = { subject: 'team', unit: 'tokens', period: 'all', timeZone: 'UTC', limit: 1, payer } as const;
+  expect((await house.store.budgets.set(ofTeam, house.clock.now)).spent).toBe(2_000);
+});
+
+test('a budget that is set, raised, lowered or removed takes effect at the next call', async () => {
+  const house = await budgetHouse();
+  const run = await house.begin();
+  expect(await house.reserve(run)).toEqual({ kind: 'granted' });
+  await house.spend(run);
+  const { id } = await house.set({ limit: 1_000 });
+  const usedUp = { kind: 'used up', budget: { subject: 'user', period: 'day' } };
+  expect(await house.reserve(run)).toMatchObject(usedUp);
+  expect((await house.set({ limit: 1_001 })).id).toBe(id);
+  expect(await house.reserve(run)).toEqual({ kind: 'granted' });
+  await house.spend(run);
+  expect((await house.get(id)).spent).toBe(2_000);
+  await house.set({ limit: 0 });
+  expect(await house.reserve(run)).toMatchObject(usedUp);
+  await house.store.budgets.remove(id);
+  expect(await house.reserve(run)).toEqual({ kind: 'granted' });
+  expect(house.rows('SELECT * FROM budget_reservations')).toEqual([]);
+});
+
+test('a day ends at midnight of its zone, and begins again where a clock is put back', async () => {
+  const house = await budgetHouse();
+  const { id, renewsAt } = await house.set({ limit: 1_000, timeZone: 'Asia/Kolkata' });
+  const run = await house.begin();
+  await house.spend(run);
+  expect(await house.reserve(run)).toMatchObject({ kind: 'used up', budget: { renewsAt } });
+  const setAt = house.clock.now();
+  expect(new Date(renewsAt!).toISOString()).toMatch(/T18:30:00/);
+  house.moveTo(renewsAt! - 1);
+  expect(await house.reserve(run)).toMatchObject({ kind: 'used up' });
+  house.moveTo(renewsAt!);
+  expect(await house.reserve(run)).toEqual({ kind: 'granted' });
+  await house.spend(run, { ...USAGE, inputTokens: 0 });
+  expect((await house.get(id)).spent).toBe(100);
+  house.moveTo(setAt);
+  expect((await house.get(id)).spent).toBe(1_000);
+  expect(await house.reserve(run)).toMatchObject({ kind: 'used up' });
+});
+
+test('a call is settled at the price that is recorded with it, whatever was held back', async () => {
+  const house = await budgetHouse();
+  const { id } = await house.set({ unit: 'usd', limit: 5 });
+  const run = await house.begin();
+  const price = { ...NO_PRICE, inputPerMillionUsd: 1_000, outputPerMillionUsd: 1_000 };
+  await house.reserve(run, mostOf({ inputTokens: 900, outputTokens: 100 }, price));
+  expect(await house.get(id)).toMatchObject({ reserved: 1, spent: 0 });
+  const raised = { ...price, inputPerMillionUsd: 2_000 };
+  await house.store.runs.recordStep(run, aStep({ usage: USAGE }), { name: 'dear', price: raised });
+  expect(await house.get(id)).toMatchObject({ reserved: 0, spent: 1.9 });
+});
+
+test('a budget of runs limits each run by what it has used itself', async () => {
+  const house = await budgetHouse();
+  await house.set({ subject: 'run', period: 'all', limit: 1_000 });
+  const [one, other] = [await house.begin(), await house.begin()];
+  await house.spend(one);
+  expect(await house.reserve(one)).toEqual({
+    kind: 'used up',
+    budget: { subject: 'run', period: 'all', renewsAt: null },
+  });
+  expect(await house.reserve(other)).toEqual({ kind: 'granted' });
+});
+
+test('a turn over a budget is refused, and a repeated request still finds its run', async () => {
+  const house = await budgetHouse();
+  const { renewsAt } = await house.set({ limit: 1_000 });
+  await house.accept({ idempotencyKey: 'once' });
+  await house.spend(fenceOf((await house.claim())[0]!));
+  const refused = await house.store.runs.accept(aTurn(house.user, house.key));
+  expect(refused).toEqual({ kind: 'over_budget', budget: { subject: 'user', period: 'day', renewsAt } });
+  const repeated = await house.store.runs.accept({ ...aTurn(house.user, house.key), idempotencyKey: 'once' });
+  expect(repeated.kind).toBe('replayed');
+  house.moveTo(renewsAt!);
+  await house.accept();
+});
+
+test('administrators are warned once in a period, when most of a budget is used', async () => {
+  const house = await budgetHouse();
+  const warned: unknown[] = [];
+  house.store.onBudgetWarning((budget) => warned.push(budget));
+  const { id, renewsAt } = await house.set({ limit: 3_750, subject: 'key' });
+  const reply = async (fence: Fence, ...steps: readonly number[]) => {
+    for (const step of steps) {
+      await house.store.runs.recordStep({ ...fence, workedMs: 0 }, aStep({ step, usage: USAGE }), FREE);
+    }
+  };
+  const run = await house.begin();
+  await reply(run, 1, 2);
+  expect(warned).toEqual([]);
+  await reply(run, 3, 4);
+  const budget = { id, subject: 'key', unit: 'tokens', period: 'day', limit: 3_750, spent: 3_000, renewsAt };
+  expect(warned).toEqual([{ ...budget, name: house.key.id }]);
+  const all = { userSeq: null, keySeq: null, sessionSeq: null, status: null, limit: 9, offset: 0 };
+  const { items } = await house.store.insights.list(all);
+  expect(items.map(({ title }) => title)).toEqual([`80 % of a budget is used: API key ${house.key.id}`]);
+  house.moveTo(renewsAt!);
+  await reply(run, 5, 6, 7);
+  expect((await house.store.insights.list(all)).total).toBe(2);
+});
+
+test('a budget of another user is not charged', async () => {
+  const house = await budgetHouse();
+  const other = await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
+  const payer = { ...NOBODY, userSeq: other.seq };
+  const terms = { subject: 'user', unit: 'tokens', period: 'all', timeZone: 'UTC', limit: 0, payer } as const;
+  const { id } = await house.store.budgets.set(terms, house.clock.now);
+  const run = await house.begin();
+  await house.spend(run);
+  expect(await house.reserve(run)).toEqual({ kind: 'granted' });
+  expect((await house.get(id)).spent).toBe(0);
+});
+
+test('without any budget a call is neither reserved nor settled; the first one is known at once', async () => {
+  const house = await budgetHouse();
+  const seen: boolean[] = [];
+  house.store.budgetsInForce.onChange((mayBe) => seen.push(mayBe));
+  expect(house.store.budgetsInForce.mayBe()).toBe(true);
+  await house.spend(await house.begin());
+  expect(house.store.budgetsInForce.mayBe()).toBe(false);
+  const { id } = await house.set({});
+  expect(house.store.budgetsInForce.mayBe()).toBe(true);
+  await house.store.budgets.remove(id);
+  await house.accept();
+  expect(seen).toEqual([false, true, false]);
+});
