@@ -10,6 +10,7 @@ import type { RunArtifactsWire, SessionArtifactsWire } from '../wire/sessions/ar
 import type { HistoryWire } from '../wire/sessions/history.ts';
 import type { QueueWire } from '../wire/sessions/queue.ts';
 import type { runQuery, RunWire } from '../wire/sessions/run.ts';
+import type { TimelineWire } from '../wire/sessions/timeline.ts';
 import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
 import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
@@ -77,6 +78,8 @@ export interface Client extends Checks {
   readonly runs: {
     list(query: Query<typeof runQuery>): Promise<ListWire<RunWire>>;
     get(id: string): Promise<RunWire>;
+    /** Where its time went. */
+    timeline(id: string): Promise<TimelineWire>;
     /** What the run has made, with addresses that are valid for 15 minutes. */
     artifacts(id: string): Promise<RunArtifactsWire>;
     stop(id: string): Promise<StopWire>;
@@ -143,6 +146,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       list: async (query) =>
         call('GET', `/runs${queryOf({ ...query, session: await whole('sessions', query.session) })}`),
       get: async (id) => call('GET', await at('runs', id)),
+      timeline: async (id) => call('GET', `${await at('runs', id)}/timeline`),
       artifacts: async (id) => call('GET', `${await at('runs', id)}/artifacts`),
       stop: async (id) => call('POST', `${await at('runs', id)}/stop`),
       tail: async function* (id, options = {}) {

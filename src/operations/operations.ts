@@ -51,6 +51,7 @@ import { makeListenOperations } from './webhooks/listen.ts';
 import { makeScheduleOperations } from './schedules/schedules.ts';
 import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
 import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
+import { makeExplainRun } from './turns/explain.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
 import { makeGetModelName } from './turns/model-name.ts';
 import { makeGetQueue } from './turns/queue.ts';
@@ -124,6 +125,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
     ...makeSessionOperations({ store, access, looking, stopper, audit }),
     ...makeRunOperations({ store, access, looking, stopper, audit, countPoll }),
+    explainRun: makeExplainRun({ store, looking, clock }),
     ...makeArtifactOperations({ store, looking, fileAddresses, emptyArchives }),
     ...makeOfficeOperations({ store, looking, catalog, clock, fileAddresses, emptyArchives }),
     ...makeWatchOperations({ store, access, audit, looking, feeds: parts.feeds, house: parts.house }),

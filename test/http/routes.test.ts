@@ -70,6 +70,7 @@ const TABLE: readonly string[] = [
   'POST /api/v1/sessions/:id/stop admin envelope',
   'GET /api/v1/runs admin envelope',
   'GET /api/v1/runs/:id admin envelope',
+  'GET /api/v1/runs/:id/timeline admin envelope',
   'GET /api/v1/runs/:id/stream admin envelope sse',
   'POST /api/v1/runs/:id/stop admin envelope',
   'GET /api/v1/queue admin envelope',

@@ -86,3 +86,8 @@ export interface TimelineRun {
 
 /** Maximum spans of a time line. */
 export const MAX_SPANS = 5_000;
+
+/** Milliseconds of a span until its end, or until now. Never negative, whatever the wall clock did. */
+export function lengthOf({ startedAt, endedAt }: Pick<SpanTimes, 'startedAt' | 'endedAt'>, now: number): number {
+  return Math.max(0, (endedAt ?? now) - startedAt);
+}

@@ -13,6 +13,7 @@ import { ok } from '../frame/reply.ts';
 import { renderRunArtifacts } from './artifacts-wire.ts';
 import { renderQueue, renderRunRecord } from './runs-wire.ts';
 import { renderStop } from './sessions-wire.ts';
+import { renderTimeline } from './timeline-wire.ts';
 
 export interface RunHandlerParts {
   readonly operations: Operations;
@@ -31,6 +32,8 @@ export function makeRunHandlers({ operations, openStream }: RunHandlerParts) {
       ok(renderQueue(await operations.getQueue(caller, page))),
     get: async (exchange: Exchange, caller: Caller) =>
       ok(renderRunRecord(await operations.getRun(caller, id(exchange)))),
+    timeline: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderTimeline(await operations.explainRun(caller, id(exchange)))),
     artifacts: async (exchange: Exchange, caller: Caller) =>
       ok(renderRunArtifacts(await operations.getRunArtifacts(caller, id(exchange)))),
     stop: async (exchange: Exchange, caller: Caller) => ok(renderStop(await operations.stopRun(caller, id(exchange)))),

@@ -13,6 +13,7 @@ import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { widthForHints } from '../../terminal/output.ts';
+import { explain, EXPLAIN_HELP } from './explain.ts';
 import { showStop } from './sessions.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
@@ -66,6 +67,13 @@ export function addRuns(program: Command, io: Io): void {
         out.record(run, ALONE, run);
       }),
     );
+
+  runs
+    .command('explain')
+    .addArgument(ID)
+    .description('Show where the time of a run went, what each step cost, and what was slow. This is logged.')
+    .addHelpText('after', EXPLAIN_HELP)
+    .action(act(io, explain));
 
   runs
     .command('tail')

@@ -1,0 +1,49 @@
+// Where the time of a run went.
+import type { Clock } from '../../domain/clock.ts';
+import { type SlowPart, slowPartsOf } from '../../domain/sessions/slow-spans.ts';
+import { type KindSum, kindSumsOf, type StepSum, stepSumsOf } from '../../domain/sessions/timeline-sums.ts';
+import type { Timeline } from '../../domain/sessions/timeline.ts';
+import type { Caller } from '../../domain/people/user.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { RunRecord } from '../../store/runs/run-records.ts';
+import { readTimeline } from '../../store/runs/run-timeline.ts';
+import type { Looking } from '../looking.ts';
+
+/** A run and its time line as it was at a moment, with its sums and what was slow. */
+export interface Explanation {
+  readonly run: RunRecord;
+  readonly timeline: Timeline;
+  readonly asOf: number;
+  /** From its acceptance to its end, or to that moment. */
+  readonly totalMs: number;
+  readonly totals: readonly KindSum[];
+  readonly steps: readonly StepSum[];
+  readonly slow: readonly SlowPart[];
+}
+
+export interface ExplainParts {
+  readonly store: Pick<Store, 'runs'>;
+  readonly looking: Pick<Looking, 'run'>;
+  readonly clock: Clock;
+}
+
+/** The verb. Throws as `Access.run` does. */
+export function makeExplainRun({ store, looking, clock }: ExplainParts) {
+  return async (caller: Caller, id: string): Promise<Explanation> => {
+    const run = await looking.run(caller, id);
+    return explain(run, await readTimeline(store.runs, run), clock.now());
+  };
+}
+
+/** The explanation of a time line. */
+export function explain(run: RunRecord, timeline: Timeline, now: number): Explanation {
+  return {
+    run,
+    timeline,
+    asOf: now,
+    totalMs: Math.max(0, (run.finishedAt ?? now) - run.createdAt),
+    totals: kindSumsOf(timeline, now),
+    steps: stepSumsOf(timeline, now),
+    slow: slowPartsOf(timeline, now),
+  };
+}
