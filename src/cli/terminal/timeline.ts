@@ -8,7 +8,7 @@ const CELLS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
 
 /** What is shown of a span in words. */
 export function wordsOf(span: SpanWire): string {
-  return (WORDS[span.kind] as (span: SpanWire) => string)(span);
+  return WORDS[span.kind](span);
 }
 
 const WORDS: Readonly<Record<SpanWire['kind'], (span: SpanWire) => string>> = {

@@ -25,6 +25,8 @@ interface Walk {
   readonly rows: TimelineRows;
   readonly calls: Calls;
   readonly spans: Draft[];
+  /** The step of each tool call. */
+  readonly steps: Map<string, number>;
   /** When the last thing was recorded. */
   at: number;
   queue: Draft | null;
@@ -55,7 +57,8 @@ function walkThrough(rows: TimelineRows, calls: Calls): Walk {
 
 function beginning(rows: TimelineRows, calls: Calls): Walk {
   const at = rows.run.createdAt;
-  return { rows, calls, spans: [], at, queue: null, prepare: null, question: null, finish: null, textAt: null };
+  const none = { queue: null, prepare: null, question: null, finish: null, textAt: null };
+  return { rows, calls, spans: [], steps: new Map(), at, ...none };
 }
 
 function open(walk: Walk, facts: SpanFacts, startedAt: number): Draft {
@@ -86,11 +89,13 @@ const READERS: Readers = {
     const span = walk.calls.reply(payload, times, walk.rows.run.model ?? '');
     walk.prepare = close(walk.prepare, span.startedAt);
     walk.spans.push(span);
+    for (const { id } of payload.calls) walk.steps.set(id, payload.step);
     walk.textAt = null;
   },
   tool_result: (walk, { at, payload: { toolUseId, name, ok, durationMs } }) => {
     const tool = walk.rows.tools.find((row) => row.toolUseId === toolUseId);
-    const facts = { kind: 'tool', step: tool?.step ?? 0, toolUseId, name, agent: agentOf(tool), ok } as const;
+    const step = tool?.step ?? walk.steps.get(toolUseId) ?? 0;
+    const facts = { kind: 'tool', step, toolUseId, name, agent: agentOf(tool), ok } as const;
     walk.spans.push(draft(facts, at - durationMs, at));
   },
   'run.compacted': (walk, { at, payload: { step, characters } }) => {

@@ -13,6 +13,7 @@ import {
 import { MAX_SPANS, type Timeline } from '../../domain/sessions/timeline.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { payloadOf } from '../sessions/events.ts';
 
 /** Events that one read looks at. */
 const PART = 2_000;
@@ -82,7 +83,7 @@ export function makeTimelineVerbs({ read }: Database) {
     /** The milestones among a part of a run's events. */
     listMilestones: read(function* (tx: Reader, runSeq: number, after: number, upTo: number): Step<Milestone[]> {
       const rows = yield* tx.all<MilestoneRow>(MILESTONES_OF, runSeq, after, upTo);
-      return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload) as never }));
+      return rows.map((row) => ({ ...row, payload: payloadOf(row) as never }));
     }),
 
     /** Everything else, in one read: calls of the model between two moments, tools, and what came of the files. */

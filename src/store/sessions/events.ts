@@ -31,9 +31,14 @@ const DEFAULTS: { readonly [T in EventType]?: (stored: JsonObject) => object } =
   'insight.status_changed': () => ({ runId: null }),
 };
 
+/** A payload as it was stored, with what an earlier version left out. */
+export function payloadOf({ type, payload }: Pick<EventRow, 'type' | 'payload'>): object {
+  const stored = JSON.parse(payload) as JsonObject;
+  return { ...DEFAULTS[type]?.(stored), ...stored };
+}
+
 export function toEvent(row: EventRow): JournalEvent {
-  const stored = JSON.parse(row.payload) as JsonObject;
-  const payload = { ...DEFAULTS[row.type]?.(stored), ...stored };
+  const payload = payloadOf(row);
   return {
     ...({ type: row.type, payload } as unknown as NewEvent),
     id: row.id,

@@ -51,6 +51,7 @@ test('a run is told from its queue to the collection of its files, with the part
   await house.store.runs.recordStep(fence, aStep({ step: 2 }), FREE);
   await house.store.runs.finalize(fence, COMPLETED);
   await house.store.runs.settle(fence);
+  house.change('DELETE FROM tool_calls');
   const { lines, spans, detail, run: facts } = await timelineOf(house, seq);
   expect(lines).toEqual([
     ['queue', 0, 5],
@@ -61,6 +62,8 @@ test('a run is told from its queue to the collection of its files, with the part
     ['finish', 19, 19],
   ]);
   expect(spans[2]).toMatchObject({ purpose: 'reply', step: 1, model: 'scripted', ok: true, timing });
+  // Its details were removed, its journal was not.
+  expect(spans[3]).toMatchObject({ step: 1, name: 'shell', ok: true });
   expect([detail, facts.status]).toEqual(['complete', 'completed']);
 });
 
