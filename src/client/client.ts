@@ -25,6 +25,7 @@ import { type Query, queryOf } from './transport/query.ts';
 import { makePublishes, makeShares, type Publishes, type Shares } from './publishing.ts';
 import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { type CallManagement, makeReferences, type References } from './references.ts';
+import { makeRetentionVerbs, type RetentionVerbs } from './retention.ts';
 import { makeSchedules, type Schedules } from './schedules.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
@@ -37,6 +38,7 @@ export interface Client extends Checks {
   status(): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
   configuration(): Promise<ConfigurationWire>;
+  readonly retention: RetentionVerbs;
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
@@ -133,6 +135,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   return {
     status: () => call('GET', '/status'),
     configuration: () => call('GET', '/configuration'),
+    retention: makeRetentionVerbs(call),
     ...makePeople(call, references),
     sessions: {
       list: async (query) => call('GET', `/sessions${queryOf({ ...query, user: await whole('users', query.user) })}`),

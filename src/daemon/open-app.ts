@@ -49,7 +49,8 @@ export interface OpenAppParts {
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, renderer, startedAt, draining } = parts;
-  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
+  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing, retention } =
+    parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
@@ -76,6 +77,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     secrets,
     broker,
     checks,
+    retention,
     webhooks,
     publishing,
     settings,

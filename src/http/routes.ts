@@ -26,6 +26,7 @@ import { backgroundMessage, conversationReply } from '../wire/messages/message.t
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
 import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
+import { collection, collectionWish, retentionReport } from '../wire/retention.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
@@ -48,6 +49,7 @@ import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
 import { makeAuditHandlers } from './management/audit.ts';
+import { makeRetentionHandlers } from './management/retention.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFileHandler } from './files/signed-files.ts';
@@ -152,6 +154,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
   const audit = makeAuditHandlers(operations);
+  const retention = makeRetentionHandlers(operations);
   const sessions = makeSessionHandlers(operations);
   const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
   const created = { statuses: [201] } as const;
@@ -201,6 +204,8 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...webhookRoutes(operations),
     ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
     ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),
+    ofAdmin('GET /api/v1/retention', 'Estimate what is old enough to be removed', { reply: retentionReport, handler: retention.get }),
+    ofAdmin('POST /api/v1/retention/collect', 'Begin to remove what is old enough', { body: collectionWish, bodyIsOptional: true, reply: collection, handler: retention.collect }),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),

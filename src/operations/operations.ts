@@ -21,6 +21,7 @@ import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
 import type { Reports } from './status.ts';
 import { makeLooking } from './looking.ts';
+import { makeRetentionOperations, type RetentionOperationParts } from './retention.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
 import { type DefinitionParts, makeDefinitionOperations } from './capabilities/definitions.ts';
@@ -78,6 +79,7 @@ export interface OperationParts {
   readonly secrets: ConnectionParts['secrets'];
   readonly broker: ConnectionParts['broker'];
   readonly checks: CheckOperationParts['checks'];
+  readonly retention: RetentionOperationParts['retention'];
   readonly publishing: Pick<PageOperationParts, 'releases' | 'ended'>;
   readonly webhooks: Pick<WebhookOperationParts, 'changed'> & Pick<TestWebhookParts, 'sendOnce'>;
   settings(): Settings;
@@ -132,6 +134,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),
+    ...makeRetentionOperations({ store, retention: parts.retention, audit }),
     ...makeScheduleOperations({ ...parts, access, audit, makeSetup, draining: parts.closing }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),

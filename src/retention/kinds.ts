@@ -3,6 +3,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Batch, Removed } from '../store/retention/batch.ts';
+import type { Amount } from '../store/retention/estimate.ts';
 
 export interface Kind {
   readonly name: string;
@@ -10,6 +11,8 @@ export interface Kind {
   days(settings: Pick<Settings, 'retention'>): number | null;
   /** Removes a part of what is older than a moment, in one commit. */
   remove(before: number, batch: Batch): Promise<Removed>;
+  /** How much is older than a moment. */
+  count(before: number): Promise<Amount>;
 }
 
 export interface KindParts {
@@ -28,13 +31,24 @@ const shorter = (one: number, other: number): number | null =>
 export function makeKinds({ store: { retention }, seal }: KindParts): readonly Kind[] {
   const ofEvents: Kind['days'] = ({ retention: { eventsDays, runsDays } }) => shorter(eventsDays, runsDays);
   return [
-    { name: 'events', days: ofEvents, remove: retention.eventsOfRuns },
-    { name: 'session_events', days: ofEvents, remove: retention.eventsOfSessions },
-    { name: 'run_details', days: (settings) => daysOf(settings.retention.runsDays), remove: retention.detailsOfRuns },
+    { name: 'events', days: ofEvents, remove: retention.eventsOfRuns, count: retention.countEventsOfRuns },
+    {
+      name: 'session_events',
+      days: ofEvents,
+      remove: retention.eventsOfSessions,
+      count: retention.countEventsOfSessions,
+    },
+    {
+      name: 'run_details',
+      days: (settings) => daysOf(settings.retention.runsDays),
+      remove: retention.detailsOfRuns,
+      count: retention.countDetailsOfRuns,
+    },
     {
       name: 'audit_entries',
       days: (settings) => daysOf(settings.retention.auditDays),
       remove: (before, batch) => retention.auditEntries(before, batch, seal),
+      count: retention.countAuditEntries,
     },
   ];
 }

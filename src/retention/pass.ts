@@ -5,6 +5,8 @@ import type { Kind } from './kinds.ts';
 
 /** How a pass is doing. `removed`: rows by kind. */
 export interface PassReport {
+  /** Counted from the start of the daemon. */
+  readonly no: number;
   readonly startedAt: number;
   /** Null while it is in progress. */
   readonly endedAt: number | null;

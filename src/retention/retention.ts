@@ -6,6 +6,8 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
+import type { Amount } from '../store/retention/estimate.ts';
+import type { FileSpace } from '../store/retention/space.ts';
 import { type Kind, makeKinds } from './kinds.ts';
 import { type Due, type PassReport, removeDue } from './pass.ts';
 
@@ -19,15 +21,28 @@ export interface RetentionParts {
   settings(): Pick<Settings, 'retention'>;
 }
 
-export interface Retention extends Service {
-  /** The pass in progress, or the last one; null before the first. */
-  lastPass(): PassReport | null;
-  /** What is due by the settings and the clock of now. */
-  due(): readonly DueKind[];
+export interface Retention extends Pick<Service, 'wake' | 'settled' | 'stop'> {
+  /** Works now. Returns the number of the pass that will have removed everything that is due. */
+  collect(): number;
+  /** What there is to remove, and how the last pass was. */
+  report(): Promise<RetentionReport>;
 }
 
-/** A kind that has an age. */
-export type DueKind = Due & { readonly kind: Kind; readonly days: number };
+/** A kind, and how much of it is due; `days` and `before` are null where everything is kept. */
+export interface KindReport extends Amount {
+  readonly name: string;
+  readonly days: number | null;
+  readonly before: number | null;
+}
+
+export interface RetentionReport {
+  /** Until when nothing is removed, because the clock has jumped ahead; null otherwise. */
+  readonly heldUntil: number | null;
+  readonly kinds: readonly KindReport[];
+  /** The pass in progress, or the last one; null before the first. */
+  readonly pass: PassReport | null;
+  readonly database: FileSpace;
+}
 
 const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
@@ -36,39 +51,75 @@ const LOOK_MS = 3_600_000;
 export function makeRetention({ store, seal, beforeRemoving, clock, log, settings }: RetentionParts): Retention {
   const kinds = makeKinds({ store, seal });
   let pass: PassReport | null = null;
+  let passes = 0;
 
-  function due(): DueKind[] {
+  function due(): Due[] {
     return kinds.flatMap((kind) => {
-      const days = kind.days(settings());
-      return days === null ? [] : [{ kind, days, before: clock.now() - days * DAY_MS }];
+      const before = beforeOf(kind);
+      return before === null ? [] : [{ kind, before }];
     });
   }
 
+  function beforeOf(kind: Kind): number | null {
+    const days = kind.days(settings());
+    return days === null ? null : clock.now() - days * DAY_MS;
+  }
+
+  async function reportOf(kind: Kind): Promise<KindReport> {
+    const before = beforeOf(kind);
+    const amount = before === null ? NOTHING : await kind.count(before);
+    return { name: kind.name, days: kind.days(settings()), before, ...amount };
+  }
+
   async function work(stopping: AbortSignal): Promise<number> {
-    const { heldUntil } = await store.retention.lookAtClock();
-    if (heldUntil !== null) {
-      log.warn({ until: isoTime(heldUntil) }, HELD);
-      return LOOK_MS;
-    }
-    const startedAt = clock.now();
+    passes += 1;
+    const [no, startedAt] = [passes, clock.now()];
     const removed: Record<string, number> = {};
-    const report = (endedAt: number | null) => (pass = { startedAt, endedAt, removed: { ...removed } });
-    report(null);
-    await beforeRemoving();
-    await removeDue(due(), {
-      clock,
-      stopping,
-      told: (kind, rows) => {
-        removed[kind] = (removed[kind] ?? 0) + rows;
-        report(null);
-      },
-    }).finally(() => report(clock.now()));
+    const tell = (endedAt: number | null) => (pass = { no, startedAt, endedAt, removed: { ...removed } });
+    tell(null);
+    try {
+      const { heldUntil } = await store.retention.lookAtClock();
+      if (heldUntil !== null) log.warn({ until: isoTime(heldUntil) }, HELD);
+      await beforeRemoving();
+      await removeDue([...(heldUntil === null ? due() : []), { kind: freePages(store), before: 0 }], {
+        clock,
+        stopping,
+        told: (kind, rows) => {
+          removed[kind] = (removed[kind] ?? 0) + rows;
+          tell(null);
+        },
+      });
+    } finally {
+      tell(clock.now());
+    }
     if (Object.values(removed).some((rows) => rows > 0)) log.info({ removed }, 'what is old was removed');
     return LOOK_MS;
   }
 
   const service = makeService({ work, failure: 'what is old could not be removed', maxRetryMs: 60_000, clock, log });
-  return { ...service, lastPass: () => pass, due };
+  return {
+    ...service,
+    collect: () => {
+      // One that is in progress may be past what is due now: then another follows it.
+      const isWorking = pass !== null && pass.endedAt === null;
+      service.wake();
+      return isWorking ? passes + 1 : passes;
+    },
+    report: async () => ({
+      heldUntil: await store.retention.heldUntil(),
+      kinds: await Promise.all(kinds.map(reportOf)),
+      pass,
+      database: await store.retention.getSpace(),
+    }),
+  };
 }
+
+const NOTHING: Amount = { rows: 0, bytes: 0, isAtLeast: false };
+
+/** Pages without rows go back to the disk. */
+const freePages = ({ retention }: RetentionParts['store']): Due['kind'] => ({
+  name: 'free_pages',
+  remove: (_before, batch) => retention.giveBack(batch),
+});
 
 const HELD = 'the clock is more than two days ahead of when it was last seen: nothing is removed by age for a day';

@@ -106,6 +106,8 @@ const TABLE: readonly string[] = [
   'GET /api/v1/webhook-events/sample user envelope',
   'GET /api/v1/audit admin envelope',
   'GET /api/v1/audit/head admin envelope',
+  'GET /api/v1/retention admin envelope',
+  'POST /api/v1/retention/collect admin envelope',
   'GET /api/v1/tokens/keys admin envelope',
   'POST /api/v1/tokens/rotate admin envelope',
   'POST /api/v1/tokens/revoke-all admin envelope',

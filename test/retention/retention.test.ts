@@ -75,7 +75,8 @@ test('nothing is removed unless a setting says when', async () => {
   const before = house.count('events');
   await house.pass();
   expect(house.count('events')).toBe(before);
-  expect(house.retention.due()).toEqual([]);
+  const { kinds } = await house.retention.report();
+  expect(kinds.every(({ days, rows }) => days === null && rows === 0)).toBe(true);
 });
 
 test('a run loses its journal at its age, and keeps its answer, its history and its usage', async () => {
@@ -193,6 +194,44 @@ test('a clock that jumps ahead removes nothing for a day; one that is put right 
   await house.store.retention.trustClock();
   await house.pass();
   expect(left()).toBe(0);
+});
+
+test('a report says how much is due, and a pass removes as much', async () => {
+  const house = await retentionHouse({ eventsDays: 10, runsDays: 10 });
+  for (let no = 0; no < 12; no += 1) await house.finished();
+  await house.days(11);
+  await house.finished();
+  const { kinds, pass } = await house.retention.report();
+  const due = Object.fromEntries(kinds.map(({ name, rows }) => [name, rows]));
+  const perRun = house.count('events WHERE run_seq = 1');
+  expect(due).toMatchObject({ events: 12 * perRun, session_events: 24, run_details: 12, audit_entries: 0 });
+  expect(kinds[0]!.bytes).toBeGreaterThan(12 * perRun * 80);
+  expect(pass).toBe(null);
+  const no = house.retention.collect();
+  await house.pass();
+  const after = await house.retention.report();
+  expect(after.pass!.no).toBeGreaterThanOrEqual(no);
+  expect(after.kinds.map(({ rows }) => rows)).toEqual([0, 0, 0, 0]);
+});
+
+test('the space of what was removed goes back to the disk', async () => {
+  const house = await retentionHouse({ runsDays: 1 });
+  for (let no = 0; no < 6; no += 1) {
+    await house.accept();
+    const [run] = await house.claim();
+    const calls = [{ id: 'x', name: 'shell', input: {} }];
+    await house.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
+    const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, durationMs: 1 };
+    await house.store.runs.recordToolResult(fenceOf(run!), { ...result, output: 'x'.repeat(1_000_000) });
+    await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await house.store.runs.settle(fenceOf(run!), { untouched: true });
+  }
+  await house.days(2);
+  const before = (await house.retention.report()).database;
+  await house.pass();
+  const { database } = await house.retention.report();
+  expect(before.shrinks && before.bytes > 6_000_000).toBe(true);
+  expect(database.bytes).toBeLessThan(before.bytes - 3_000_000);
 });
 
 const entry: NewAuditEntry = {

@@ -32,6 +32,12 @@ const GROUPS: readonly NounGroup[] = [
     },
   },
   {
+    heading: 'Administration:',
+    nouns: {
+      gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
+    },
+  },
+  {
     heading: 'Capabilities of agents:',
     nouns: {
       experts: async () => (await import('../nouns/capabilities/experts.ts')).addExperts,

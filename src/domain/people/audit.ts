@@ -55,6 +55,7 @@ export const AUDIT_ACTIONS = {
   'insight.read': 'insight',
   'insight.change': 'insight',
   'audit.remove': 'audit_entry',
+  'retention.collect': 'house',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 

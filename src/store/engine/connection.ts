@@ -32,6 +32,8 @@ function connect(file: string): Connection.Database {
   makePrivateFile(file);
   const connection = new Connection(file, { timeout: OPENING_MS });
   try {
+    // Of a new file, and of one that is vacuumed: free pages can be given back bit by bit.
+    connection.pragma('auto_vacuum = INCREMENTAL');
     connection.pragma('journal_mode = WAL');
     // The default of a WAL database may lose acknowledged commits when the power fails.
     connection.pragma('synchronous = FULL');

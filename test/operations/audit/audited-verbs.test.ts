@@ -80,6 +80,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getDefinition: 'not of a conversation',
   checkDefinitions: ['definition.check', (_, v) => v.checkDefinitions(ROOT, 'skills')],
   listModels: 'not of a conversation',
+  getRetention: 'not of a conversation',
+  collectNow: ['retention.collect', (_, v) => v.collectNow(ROOT, { trustClock: true })],
   checkModel: ['model.check', (_, v) => v.checkModel(ROOT, 'qwen', { context: false }, SIGNAL)],
   checkMcpServer: ['mcp_server.check', (_, v) => v.checkMcpServer(ROOT, 'tide', SIGNAL)],
   listConnections: 'not of a conversation',

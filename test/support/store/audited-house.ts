@@ -15,6 +15,17 @@ import { aTask } from './schedules.ts';
 import { fenceOf, storeHouse } from './store-house.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
+/** Nothing to remove. */
+const NO_RETENTION = {
+  collect: () => 1,
+  report: async () => ({
+    heldUntil: null,
+    kinds: [],
+    pass: null,
+    database: { bytes: 0, freeBytes: 0, shrinks: true },
+  }),
+};
+
 export const ORIGIN = { address: '203.0.113.9', requestId: '0198c0de-0000-7000-8000-00000000aaaa' };
 export const ROOT: Administrator = {
   kind: 'key',
@@ -77,6 +88,7 @@ export async function auditedHouse() {
       probe: async () => ({ status: 200, durationMs: 1 }),
       reach: async () => ({ status: 200, durationMs: 1 }),
     },
+    retention: NO_RETENTION,
     checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
     webhooks: {
       changed: () => undefined,

@@ -544,8 +544,14 @@ async function callRetention({ store, clock }: StoreHouse): Promise<void> {
   await retention.lookAtClock();
   await retention.heldUntil();
   await retention.trustClock();
+  await retention.getSpace();
+  await retention.giveBack({ room: () => 0 });
   clock.advance(9 * 86_400_000);
   const batch = () => ({ room: () => 9 });
+  await retention.countEventsOfRuns(clock.now());
+  await retention.countEventsOfSessions(clock.now());
+  await retention.countDetailsOfRuns(clock.now());
+  await retention.countAuditEntries(clock.now());
   const { items } = await store.runs.list({ sessionSeq: null, status: null, limit: 99, offset: 0 });
   const ended = items.find(({ finishedAt }) => finishedAt !== null);
   while ((await retention.eventsOfSessions(clock.now(), batch())).rows > 0);

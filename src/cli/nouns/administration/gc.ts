@@ -1,0 +1,93 @@
+// `errand gc`: what is old enough to be removed, and removing it now.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { CollectionWire, RetentionKindWire, RetentionWire } from '../../../wire/retention.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
+
+const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
+
+const WHAT_GOES: readonly Column<RetentionKindWire>[] = [
+  field('kind', 9),
+  column('keep_days', ({ keep_days: days }) => days ?? 'all', 8),
+  column('rows', ({ rows, at_least: more }) => (more ? `${rows}+` : `${rows}`), 7),
+  column('mb', ({ bytes }) => megabytes(bytes), 6),
+  field('before', 4),
+];
+
+interface Removed {
+  readonly kind: string;
+  readonly rows: number;
+}
+
+const WHAT_WENT: readonly Column<Removed>[] = [field('kind', 9), field('rows', 8)];
+
+interface Options {
+  readonly dryRun?: true;
+  readonly trustClock?: true;
+}
+
+/** How often a pass in progress is looked at. */
+const POLL_MS = 500;
+
+/** Adds the command. */
+export function addGc(program: Command, io: Io): void {
+  program
+    .command('gc')
+    .summary('remove what is older than the settings keep')
+    .description(
+      'Remove what is older than the settings "retention" keep, now instead of within the hour. The daemon continues meanwhile.',
+    )
+    .option('--dry-run', 'only say what would be removed, and about how much')
+    .option('--trust-clock', 'the clock is right, although it has jumped ahead')
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, collect));
+}
+
+const EXAMPLES = `
+Examples:
+  errand gc --dry-run
+  errand gc -o json`;
+
+async function collect(context: Context, { dryRun, trustClock }: Options): Promise<void> {
+  const { client, out } = context;
+  if (dryRun) return showWhatGoes(context, await client().retention.get());
+  const begun = await client().retention.collect(trustClock ?? false);
+  const ended = await untilRemoved(context, begun);
+  const removed = ended.pass?.removed ?? [];
+  out.list(removed, WHAT_WENT, ended);
+  if (ended.held_until !== null) throw new CommandError('conflict', heldText(ended.held_until));
+  if (removed.length === 0) out.hint('Nothing was old enough.');
+}
+
+function showWhatGoes({ out }: Context, report: RetentionWire): void {
+  out.list(report.kinds, WHAT_GOES, report);
+  const { bytes, free_bytes: free, shrinks } = report.database;
+  out.hint(
+    `The database has ${megabytes(bytes)} MB, ${megabytes(free)} MB of them free.${shrinks ? '' : CANNOT_SHRINK}`,
+  );
+  if (report.kinds.every(({ keep_days: days }) => days === null)) out.hint('The settings "retention" keep everything.');
+  if (report.held_until !== null) out.hint(heldText(report.held_until));
+}
+
+const CANNOT_SHRINK = " It was made by an earlier version: free space is used again, but the file doesn't shrink.";
+
+const heldText = (until: string) =>
+  `The clock has jumped ahead, so nothing is removed by age before ${until}. If the clock is right: errand gc --trust-clock`;
+
+/** Waits for the pass that removes what was due, with what it has removed so far on a terminal. */
+async function untilRemoved({ client, io, signal }: Context, { pass_no: no }: CollectionWire): Promise<RetentionWire> {
+  for (;;) {
+    const report = await client().retention.get();
+    const { pass } = report;
+    const rows = (pass?.removed ?? []).reduce((sum, one) => sum + one.rows, 0);
+    if (io.terminal.stderr) io.stderr.write(`\r${rows} rows removed`);
+    if (pass !== null && (pass.no > no || (pass.no === no && pass.ended_at !== null))) {
+      if (io.terminal.stderr) io.stderr.write('\r\u001b[K');
+      return report;
+    }
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}

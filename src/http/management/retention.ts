@@ -1,0 +1,40 @@
+// The handlers of what is removed by age.
+import { isoTime } from '../../domain/clock.ts';
+import type { Administrator } from '../../domain/people/user.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { KindReport, RetentionReport } from '../../retention/retention.ts';
+import type { collectionWish, RetentionKindWire, RetentionWire } from '../../wire/retention.ts';
+import type { Static } from '../../wire/shape.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { ok } from '../frame/reply.ts';
+
+/** The handlers by name; `routes.ts` assigns their paths. */
+export function makeRetentionHandlers(operations: Operations) {
+  return {
+    get: async (_exchange: Exchange, caller: Administrator) => ok(renderReport(await operations.getRetention(caller))),
+    collect: async ({ body }: Exchange<unknown, Static<typeof collectionWish>>, caller: Administrator) => {
+      const begun = await operations.collectNow(caller, { trustClock: body.trust_clock ?? false });
+      return ok({ ...renderReport(begun), pass_no: begun.passNo });
+    },
+  };
+}
+
+const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
+
+function renderReport({ heldUntil, kinds, pass, database }: RetentionReport): RetentionWire {
+  return {
+    kinds: kinds.map(renderKind),
+    held_until: timeOrNull(heldUntil),
+    pass: pass && {
+      no: pass.no,
+      started_at: isoTime(pass.startedAt),
+      ended_at: timeOrNull(pass.endedAt),
+      removed: Object.entries(pass.removed).map(([kind, rows]) => ({ kind, rows })),
+    },
+    database: { bytes: database.bytes, free_bytes: database.freeBytes, shrinks: database.shrinks },
+  };
+}
+
+function renderKind({ name, days, before, rows, bytes, isAtLeast }: KindReport): RetentionKindWire {
+  return { kind: name, keep_days: days, before: timeOrNull(before), rows, bytes, at_least: isAtLeast };
+}

@@ -1,0 +1,35 @@
+// What is removed by age, as administrators see it and do it.
+import type { Administrator } from '../domain/people/user.ts';
+import type { Retention, RetentionReport } from '../retention/retention.ts';
+import type { Store } from '../store/open-store.ts';
+import type { Audit } from './audit/audit.ts';
+
+export interface RetentionOperationParts {
+  readonly store: Pick<Store, 'retention'>;
+  readonly retention: Pick<Retention, 'collect' | 'report'>;
+  readonly audit: Audit;
+}
+
+/** A report, and the number of the pass that removes what is due. */
+export interface Collection extends RetentionReport {
+  readonly passNo: number;
+}
+
+/** The verbs. */
+export function makeRetentionOperations({ store, retention, audit }: RetentionOperationParts) {
+  return {
+    /** What would be removed; nothing is. */
+    getRetention: (_caller: Administrator): Promise<RetentionReport> => retention.report(),
+
+    /** Begins to remove now. With `trustClock`, also what a jump of the clock holds back. */
+    collectNow: async (
+      caller: Administrator,
+      { trustClock }: { readonly trustClock: boolean },
+    ): Promise<Collection> => {
+      await audit.act(caller, 'retention.collect', trustClock ? 'trust_clock' : 'now');
+      if (trustClock) await store.retention.trustClock();
+      const passNo = retention.collect();
+      return { ...(await retention.report()), passNo };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// What is removed by age.
+import { array, object } from './composites.ts';
+import { boolean, integer, string, time } from './scalars.ts';
+import { named, nullable, optional, type Static } from './shape.ts';
+
+const count = integer({ from: 0 });
+
+/** Numbers are estimates. `at_least`: counting has ended at its limit. `keep_days` is null where everything is kept. */
+const retentionKind = named(
+  'RetentionKind',
+  object({
+    kind: string,
+    keep_days: nullable(count),
+    before: nullable(time),
+    rows: count,
+    bytes: count,
+    at_least: boolean,
+  }),
+);
+export type RetentionKindWire = Static<typeof retentionKind>;
+
+const fields = {
+  kinds: array(retentionKind),
+  held_until: nullable(time),
+  pass: nullable(
+    object({
+      no: count,
+      started_at: time,
+      ended_at: nullable(time),
+      removed: array(object({ kind: string, rows: count })),
+    }),
+  ),
+  database: object({ bytes: count, free_bytes: count, shrinks: boolean }),
+};
+
+/**
+ * What there is to remove, and the pass in progress or the last one. `held_until`: nothing is removed by age before, because
+ * the clock has jumped ahead. `shrinks`: free pages go back to the disk while the daemon runs.
+ */
+export const retentionReport = named('Retention', object(fields));
+export type RetentionWire = Static<typeof retentionReport>;
+
+/** The same when a removal begins: the pass with this number removes all that is due. */
+export const collection = named('Collection', object({ ...fields, pass_no: count }));
+export type CollectionWire = Static<typeof collection>;
+
+/** `trust_clock`: the clock is right, although it has jumped ahead. */
+export const collectionWish = object({ trust_clock: optional(boolean) });
