@@ -6,9 +6,9 @@ import { misfits } from '../catalog/reading/schema.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
-import { haveSameHost, MAX_SOCKET_PATH_BYTES } from './listen-address.ts';
+import { haveSameHost, MAX_SOCKET_PATH_BYTES, parseListen } from './listen-address.ts';
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
-import type { SettingName, Value } from './option.ts';
+import type { ListenerSettings, SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
 
@@ -166,19 +166,24 @@ interface Branch {
 type Chosen = { readonly settings: Settings; readonly origins: ReadonlyMap<SettingName, Origin> };
 
 function choose(file: JsonObject, overrides: readonly Override[]): Chosen {
+  const overrideOf = (name: SettingName) => overrides.findLast((candidate) => candidate.name === name);
+  /** Undefined when it isn't written anywhere; null counts as not written. */
+  const writtenIn = (name: SettingName): Value | undefined => {
+    const override = overrideOf(name);
+    const written = override === undefined ? valueIn(file, name) : readText(name, override.text);
+    if (written === undefined || written === null) return undefined;
+    return OPTIONS[name].read?.(written) ?? (written as Value);
+  };
+  const listener: ListenerSettings = {
+    listen: (writtenIn('listen') ?? OPTIONS.listen.fallback) as string,
+    isSecure: (writtenIn('tls.cert_file') ?? '') !== '',
+  };
   const values = new Map<SettingName, Value>();
   const origins = new Map<SettingName, Origin>();
   for (const name of SETTING_NAMES) {
-    const override = overrides.findLast((candidate) => candidate.name === name);
-    const inFile = valueIn(file, name);
-    const { fallback, read } = OPTIONS[name];
-    // `listen` comes first in the table, so defaults that follow from it find it here.
-    const fallbackValue = typeof fallback === 'function' ? fallback(values.get('listen') as string) : fallback;
-    const written = override === undefined ? inFile : readText(name, override.text);
-    const isWritten = written !== undefined && written !== null;
-    const value = isWritten ? (read?.(written) ?? (written as Value)) : fallbackValue;
-    values.set(name, value);
-    origins.set(name, override?.origin ?? (inFile === undefined ? 'default' : 'file'));
+    const { fallback } = OPTIONS[name];
+    values.set(name, writtenIn(name) ?? (typeof fallback === 'function' ? fallback(listener) : fallback));
+    origins.set(name, overrideOf(name)?.origin ?? (valueIn(file, name) === undefined ? 'default' : 'file'));
   }
   return { settings: assemble(values), origins };
 }
@@ -198,10 +203,14 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
 }
 
 /** Settings that are right alone and wrong together. */
-function contradictionsIn({ sso, publicUrl, shareOrigin }: Settings) {
+function contradictionsIn({ sso, publicUrl, shareOrigin, tls, listen }: Settings) {
   const found: { readonly at: string; readonly mustBe: string }[] = [];
   if ((sso.provider === '') !== (sso.userinfoUrl === ''))
     found.push({ at: 'sso', mustBe: 'must have both provider and userinfo_url, or neither' });
+  if ((tls.certFile === '') !== (tls.keyFile === ''))
+    found.push({ at: 'tls', mustBe: 'must have both cert_file and key_file, or neither' });
+  if (tls.certFile !== '' && parseListen(listen)?.kind === 'unix')
+    found.push({ at: 'tls', mustBe: 'must be empty where listen is a Unix socket: its proxy speaks TLS' });
   if (shareOrigin !== '' && haveSameHost(shareOrigin, publicUrl))
     found.push({ at: 'share_origin', mustBe: 'must have another host than public_url' });
   return found;

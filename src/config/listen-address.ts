@@ -2,6 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isAbsolute } from 'node:path';
 import type { ListenTarget } from '../http/server/listen.ts';
+import type { ListenerSettings } from './option.ts';
 
 /** The kernel's limit on the path of a Unix socket, in bytes. */
 export const MAX_SOCKET_PATH_BYTES = 107;
@@ -32,12 +33,13 @@ function parseHostAndPort(listen: string): ListenTarget | null {
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** The base URL of a daemon that listens there, where none is set. A Unix socket has no host: its proxy has, and is on this machine. */
-export function publicUrlFor(listen: string): string {
+export function publicUrlFor({ listen, isSecure }: ListenerSettings): string {
   const target = parseListen(listen);
-  if (target?.kind !== 'tcp') return 'http://localhost';
+  const scheme = isSecure ? 'https' : 'http';
+  if (target?.kind !== 'tcp') return `${scheme}://localhost`;
   const { host, port } = target;
   const reachable = EVERYWHERE[host] ?? host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** Whether it can be a provider's user-info URL, or is empty, for no provider. Its query can have further parameters. */

@@ -20,10 +20,12 @@ import {
   SETTINGS_FILE,
 } from './config.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Settings } from '../domain/settings.ts';
+import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import { publicUrlFor } from './listen-address.ts';
-import { makeWatch } from './watch-directory.ts';
+import { checkCertificate } from './live-certificate.ts';
+import { makeWatch } from './watch.ts';
+import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
 
 /** The configuration of a daemon. */
 export interface Configuration {
@@ -51,11 +53,12 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   const read = loadCatalog(configDir, credentialsDirectory, unresolved);
   const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
-  if (loaded.ok && read.ok && defined.ok) {
+  const uncertified = loaded.ok ? checkCertificate(loaded.config.settings, secrets) : [];
+  if (loaded.ok && read.ok && defined.ok && uncertified.length === 0) {
     const { value: definitions, problems = [] } = defined;
     return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
   }
-  const parts = [loaded, read, defined];
+  const parts = [loaded, { problems: uncertified }, read, defined];
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
 }
 
@@ -77,7 +80,12 @@ export type ConfigEvent =
   | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
   /** Only these are left out, or stay as they were; the rest is in effect. Reported once for the same problems. */
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inEffect: string };
+  | {
+      readonly kind: 'restart-needed';
+      readonly setting: 'listen' | 'tls';
+      readonly wanted: string;
+      readonly inEffect: string;
+    };
 
 /** Which part has changed. */
 export type Changed = 'settings' | 'catalog' | 'definitions';
@@ -91,7 +99,7 @@ export interface LiveConfigParts extends Configuration {
 }
 
 export interface LiveConfig {
-  /** The settings in effect. `listen` stays as it was at the start. */
+  /** The settings in effect. `listen`, and whether there is TLS, stay as they were at the start. */
   settings(): Settings;
   catalog(): Catalog;
   definitions(): Definitions;
@@ -159,22 +167,34 @@ interface Settled {
   readonly origins: Config['origins'];
 }
 
-/** Reads errand.yaml, but keeps the listening address: it is already bound. A different one is reported once. */
-function makeSettingsReader({ config, report }: LiveConfigParts, inEffect: () => string): () => Read<Settled> {
-  const asked = config.settings.listen;
-  let reported = asked;
+const protocolOf = (settings: Pick<Settings, 'tls'>) => (usesTls(settings) ? 'https' : 'http');
+
+/**
+ * Reads errand.yaml, but keeps the listening address, which is already bound, and whether its server speaks TLS. What differs is
+ * reported once.
+ */
+function makeSettingsReader(
+  { config, report }: LiveConfigParts,
+  inEffect: () => Pick<Settings, 'listen' | 'tls'>,
+): () => Read<Settled> {
+  const asked = { listen: config.settings.listen, tls: protocolOf(config.settings) };
+  const reported = { ...asked };
+  const compare = (setting: 'listen' | 'tls', wanted: string, current: string) => {
+    const isNews = wanted !== reported[setting] && wanted !== asked[setting];
+    reported[setting] = wanted;
+    if (isNews) report({ kind: 'restart-needed', setting, wanted, inEffect: current });
+  };
   return () => {
     const loaded = loadSettings(config.places.configDir, config.overrides);
     if (!loaded.ok) return loaded;
-    const wanted = loaded.settings.listen;
-    if (wanted !== reported && wanted !== asked) {
-      report({ kind: 'restart-needed', setting: 'listen', wanted, inEffect: inEffect() });
-    }
-    reported = wanted;
-    const { origins } = loaded;
+    const { settings, origins } = loaded;
+    const { listen, tls: current } = inEffect();
+    compare('listen', settings.listen, listen);
+    compare('tls', protocolOf(settings), asked.tls);
+    const tls = protocolOf(settings) === asked.tls ? settings.tls : current;
     const isDerived = origins.get('public_url') === 'default';
-    const publicUrl = isDerived ? publicUrlFor(inEffect()) : loaded.settings.publicUrl;
-    return { ok: true, value: { settings: { ...loaded.settings, listen: inEffect(), publicUrl }, origins } };
+    const publicUrl = isDerived ? publicUrlFor({ listen, isSecure: usesTls({ tls }) }) : settings.publicUrl;
+    return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl }, origins } };
   };
 }
 
@@ -197,7 +217,10 @@ function checkFiles({ places, overrides }: Config): readonly Problem[] {
   const settings = loadSettings(configDir, overrides);
   const read = loadCatalog(configDir, credentialsDirectory);
   const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
-  return [settings, read, defined].flatMap((part) => ('problems' in part ? (part.problems ?? []) : []));
+  const uncertified = settings.ok ? checkCertificate(settings.settings, { configDir, credentialsDirectory }) : [];
+  return [settings, { problems: uncertified }, read, defined].flatMap((part) =>
+    'problems' in part ? (part.problems ?? []) : [],
+  );
 }
 
 /** Stands for all files of definitions where events name one file. */
@@ -215,7 +238,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
-  const readSettings = makeSettingsReader(parts, () => listen);
+  const readSettings = makeSettingsReader(parts, () => ({ listen, tls: settingsPart.current().settings.tls }));
   const readCatalog = (): Read<Catalog> => {
     const loaded = loadCatalog(configDir, credentialsDirectory);
     return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
@@ -261,6 +284,12 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
       listen = address;
       reload();
     },
-    ...makeWatch({ directory: configDir, reload, clock: parts.clock, log: parts.log }),
+    ...makeWatch({
+      open: (callbacks) => openDirectoryWatch(configDir, callbacks),
+      failure: NOT_WATCHED,
+      reload,
+      clock: parts.clock,
+      log: parts.log,
+    }),
   };
 }

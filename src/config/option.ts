@@ -22,11 +22,17 @@ export type SettingName = Paths<Settings>;
 /** The name of a section of errand.yaml, such as `sso.defaults`. */
 export type SectionName = Sections<Settings>;
 
+/** The settings that others follow from: where the daemon listens, and whether it speaks TLS there. */
+export interface ListenerSettings {
+  readonly listen: string;
+  readonly isSecure: boolean;
+}
+
 /** One setting: its values, its default, its help, and its other names. */
 export interface Option {
   readonly schema: Schema;
-  /** The default. Some follow from the machine or from the listening address in effect. */
-  readonly fallback: Value | ((listen: string) => Scalar);
+  /** The default. Some follow from the machine or from the listening address. */
+  readonly fallback: Value | ((listener: ListenerSettings) => Scalar);
   /** An example default for settings whose default is derived. */
   readonly example?: Scalar;
   /** Converts what was written to the setting, where they differ. */

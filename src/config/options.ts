@@ -5,10 +5,12 @@ import { AGENT_OPTIONS } from './options/agents.ts';
 import { REQUEST_OPTIONS } from './options/requests.ts';
 import { RETENTION_OPTIONS } from './options/retention.ts';
 import { RUN_OPTIONS } from './options/runs.ts';
+import { TLS_OPTIONS } from './options/tls.ts';
 
 /** Every setting, in the order in which it is shown. Those of one section stand together. */
 export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...REQUEST_OPTIONS,
+  ...TLS_OPTIONS,
   ...RUN_OPTIONS,
   ...AGENT_OPTIONS,
   ...RETENTION_OPTIONS,
@@ -16,6 +18,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
 
 /** What each section is about. */
 export const SECTIONS: Readonly<Record<SectionName, string>> = {
+  tls: "TLS of the address in `listen`. Set both files, or neither. They are read again when they change; the operator's socket stays plain.",
   limits: 'What requests can make the daemon hold.',
   streams: 'Streamed replies, and how the daemon stops.',
   sso:

@@ -30,7 +30,9 @@ interface Running {
   readonly created: Created | null;
   readonly closers: Closer[];
   readonly log: Log;
-  readonly live: LiveConfig;
+  readonly live: Pick<LiveConfig, 'settings'>;
+  /** Reads all configuration files now. */
+  readonly reload: () => void;
   readonly rooms: Pick<Engine['rooms'], 'queue' | 'pool'>;
   readonly closing: AbortController;
   readonly draining: AbortController;
@@ -98,7 +100,7 @@ export function makeDaemon(running: Running): Daemon {
     ready: () => manager.ready(health),
     reload: () => {
       log.info('reloading the configuration');
-      manager.reloading(live.reload);
+      manager.reloading(running.reload);
     },
     drain: () => {
       drained ??= drain();

@@ -17,6 +17,7 @@ import { findSandbox } from './find-sandbox.ts';
 import { databaseOf, layFoundations, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './open-app.ts';
+import { openCertificate, reloadOf } from './open-certificate.ts';
 import { openListeners } from './open-listeners.ts';
 import { rescue } from './rescue.ts';
 import { runningStatus } from './service-status.ts';
@@ -47,7 +48,6 @@ async function build(start: Start): Promise<Daemon> {
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
   const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
 
-  const { blobs, disk, openSpool } = files;
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
@@ -61,15 +61,15 @@ async function build(start: Start): Promise<Daemon> {
   draining.signal.addEventListener('abort', rooms.checks.stop);
   // Before the listeners close: readers who wait for a rendering still get a reply.
   draining.signal.addEventListener('abort', () => void renderer.stop());
+  const certificate = openCertificate(start, live, log);
   const { app, readiness } = openApp({
     config,
     live,
+    certificate,
     log,
     store,
     bus,
-    blobs,
-    disk,
-    openSpool,
+    ...files,
     deriveKey,
     secrets,
     sandbox,
@@ -85,20 +85,21 @@ async function build(start: Start): Promise<Daemon> {
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
   // Before the listeners open: without a worker node, background runs would be refused.
   await rooms.node.start();
-  const listeners = await openListeners(start, app, { settings: live.settings, log });
-  live.bound(listeners.everyone.address);
+  const listeners = await openListeners(start, app, { live, certificate, log });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
-  await live.start();
+  await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();
   log.info(
-    { version: VERSION, pid: process.pid, listen: listeners.everyone.address, socket: config.places.socketPath },
+    { version: VERSION, pid: process.pid, listen: listeners.address, socket: config.places.socketPath },
     'ready',
   );
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
-  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, health, handOver, lost });
+  const reload = reloadOf(live, certificate);
+  const hooks = { reload, health, handOver };
+  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, lost, ...hooks });
 }
 
 /** Assigns ids to definitions, and logs accounts that could be confused with each other. */

@@ -1,6 +1,7 @@
 // The app that answers requests: every verb, the reports, and the tails of runs, wired together.
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
+import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock } from '../domain/clock.ts';
 import type { Bus } from '../events/bus.ts';
@@ -26,6 +27,8 @@ import { makeReports, watchMachine } from './reports.ts';
 export interface OpenAppParts {
   readonly config: Config;
   readonly live: LiveConfig;
+  /** Null without TLS. */
+  readonly certificate: LiveCertificate | null;
   readonly log: Log;
   readonly store: Store;
   readonly bus: Bus;
@@ -47,7 +50,7 @@ export interface OpenAppParts {
 
 /** Makes the app, which a server opens to requests, and the report of its readiness. */
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
-  const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
+  const { config, live, certificate, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, renderer, startedAt, draining } = parts;
   const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing, retention } =
     parts.rooms;
@@ -56,7 +59,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
   const machine = { disk, sandbox, browser, ...watchMachine(config, log) };
-  const reports = makeReports({ config, live, store, pool, node, startedAt, closing, clock, ...machine });
+  const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
   const operations = makeOperations({
     store,
     blobs,

@@ -1,6 +1,7 @@
 // The daemon's listeners: the operator's socket (K1), and the addresses for everyone.
 import { join } from 'node:path';
 import { parseListen } from '../config/listen-address.ts';
+import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { HttpApp } from '../http/app.ts';
@@ -9,13 +10,21 @@ import { makeConnectionLimits } from '../http/server/connection-limits.ts';
 import { maxDescriptors } from '../http/server/descriptors.ts';
 import { linkSocket, listen, type Listener, type ListenTarget } from '../http/server/listen.ts';
 import { setPeers } from '../http/server/peers.ts';
-import { makeHttpServer } from '../http/server/server.ts';
+import { presentCertificate } from '../http/server/secure-server.ts';
+import { makeHttpServer, makeHttpsServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import type { Start } from './foundations.ts';
 
+export interface ListenerParts {
+  readonly live: Pick<LiveConfig, 'settings' | 'bound'>;
+  /** Null without TLS. */
+  readonly certificate: LiveCertificate | null;
+  readonly log: Log;
+}
+
 export interface Listeners {
-  /** The first for everyone. */
-  readonly everyone: Listener;
+  /** That of the first for everyone, as bound. */
+  readonly address: string;
   readonly url: string;
   /** Leaves new connections to the next daemon, in the queues of the sockets that systemd holds open; without one, does nothing. */
   handOver(): void;
@@ -25,7 +34,7 @@ export interface Listeners {
 export async function openListeners(
   { configuration, closers }: Start,
   app: HttpApp,
-  { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
+  { live, certificate, log }: ListenerParts,
 ): Promise<Listeners> {
   const { places, settings: initial, service } = configuration.config;
   const forOperator = makeHttpServer(app);
@@ -33,6 +42,7 @@ export async function openListeners(
   const socket = await listen(forOperator, { kind: 'unix', path: places.socketPath });
   closers.push(socket.close, linkSocket(join(places.dataDir, 'errand.sock'), places.socketPath));
   // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
+  const { settings } = live;
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
   const limit = makeConnectionLimits({
     settings,
@@ -43,7 +53,7 @@ export async function openListeners(
   });
 
   async function open(target: ListenTarget): Promise<Listener> {
-    const server = makeHttpServer(app);
+    const server = certificate === null ? makeHttpServer(app) : secureServer(app, certificate);
     limit(server);
     const listener = await listen(server, target);
     closers.push(listener.close);
@@ -60,9 +70,17 @@ export async function openListeners(
     log.warn({ used, setting: initial.listen }, 'the sockets of systemd are used, not the setting listen');
   }
   const { address } = everyone;
+  live.bound(address);
+  const scheme = certificate === null ? 'http' : 'https';
   return {
-    everyone,
-    url: address.startsWith('unix:') ? address : `http://${address}`,
+    address,
+    url: address.startsWith('unix:') ? address : `${scheme}://${address}`,
     handOver: () => inherited.forEach((listener) => listener.stopAccepting()),
   };
+}
+
+function secureServer(app: HttpApp, certificate: LiveCertificate) {
+  const server = makeHttpsServer(app, certificate.current());
+  certificate.onChange((next) => presentCertificate(server, next));
+  return server;
 }

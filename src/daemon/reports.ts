@@ -13,6 +13,7 @@ import { incomingPath } from '../files/blobs/blob-place.ts';
 import { adviceOnDescriptors } from '../files/descriptor-limit.ts';
 import { makeWriteWatch, type WriteWatch } from '../files/blobs/write-watch.ts';
 import type { Log } from '../log/log.ts';
+import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
@@ -20,6 +21,8 @@ import { VERSION } from '../version.ts';
 export interface ReportParts {
   readonly config: Config;
   readonly live: LiveConfig;
+  /** Null without TLS. */
+  readonly certificate: Pick<LiveCertificate, 'part'> | null;
   readonly store: Store;
   readonly disk: Disk;
   readonly pool: WorkerPool;
@@ -58,6 +61,7 @@ export function makeReports(parts: ReportParts) {
       sandboxPart(parts),
       browserPart(parts),
       configPart(parts),
+      ...(parts.certificate === null ? [] : [parts.certificate.part()]),
       workersPart(parts),
     ];
     return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };

@@ -4,6 +4,8 @@ import type { EgressRule } from './egress.ts';
 export interface Settings {
   /** `HOST:PORT` or `unix:/path`. Read once at start; every other setting may change while the daemon runs. */
   readonly listen: string;
+  /** The certificate of the daemon, and its key; both empty for plain HTTP. Paths, or `credential:NAME`. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string };
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string;
   /** Origin of a host for published pages alone, where everything else is 404; empty for none (J8). */
@@ -133,4 +135,9 @@ export interface Settings {
     readonly memoryMb: number;
   };
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
+}
+
+/** Whether the daemon speaks TLS. */
+export function usesTls({ tls }: Pick<Settings, 'tls'>): boolean {
+  return tls.certFile !== '';
 }

@@ -35,6 +35,7 @@ test('without any source, every setting has its default, and that is its origin'
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
     retention: { eventsDays: 0, runsDays: 0, auditDays: 0 },
+    tls: { certFile: '', keyFile: '' },
     shareOrigin: '',
     trustedProxies: [],
     waitTimeoutSeconds: 600,
@@ -96,6 +97,14 @@ test('a flag wins over the environment, that over the file, and that over the de
   expect(origins.get('model.idle_timeout_seconds')).toBe('default');
 });
 
+/** What must be set with a setting, or not at all. */
+const TOGETHER: Partial<Record<string, Environment>> = {
+  'sso.provider': { ERRAND_SSO_USERINFO_URL: 'http://sso' },
+  'sso.userinfo_url': { ERRAND_SSO_PROVIDER: 'corp' },
+  'tls.cert_file': { ERRAND_TLS_KEY_FILE: 'key.pem' },
+  'tls.key_file': { ERRAND_TLS_CERT_FILE: 'chain.pem' },
+};
+
 test('every setting can be given by the environment and by the file, to the same effect', () => {
   const others: Readonly<Record<string, string>> = {
     listen: '[::1]:9',
@@ -121,13 +130,7 @@ test('every setting can be given by the environment and by the file, to the same
     const value = numeric[name] ?? valueOf(name);
     const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;
     const yaml = name.split('.').reduceRight((inner, key) => `{ ${key}: ${inner} }`, scalar);
-    // The provider and its address are set together or not at all.
-    const other: Environment =
-      name === 'sso.provider'
-        ? { ERRAND_SSO_USERINFO_URL: 'http://sso' }
-        : name === 'sso.userinfo_url'
-          ? { ERRAND_SSO_PROVIDER: 'corp' }
-          : {};
+    const other = TOGETHER[name] ?? {};
     const fromFile = load(yaml, other);
     const fromEnvironment = load('', { ...other, [environmentName(name)]: value });
     expect(fromEnvironment.settings, name).toEqual(fromFile.settings);
@@ -271,10 +274,25 @@ test('the public address follows from the listening address unless it is given',
   expect(load('listen: 127.0.0.1:9000\npublic_url: https://errand.example/base/').settings.publicUrl).toBe(
     'https://errand.example/base',
   );
-  expect(publicUrlFor('0.0.0.0:80')).toBe('http://127.0.0.1:80');
-  expect(publicUrlFor('[::]:80')).toBe('http://[::1]:80');
-  expect(publicUrlFor('errand.local:80')).toBe('http://errand.local:80');
-  expect(publicUrlFor('unix:/run/errand/http.sock')).toBe('http://localhost');
+  expect(publicUrlFor({ listen: '0.0.0.0:80', isSecure: false })).toBe('http://127.0.0.1:80');
+  expect(publicUrlFor({ listen: '[::]:80', isSecure: false })).toBe('http://[::1]:80');
+  expect(publicUrlFor({ listen: 'errand.local:80', isSecure: false })).toBe('http://errand.local:80');
+  expect(publicUrlFor({ listen: 'unix:/run/errand/http.sock', isSecure: false })).toBe('http://localhost');
+});
+
+test('TLS needs both of its files and a TCP address, and makes the public address https', () => {
+  const tls = 'tls: { cert_file: chain.pem, key_file: "credential:tls-key" }\n';
+  expect(load(`${tls}listen: 127.0.0.1:9000`).settings).toMatchObject({
+    tls: { certFile: 'chain.pem', keyFile: 'credential:tls-key' },
+    publicUrl: 'https://127.0.0.1:9000',
+  });
+  expect(load(`${tls}public_url: https://errand.example`).settings.publicUrl).toBe('https://errand.example');
+  expect(problemsOf('tls: { cert_file: chain.pem }\n')).toEqual([
+    'errand.yaml:1:6 tls: must have both cert_file and key_file, or neither',
+  ]);
+  expect(problemsOf(`${tls}listen: "unix:/run/errand/http.sock"\n`)).toEqual([
+    'errand.yaml:1:6 tls: must be empty where listen is a Unix socket: its proxy speaks TLS',
+  ]);
 });
 
 test.each([

@@ -16,6 +16,7 @@ import { type ConfigEvent, loadLiveConfig, makeLiveConfig } from '../../src/conf
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { makeCertificate, pemOf } from '../support/http/certificates.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const MODELS = `
@@ -359,4 +360,42 @@ test('the first load reports problems of definitions too', () => {
   const configDir = temporaryDirectory({ 'experts/ann.md': 'Work.\n', 'skills/x/y': '' });
   const loaded = loadLiveConfig({ configDir }, {});
   expect(loaded.ok ? [] : loaded.problems.map(({ file }) => file)).toEqual(['experts/ann.md', 'skills/x/SKILL.md']);
+});
+
+test('TLS begins and ends with a restart; other files of it are taken at once', () => {
+  const { cert, key } = makeCertificate('errand.test');
+  const configDir = temporaryDirectory({ 'errand.yaml': '', 'chain.pem': cert });
+  writeFileSync(path.join(configDir, 'key.pem'), pemOf(key), { mode: 0o600 });
+  const [plain, secure] = ['', 'tls: { cert_file: chain.pem, key_file: key.pem }\n'];
+  const { live, events, write } = open(configDir);
+  write('errand.yaml', secure);
+  live.reload();
+  live.reload();
+  const restart = { kind: 'restart-needed', setting: 'tls', wanted: 'https', inEffect: 'http' };
+  expect(events.filter(({ kind }) => kind === 'restart-needed')).toEqual([restart]);
+  expect(live.settings()).toMatchObject({ tls: { certFile: '' }, publicUrl: 'http://127.0.0.1:8484' });
+
+  const again = open(configDir);
+  expect(again.live.settings().publicUrl).toBe('https://127.0.0.1:8484');
+  write('errand.yaml', secure.replace('key.pem', '"credential:tls-key"'));
+  again.live.reload();
+  expect(again.live.settings().tls.keyFile).toBe('credential:tls-key');
+  write('errand.yaml', plain);
+  again.live.reload();
+  expect(again.live.settings().tls.keyFile).toBe('credential:tls-key');
+  expect(again.events.filter(({ kind }) => kind === 'restart-needed').at(-1)).toEqual({
+    ...restart,
+    wanted: 'http',
+    inEffect: 'https',
+  });
+});
+
+test('a certificate that cannot be used is among the problems of a start, and of a check', () => {
+  const configDir = temporaryDirectory({ 'errand.yaml': '', 'models.yaml': MODELS, 'local.key': 'k' });
+  const { live, write } = open(configDir);
+  write('errand.yaml', 'tls: { cert_file: chain.pem, key_file: key.pem }\nlisten: 127.0.0.1:1\n');
+  const problem = `tls.cert_file: ${path.join(configDir, 'chain.pem')} does not exist`;
+  expect(live.check().map(formatProblem)).toEqual([problem]);
+  const loaded = loadLiveConfig({ configDir }, {});
+  expect(loaded.ok ? [] : loaded.problems.map(formatProblem)).toEqual([problem]);
 });

@@ -1,6 +1,7 @@
 // A watch of the config directory that fails is opened again, and the directory is read meanwhile.
 import { expect, onTestFinished, test } from 'vitest';
-import { makeWatch, type WatchCallbacks } from '../../src/config/watch-directory.ts';
+import { makeWatch, type WatchCallbacks } from '../../src/config/watch.ts';
+import { NOT_WATCHED } from '../../src/config/watch-directory.ts';
 import { loggedLines } from '../support/http/http-house.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
@@ -14,13 +15,13 @@ function openWatch(...refusals: readonly string[]) {
   const left = [...refusals];
   let [reads, closed] = [0, 0];
   const watch = makeWatch({
-    directory: '/etc/errand',
+    failure: NOT_WATCHED,
     reload: () => {
       reads += 1;
     },
     clock,
     log,
-    open: async (_directory, callbacks) => {
+    open: async (callbacks) => {
       const refusal = left.shift();
       if (refusal !== undefined) throw new Error(refusal);
       opened.push(callbacks);

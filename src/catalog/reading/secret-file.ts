@@ -39,12 +39,14 @@ export const TEXT_SECRET: SecretForm = {
   mustHold: 'must not contain NUL characters',
 };
 
-function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretPlaces): boolean {
+/** Whether a reference is right, but only the service can follow it. */
+export function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretPlaces): boolean {
   const name = CREDENTIAL.exec(reference)?.[1];
   return unresolved !== undefined && credentialsDirectory === null && name !== undefined && CREDENTIAL_NAME.test(name);
 }
 
-function locate(reference: string, places: SecretPlaces): { path: string } | { why: string } {
+/** Where a reference leads: an absolute path, one relative to the config directory, or `credential:NAME`. */
+export function locateSecret(reference: string, places: SecretPlaces): { path: string } | { why: string } {
   const credential = CREDENTIAL.exec(reference)?.[1];
   if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
   if (!CREDENTIAL_NAME.test(credential)) return { why: 'must name a credential, as in credential:NAME' };
@@ -63,7 +65,7 @@ export function readSecret(reference: string, places: SecretPlaces, form: Secret
     places.unresolved?.add(reference);
     return { ok: true, secret: '-' };
   }
-  const place = locate(reference, places);
+  const place = locateSecret(reference, places);
   if ('why' in place) return { ok: false, why: place.why };
   const read = readSmallFile(place.path, MAX_SECRET_BYTES);
   if (read.kind === 'missing') return { ok: false, why: `refers to a file that does not exist: ${place.path}` };

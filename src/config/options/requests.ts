@@ -7,7 +7,6 @@ import { count, megabytes, milliseconds, type Options, seconds } from '../option
 const isShort = (value: string) => value.length <= 200;
 
 export const REQUEST_OPTIONS = {
-  // First: the default of `public_url` follows from it.
   listen: {
     schema: text(
       'HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, or unix:/path, the path at most 107 bytes',
@@ -25,7 +24,8 @@ export const REQUEST_OPTIONS = {
     fallback: publicUrlFor,
     example: 'http://127.0.0.1:8484',
     read: (written) => (written as string).replace(/\/+$/, ''),
-    about: 'Base URL that clients use; links to files begin with it. Default: the address in `listen`.',
+    about:
+      'Base URL that clients use; links to files begin with it. Default: the address in `listen`, https with `tls`.',
     flag: 'publicUrl',
   },
   share_origin: {

@@ -1,6 +1,5 @@
 // Limits the connections of a server, in total and per address.
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
@@ -76,7 +75,7 @@ export function makeConnectionLimits(parts: ConnectionLimitParts): (server: Serv
     }
   }
 
-  // Runs before the listener of the HTTP server, which would begin to read.
+  // Runs before the listener of the HTTP server, which would begin to read, and before a TLS handshake.
   return (server) => void server.prependListener('connection', (socket: Socket) => admit(socket, server));
 }
 

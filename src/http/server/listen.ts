@@ -1,7 +1,8 @@
 // Opens the listeners: a TCP address, a Unix socket, or a descriptor that the service manager has opened.
 import { chmodSync, existsSync, lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { connect, type ListenOptions } from 'node:net';
+import type { Server as SecureServer } from 'node:https';
+import { connect, type ListenOptions, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { ErrandError } from '../../domain/errors.ts';
 import { peersOf, setPeers } from './peers.ts';
@@ -27,7 +28,8 @@ const LAST_WORDS_MS = 300;
  * Listens on the target; port 0 takes any free one. A Unix socket that no process listens on is replaced, and nothing else is.
  * Throws `conflict` when the target can't be bound.
  */
-export async function listen(server: Server, target: ListenTarget): Promise<Listener> {
+export async function listen(server: Server | SecureServer, target: ListenTarget): Promise<Listener> {
+  const sockets = trackSockets(server);
   if (target.kind === 'unix') await bindSocket(server, target);
   else if (target.kind === 'fd') await bind(server, `descriptor ${target.fd}`, target);
   else await bind(server, withPort(target.host, target.port), target);
@@ -40,7 +42,7 @@ export async function listen(server: Server, target: ListenTarget): Promise<List
     (closed ??= new Promise((resolve) => {
       server.close(() => resolve());
     }));
-  return { address, stopAccepting: () => void stopAccepting(), close: () => close(server, stopAccepting()) };
+  return { address, stopAccepting: () => void stopAccepting(), close: () => close(server, sockets, stopAccepting()) };
 }
 
 /** Where a Unix socket is bound, as the kernel knows it. */
@@ -54,7 +56,10 @@ function pathOfDescriptor(fd: number): string {
 
 const withPort = (host: string, port: number) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
-async function bindSocket(server: Server, { path, mode = 0o660 }: ListenTarget & { kind: 'unix' }): Promise<void> {
+async function bindSocket(
+  server: Server | SecureServer,
+  { path, mode = 0o660 }: ListenTarget & { kind: 'unix' },
+): Promise<void> {
   if (!existsSync(dirname(path)))
     throw new ErrandError('conflict', `Cannot listen on ${path}: its directory does not exist.`);
   if (await answers(path)) throw new ErrandError('conflict', `Another process listens on ${path}.`);
@@ -89,7 +94,11 @@ export function linkSocket(place: string, socketPath: string): () => void {
   return () => rmSync(place, { force: true });
 }
 
-async function bind(server: Server, name: string, where: ListenOptions & { readonly fd?: number }): Promise<void> {
+async function bind(
+  server: Server | SecureServer,
+  name: string,
+  where: ListenOptions & { readonly fd?: number },
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new ErrandError('conflict', `Cannot listen on ${name} (${error.code}).`, { cause: error })),
@@ -111,9 +120,25 @@ async function answers(path: string): Promise<boolean> {
   });
 }
 
-async function close(server: Server, closed: Promise<void>): Promise<void> {
+/** All open connections: Node knows nothing of those that are still in their TLS handshake. */
+function trackSockets(server: Server | SecureServer): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function close(
+  server: Server | SecureServer,
+  sockets: ReadonlySet<Socket>,
+  closed: Promise<void>,
+): Promise<void> {
   server.closeIdleConnections();
-  const last = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  const last = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, LAST_WORDS_MS);
   await closed;
   clearTimeout(last);
 }

@@ -92,3 +92,34 @@ test('who connects to a Unix socket is believed only where the settings list uni
     expect(house.lines.at(-1)).toMatchObject({ client_address: client });
   }
 });
+
+test('ten thousand entries, and entries that are no addresses, name nobody', async () => {
+  const many = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+  const house = await openHouse({ settings: { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] } });
+  const got = await send(house, { path: '/healthz', headers: { 'x-forwarded-for': many.join(',') } });
+  expect(got.status).toBe(431);
+  // As many as there can be: all of them proxies, so the first is the farthest.
+  await send(house, { path: '/healthz', headers: { 'x-forwarded-for': many.slice(0, 1_200).join(',') } });
+  expect(house.lines.at(-1)).toMatchObject({ client_address: '10.0.0.0' });
+  const odd = [
+    '<script>',
+    '999.1.1.1',
+    '192.0.2.1:',
+    '[::1',
+    '::1]',
+    'unix',
+    'socket',
+    '192.0.2.1/24',
+    '1',
+    '%00',
+    'fe80::1%eth0',
+  ];
+  expect(await clientsOf(['127.0.0.1'], odd)).toEqual([...odd.map(() => '127.0.0.1'), 'socket']);
+});
+
+test('no other header names a client', async () => {
+  const house = await openHouse({ settings: { trustedProxies: ['127.0.0.1'] } });
+  for (const name of ['forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'])
+    await send(house, { path: '/healthz', headers: { [name]: name === 'forwarded' ? 'for=192.0.2.1' : '192.0.2.1' } });
+  expect(new Set(house.lines.map((line) => line['client_address']))).toEqual(new Set(['127.0.0.1']));
+});

@@ -148,3 +148,17 @@ test('a TCP client that resets at once is never taken for the local operator', a
   await done;
   expect(seen).toEqual([false]);
 });
+
+const withHeaders = (count: number) =>
+  `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a: b\r\n'.repeat(count - 2)}\r\n`;
+
+test('a request has at most 200 headers, and none is left out in silence', async () => {
+  const house = await openHouse();
+  expect(await speak(house, withHeaders(200))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await speak(house, withHeaders(201))).toMatch(/^HTTP\/1\.1 431 /);
+  // As many as Node would leave out: here, all that a proxy appends.
+  expect(await speak(house, withHeaders(1_500))).toMatch(/^HTTP\/1\.1 431 /);
+  expect(await speak(house, `GET /healthz HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(16_384)}\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 431 /,
+  );
+});

@@ -1,5 +1,5 @@
 // Certificates made for one test, with the dates, the name and the issuer that it needs (RFC 5280).
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, randomBytes, sign } from 'node:crypto';
 
 export interface Certificate {
   readonly name: string;
@@ -13,6 +13,8 @@ export interface CertificateOptions {
   /** Epoch ms. */
   readonly from?: number;
   readonly until?: number;
+  /** Of another kind than P-256; only with an issuer. */
+  readonly keys?: KeyPairKeyObjectResult;
 }
 
 const DAY_MS = 86_400_000;
@@ -30,7 +32,7 @@ const OIDS = {
 /** A certificate for a DNS name, valid from yesterday to tomorrow by default. It can issue others. */
 export function makeCertificate(name: string, options: CertificateOptions = {}): Certificate {
   const { issuer = null, from = Date.now() - DAY_MS, until = Date.now() + DAY_MS } = options;
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } = options.keys ?? generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, oid('ecdsaWithSha256'));
   const extensions = [
     der(SEQUENCE, oid('basicConstraints'), der(OCTET_STRING, der(SEQUENCE, der(BOOLEAN, Buffer.from([0xff]))))),
@@ -67,3 +69,8 @@ const named = (name: string) => der(SEQUENCE, der(SET, der(SEQUENCE, oid('common
 
 const time = (at: number) =>
   der(GENERALIZED, Buffer.from(`${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`));
+
+/** A private key as PEM, without a passphrase. */
+export function pemOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
+}

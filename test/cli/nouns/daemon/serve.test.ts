@@ -363,7 +363,8 @@ test.each([[['serve']], [['init']], [['config', 'check']]])(
 
 test('an invalid port is one line that says what is valid', async () => {
   const ended = await run(['serve', '--listen', '127.0.0.1:99999'], { dataDir: makeDirectory() });
-  const line = 'errand: --listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535\n';
+  const line =
+    'errand: --listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, or unix:/path, the path at most 107 bytes\n';
   expect(ended).toEqual({ code: 78, stdout: '', stderr: line });
 });
 

@@ -1,0 +1,23 @@
+// Settings of TLS, for a daemon without a proxy in front of it.
+import { text } from '../../catalog/reading/schema.ts';
+import type { Options } from '../option.ts';
+
+const isPath = (value: string) => value === value.trim() && !value.includes('\0');
+const PATH = text('a path, or credential:NAME', isPath);
+
+export const TLS_OPTIONS = {
+  'tls.cert_file': {
+    schema: PATH,
+    fallback: '',
+    about:
+      'PEM file with the certificate of the daemon, followed by each that issued the one before. Absolute, relative to the ' +
+      'config directory, or credential:NAME. Empty: plain HTTP.',
+  },
+  'tls.key_file': {
+    schema: PATH,
+    fallback: '',
+    about:
+      "PEM file with the certificate's private key, without a passphrase, in the same forms. Only the daemon's user may read " +
+      "it, or, if it is root's, the group of the file.",
+  },
+} satisfies Options;
