@@ -82,7 +82,7 @@ export type ConfigEvent =
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
   | {
       readonly kind: 'restart-needed';
-      readonly setting: 'listen' | 'tls';
+      readonly setting: 'listen' | 'tls' | 'metrics.listen';
       readonly wanted: string;
       readonly inEffect: string;
     };

@@ -6,6 +6,7 @@ import { REQUEST_OPTIONS } from './options/requests.ts';
 import { RETENTION_OPTIONS } from './options/retention.ts';
 import { RUN_OPTIONS } from './options/runs.ts';
 import { TLS_OPTIONS } from './options/tls.ts';
+import { TELEMETRY_OPTIONS } from './options/telemetry.ts';
 
 /** Every setting, in the order in which it is shown. Those of one section stand together. */
 export const OPTIONS: Readonly<Record<SettingName, Option>> = {
@@ -14,6 +15,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...RUN_OPTIONS,
   ...AGENT_OPTIONS,
   ...RETENTION_OPTIONS,
+  ...TELEMETRY_OPTIONS,
 };
 
 /** What each section is about. */
@@ -43,5 +45,6 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
     'What the daemon can reach on behalf of users and agents in addition to the public internet: images by URL, web pages, ' +
     'HTTP tool servers, connected services. Private, loopback and link-local addresses, and all ports except 80 and 443, ' +
     'are refused unless an exception allows them.',
+  metrics: 'Metrics for Prometheus, on a listener of their own.',
   log: 'The log.',
 };

@@ -134,6 +134,10 @@ export interface Settings {
     readonly timeoutSeconds: number;
     readonly memoryMb: number;
   };
+  readonly metrics: {
+    /** `HOST:PORT` or `unix:/path`, read once at start; empty for no metrics. */
+    readonly listen: string;
+  };
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
 }
 

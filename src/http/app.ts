@@ -48,6 +48,16 @@ export interface HttpParts {
   readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
+  /** Called after each answered request. */
+  readonly requestEnded?: ((request: EndedRequest) => void) | undefined;
+}
+
+/** An answered request. `route` is the pattern of its route; null where none matched. */
+export interface EndedRequest {
+  readonly route: string | null;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
 }
 
 /** Answers one request; serves TCP and the Unix socket alike, and knows which by the listening server. */
@@ -90,7 +100,7 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const router = makeRouter(routes, { operations, clientAddressOf, withExchange, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);
-  koa.use(makeFrame({ clientAddressOf, isServedAt, clock, log }));
+  koa.use(makeFrame({ clientAddressOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
   koa.use(router.routes() as Koa.Middleware);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
@@ -104,12 +114,12 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   return (req, res) => inTurn(req, res, () => void handle(req, res));
 }
 
-interface FrameParts extends Pick<HttpParts, 'clock' | 'log'> {
+interface FrameParts extends Pick<HttpParts, 'clock' | 'log' | 'requestEnded'> {
   readonly clientAddressOf: ClientAddressOf;
   readonly isServedAt: IsServedAt;
 }
 
-function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa.Middleware {
+function makeFrame({ clientAddressOf, isServedAt, clock, log, requestEnded }: FrameParts): Koa.Middleware {
   return async (ctx, next) => {
     const { req, res } = ctx;
     const { path, authority } = targetOf(req);
@@ -130,14 +140,11 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa
       const replyTo = isHere && isPagePath(path) ? errorPageReply : errorReplyAt(path);
       refuse(error, { req, res, replyTo, clock, log: logOf(log, { requestId }) });
     }
-    logRequest(log, {
-      requestId,
-      method: ctx.method,
-      path: loggedPath(path),
-      status: res.statusCode,
-      durationMs: Math.round(clock.monotonic() - startedAt),
-      clientAddress,
-    });
+    const durationMs = clock.monotonic() - startedAt;
+    const ended = { method: ctx.method, status: res.statusCode };
+    const shown = { path: loggedPath(path), durationMs: Math.round(durationMs) };
+    logRequest(log, { ...ended, ...shown, requestId, clientAddress });
+    requestEnded?.({ ...ended, durationMs, route: (ctx.state['route'] as string | undefined) ?? null });
   };
 }
 

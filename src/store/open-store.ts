@@ -47,6 +47,7 @@ import { makeRecordProgress } from './runs/record-progress.ts';
 import { makeRescueRuns } from './runs/rescue-runs.ts';
 import { makeTimelineVerbs } from './runs/run-timeline.ts';
 import { makeRuns } from './runs/runs.ts';
+import { makeMetricReads } from './telemetry/metric-reads.ts';
 import { makeFire } from './schedules/fire.ts';
 import { makeFirings } from './schedules/firings.ts';
 import { makeTasks } from './schedules/tasks.ts';
@@ -120,6 +121,7 @@ function makeStore(database: Database) {
     connections: makeConnections(database),
     schedules: { ...makeTasks(database), ...makeFire(database), ...makeFirings(database) },
     audit: makeAuditEntries(database),
+    metrics: makeMetricReads(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),
     pages: { ...makePages(database), ...makeReleases(database), planVersion: makePlanVersion(database) },
@@ -135,8 +137,8 @@ function makeStore(database: Database) {
   };
 }
 
-function stateOf({ answered, fault, heldLogBytes, onCommitted, close }: Database) {
-  return { answered, fault, heldLogBytes, onCommitted, close };
+function stateOf({ answered, fault, heldLogBytes, onCommitted, watchCommits, close }: Database) {
+  return { answered, fault, heldLogBytes, onCommitted, watchCommits, close };
 }
 
 function makeRunVerbs(database: Database, kit: BudgetKit) {

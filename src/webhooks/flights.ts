@@ -22,6 +22,8 @@ export interface SenderParts extends ShipParts {
   random(): number;
   /** Called when the sender has disabled a webhook. */
   disabled(): void;
+  /** Called with the outcome of each attempt. */
+  readonly attempted?: ((outcome: 'ok' | 'error') => void) | undefined;
 }
 
 /** A flight with what it needs. */
@@ -48,6 +50,7 @@ export function makeFlights(parts: SenderParts, landed: (webhookId: number, land
     const result = await ship(parts, target, delivery, stopping.signal);
     // An attempt that the daemon's end cut short says nothing about the receiver.
     if (stopping.signal.aborted && result.error !== null) return;
+    parts.attempted?.(result.error === null ? 'ok' : 'error');
     const isFinal = result.error === null || result.statusCode === GONE;
     const retryAt = isFinal ? null : clock.now() + pauseMs({ target, delivery }, result);
     const recorded = await record(delivery.id, { result, epoch: target.webhook.epoch, retryAt });

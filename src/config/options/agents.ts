@@ -1,9 +1,7 @@
-// Settings of what agents use: shell, browser, files, disk, addresses; and of the log.
+// Settings of what agents use: shell, browser, files, disk, addresses.
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
-import { choice, flag, integer, text } from '../../catalog/reading/schema.ts';
+import { flag, integer, text } from '../../catalog/reading/schema.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
-
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export const AGENT_OPTIONS = {
   'shell.enabled': {
@@ -100,10 +98,5 @@ export const AGENT_OPTIONS = {
       'Exceptions, such as [{ host: wiki.example.com, ports: [443], for: [web_fetch] }, { cidr: 10.20.0.0/16 }]. Each names ' +
       'an address range (cidr) or a host (`*.` for all names below it). Without `ports` and `for` it applies to every port ' +
       'and purpose: image, web_fetch, mcp, connector, webhook. Only cidr opens link-local and cloud metadata addresses.',
-  },
-  'log.level': {
-    schema: choice(LEVELS),
-    fallback: 'info',
-    about: 'Least severe level that is logged: trace, debug, info, warn, error or fatal.',
   },
 } satisfies Options;

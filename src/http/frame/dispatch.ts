@@ -26,6 +26,7 @@ export function makeRouter(routes: readonly Route[], parts: DispatchParts): Rout
   const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
   for (const route of routes) {
     router.register(route.path, [route.method], async (ctx: RouterContext) => {
+      ctx.state['route'] = route.path;
       // The router answers HEAD wherever it answers GET.
       if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
       const reply = await answer(route, ctx, parts);

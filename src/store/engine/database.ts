@@ -4,7 +4,7 @@ import type { JournalEvent } from '../../domain/journal-event.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { openFile } from './connection.ts';
 import type { VerbKind } from './commit.ts';
-import { makeGroupCommit } from './group-commit.ts';
+import { type CommitWatch, makeGroupCommit } from './group-commit.ts';
 import { makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
 import { NO_RESERVE, type Reserve } from './reserve.ts';
 import { cacheStatements, carryOut } from './sqlite.ts';
@@ -39,6 +39,8 @@ export interface Database {
   heldLogBytes(): number | null;
   /** Called after each commit with its events, in order. */
   onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
+  /** Has every commit from now on reported to the watch. */
+  watchCommits(watch: CommitWatch): void;
   close(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export function openDatabase(
     failed: (error) => void (isLocked(error) || health.failed(error)),
     held: alarms.held,
   });
+  let watch: CommitWatch | undefined;
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const commits = makeGroupCommit({
     writer,
@@ -74,6 +77,7 @@ export function openDatabase(
     clock,
     health,
     reserve,
+    watch: () => watch,
     committed: (events) => {
       checkpoints.committed();
       if (events.length > 0) for (const listener of listeners) listener(events);
@@ -110,6 +114,9 @@ export function openDatabase(
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,
     onCommitted: (listener) => void listeners.push(listener),
+    watchCommits: (given) => {
+      watch = given;
+    },
     close: () => (closed ??= close()),
   };
 }

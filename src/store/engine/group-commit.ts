@@ -22,11 +22,18 @@ export interface GroupCommit {
   end(): Promise<void>;
 }
 
+/** Learns how long each commit took, and of commits that the storage refused. */
+export interface CommitWatch {
+  committed(tookMs: number): void;
+  refused(): void;
+}
+
 export interface GroupCommitParts extends Engine {
   readonly health: Health;
   readonly reserve: Reserve;
   /** Called after each commit, with its events. */
   committed(events: readonly JournalEvent[]): void;
+  watch(): CommitWatch | undefined;
 }
 
 export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
@@ -84,13 +91,15 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
  * that free space are committed, using the reserve.
  */
 function makeSettle(parts: GroupCommitParts) {
-  const { health, reserve, committed } = parts;
+  const { clock, health, reserve, committed, watch } = parts;
   /** The disk's error when the reserve was released; undefined while there is a reserve. */
   let full: unknown;
 
   function commit(batch: readonly PendingVerb[], hindrance: unknown): void {
+    const startedAt = clock.monotonic();
     const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
     if (done.ok) {
+      watch()?.committed(clock.monotonic() - startedAt);
       if (full === undefined) health.well();
       done.settle();
       committed(done.events);
@@ -113,6 +122,7 @@ function makeSettle(parts: GroupCommitParts) {
   /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
   function refuse(batch: readonly PendingVerb[], error: unknown): void {
     health.failed(error);
+    watch()?.refused();
     const refusal = refusalOf(error);
     for (const verb of batch) verb.reject(refusal);
   }

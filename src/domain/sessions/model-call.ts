@@ -1,0 +1,8 @@
+// How a call of a model ended, as operators count it.
+
+/**
+ * `rejected`: the endpoint replied that it does not serve this call. `throttled`: it is called too often, or overloaded.
+ * `failed`: it failed, or its reply broke off or violates its protocol. `timeout`: it fell silent.
+ */
+export const CALL_OUTCOMES = ['ok', 'rejected', 'throttled', 'failed', 'unreachable', 'timeout'] as const;
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];

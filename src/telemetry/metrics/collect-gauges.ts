@@ -1,0 +1,136 @@
+// What is measured at each scrape: everything that has a state now, in parts that fail one by one.
+import { readdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type EventLoopUtilization, type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { codeOf } from '../../domain/errors.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Meters } from './meters.ts';
+
+/** A part of what the daemon consists of, as readiness reports it. */
+interface PartState {
+  readonly name: string;
+  readonly state: 'ok' | 'degraded' | 'failed';
+}
+
+/** Where states are read. */
+export interface GaugeSources {
+  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks'>;
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly databaseFile: string;
+  workers(): { readonly threads: number; readonly slots: number; readonly busy: number };
+  readiness(): { readonly ready: boolean; readonly parts: readonly PartState[] };
+}
+
+export interface Gauges {
+  /** Measures everything. Parts that fail are counted, and left out. */
+  collect(): Promise<void>;
+  stop(): void;
+}
+
+type Part = (sources: GaugeSources, meters: Meters) => Promise<void> | void;
+
+/** Each part by its name in `errand_scrape_failures_total`. */
+const PARTS: Readonly<Record<string, Part>> = {
+  readiness: ({ readiness }, meters) => {
+    const { ready, parts } = readiness();
+    meters.set('errand_ready', {}, Number(ready));
+    for (const { name, state } of parts) meters.set('errand_part_ok', { part: name }, Number(state === 'ok'));
+  },
+  queue: async ({ store }, meters) => {
+    const counts = await store.runs.countUnfinished();
+    for (const [state, runs] of Object.entries(counts)) meters.set('errand_queue_runs', { state }, runs);
+  },
+  workers: ({ workers }, meters) => {
+    const { threads, slots, busy } = workers();
+    meters.set('errand_workers_threads', {}, threads);
+    meters.set('errand_workers_slots', {}, slots);
+    meters.set('errand_workers_busy', {}, busy);
+  },
+  webhooks: async ({ store }, meters) => {
+    const { failing, disabled } = await store.webhooks.trouble(0);
+    meters.set('errand_webhooks_failing', {}, failing);
+    meters.set('errand_webhooks_disabled', {}, disabled);
+  },
+  database: setDepths,
+  files: ({ databaseFile }, meters) => {
+    meters.set('errand_database_size_bytes', {}, sizeOf(databaseFile));
+    meters.set('errand_database_wal_bytes', {}, sizeOf(`${databaseFile}-wal`));
+  },
+  disk: ({ dataDir }, meters) => {
+    const { bavail, blocks, bsize } = statfsSync(dataDir);
+    meters.set('errand_disk_free_bytes', {}, bavail * bsize);
+    meters.set('errand_disk_size_bytes', {}, blocks * bsize);
+  },
+  process: (_, meters) => {
+    meters.set('process_resident_memory_bytes', {}, process.memoryUsage.rss());
+    meters.set('process_open_fds', {}, readdirSync(join('/proc', String(process.pid), 'fd')).length);
+  },
+};
+
+async function setDepths({ store, clock }: GaugeSources, meters: Meters): Promise<void> {
+  const depths = await store.metrics.depths();
+  const { oldestQueuedAt, oldestEventAt } = depths;
+  const waitedMs = oldestQueuedAt === null ? 0 : Math.max(0, clock.now() - oldestQueuedAt);
+  meters.set('errand_queue_oldest_seconds', {}, waitedMs / 1_000);
+  meters.set('errand_webhook_deliveries_pending', {}, depths.pendingDeliveries);
+  meters.set('errand_journal_newest_event_id', {}, depths.newestEventId);
+  if (oldestEventAt !== null) meters.set('errand_journal_oldest_event_timestamp_seconds', {}, oldestEventAt / 1_000);
+  meters.set('errand_audit_newest_entry_id', {}, depths.newestAuditId);
+  meters.set('errand_database_free_bytes', {}, depths.freeBytes);
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    // Between two of its lives, the log is no file.
+    if (codeOf(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+const RESOLUTION_MS = 20;
+
+/** Starts to watch the event loop. */
+export function makeGauges(sources: GaugeSources, meters: Meters): Gauges {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  meters.set('process_start_time_seconds', {}, performance.timeOrigin / 1_000);
+  let before = { loop: performance.eventLoopUtilization(), cpu: process.cpuUsage() };
+
+  function measureProcess(): void {
+    const now = { loop: performance.eventLoopUtilization(), cpu: process.cpuUsage() };
+    addLoop(meters, delay, now.loop.active - before.loop.active);
+    const cpuMicroseconds = now.cpu.user + now.cpu.system - before.cpu.user - before.cpu.system;
+    meters.add('process_cpu_seconds_total', {}, Math.max(0, cpuMicroseconds) / 1_000_000);
+    before = now;
+  }
+
+  return {
+    collect: async () => {
+      measureProcess();
+      for (const [part, measure] of Object.entries(PARTS)) {
+        try {
+          await measure(sources, meters);
+        } catch {
+          // Readiness and the log report what is wrong with the storage.
+          meters.add('errand_scrape_failures_total', { part }, 1);
+        }
+      }
+    },
+    stop: () => void delay.disable(),
+  };
+}
+
+/** The histogram counts the whole interval between its samples; what exceeds the resolution is the delay. */
+function addLoop(meters: Meters, delay: IntervalHistogram, activeMs: EventLoopUtilization['active']): void {
+  const stats = { p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max };
+  for (const [stat, nanoseconds] of Object.entries(stats)) {
+    const lateMs = delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1_000_000 - RESOLUTION_MS);
+    meters.set('errand_event_loop_delay_seconds', { stat }, lateMs / 1_000);
+  }
+  delay.reset();
+  meters.add('errand_event_loop_busy_seconds_total', {}, Math.max(0, activeMs) / 1_000);
+}
