@@ -170,16 +170,17 @@ interface Settled {
 const protocolOf = (settings: Pick<Settings, 'tls'>) => (usesTls(settings) ? 'https' : 'http');
 
 /**
- * Reads errand.yaml, but keeps the listening address, which is already bound, and whether its server speaks TLS. What differs is
- * reported once.
+ * Reads errand.yaml, but keeps the listening addresses, which are already bound, and whether the server speaks TLS. What differs
+ * is reported once.
  */
 function makeSettingsReader(
   { config, report }: LiveConfigParts,
   inEffect: () => Pick<Settings, 'listen' | 'tls'>,
 ): () => Read<Settled> {
-  const asked = { listen: config.settings.listen, tls: protocolOf(config.settings) };
+  const { metrics } = config.settings;
+  const asked = { listen: config.settings.listen, tls: protocolOf(config.settings), 'metrics.listen': metrics.listen };
   const reported = { ...asked };
-  const compare = (setting: 'listen' | 'tls', wanted: string, current: string) => {
+  const compare = (setting: keyof typeof asked, wanted: string, current: string) => {
     const isNews = wanted !== reported[setting] && wanted !== asked[setting];
     reported[setting] = wanted;
     if (isNews) report({ kind: 'restart-needed', setting, wanted, inEffect: current });
@@ -191,10 +192,11 @@ function makeSettingsReader(
     const { listen, tls: current } = inEffect();
     compare('listen', settings.listen, listen);
     compare('tls', protocolOf(settings), asked.tls);
+    compare('metrics.listen', settings.metrics.listen, metrics.listen);
     const tls = protocolOf(settings) === asked.tls ? settings.tls : current;
     const isDerived = origins.get('public_url') === 'default';
     const publicUrl = isDerived ? publicUrlFor({ listen, isSecure: usesTls({ tls }) }) : settings.publicUrl;
-    return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl }, origins } };
+    return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl, metrics }, origins } };
   };
 }
 

@@ -19,6 +19,7 @@ import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './open-app.ts';
 import { openCertificate, reloadOf } from './open-certificate.ts';
 import { openListeners } from './open-listeners.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { rescue } from './rescue.ts';
 import { runningStatus } from './service-status.ts';
 
@@ -51,7 +52,9 @@ async function build(start: Start): Promise<Daemon> {
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const engine = makeEngine({ config, live, log, store, bus, ...files, secrets, deriveKey, sandbox });
+  const telemetry = await openTelemetry({ live, store, bus, log, closers });
+  const { hooks } = telemetry;
+  const engine = makeEngine({ config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   const renderer = makeRenderer({ clock: systemClock, log });
@@ -76,6 +79,7 @@ async function build(start: Start): Promise<Daemon> {
     schemas,
     renderer,
     rooms,
+    hooks,
     startedAt,
     closing: closing.signal,
     draining: draining.signal,
@@ -86,15 +90,14 @@ async function build(start: Start): Promise<Daemon> {
   // Before the listeners open: without a worker node, background runs would be refused.
   await rooms.node.start();
   const listeners = await openListeners(start, app, { live, certificate, log });
+  const metrics = await telemetry.open({ config, pool: rooms.pool, readiness });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();
-  log.info(
-    { version: VERSION, pid: process.pid, listen: listeners.address, socket: config.places.socketPath },
-    'ready',
-  );
+  const addresses = { listen: listeners.address, socket: config.places.socketPath };
+  log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
   const reload = reloadOf(live, certificate);

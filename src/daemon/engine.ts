@@ -35,6 +35,7 @@ import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
+import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import type { Closer } from './closers.ts';
 import { openPublishing } from './open-publishing.ts';
 import { openQueue } from './open-queue.ts';
@@ -55,6 +56,7 @@ export interface EngineParts {
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
   readonly sandbox: SandboxProbe;
+  readonly hooks: MetricHooks | null;
 }
 
 export type Engine = ReturnType<typeof makeEngine>;
@@ -78,13 +80,14 @@ export function makeEngine(parts: EngineParts) {
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
-  const webhooks = openWebhooks({ live, store, secrets, clock, log });
+  const webhooks = openWebhooks({ live, store, secrets, clock, log, attempted: parts.hooks?.deliveryAttempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
   const retention = openRetention({ ...parts, planned: webhooks.planner.catchUp, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
-  const queue = openQueue({ config, live, log, store, blobs, sandbox, ...forRuns });
+  const { modelCalled } = parts.hooks ?? {};
+  const queue = openQueue({ config, live, log, store, blobs, sandbox, modelCalled, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const wakes = makeWakes({

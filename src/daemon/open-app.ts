@@ -21,6 +21,7 @@ import type { Log } from '../log/log.ts';
 import { makeOperations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { Store } from '../store/open-store.ts';
+import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import type { Engine } from './engine.ts';
 import { makeReports, watchMachine } from './reports.ts';
 
@@ -41,6 +42,7 @@ export interface OpenAppParts {
   readonly schemas: SchemaCheck;
   readonly renderer: HttpParts['renderer'];
   readonly rooms: Engine['rooms'];
+  readonly hooks: MetricHooks | null;
   readonly startedAt: number;
   /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
@@ -92,6 +94,6 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     draining,
   });
   const { readiness } = reports;
-  const app = makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer });
-  return { app, readiness };
+  const forHttp = { operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer };
+  return { app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded }), readiness };
 }

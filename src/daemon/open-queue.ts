@@ -36,6 +36,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
+  readonly modelCalled: ExecutorParts['modelCalled'];
 }
 
 /** Makes the queue. It claims nothing before it is started. */
@@ -65,6 +66,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     catalog,
     clock,
     log,
+    modelCalled: parts.modelCalled,
   };
   return makeQueue({
     store,

@@ -8,6 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget } from '../store/webhooks/deliveries.ts';
 import { rememberOpened } from '../webhooks/opened-secrets.ts';
 import { makePlanner } from '../webhooks/planner.ts';
+import type { SenderParts } from '../webhooks/flights.ts';
 import { makeSender } from '../webhooks/sender.ts';
 import { type Cargo, ship } from '../webhooks/ship.ts';
 import { makeUpkeep } from '../webhooks/upkeep.ts';
@@ -18,19 +19,21 @@ export interface WebhookParts {
   readonly secrets: Pick<SecretBox, 'open'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with the outcome of each attempt. */
+  readonly attempted?: SenderParts['attempted'];
 }
 
 /** Idle connections to receivers that are kept in all. */
 const MAX_IDLE = 64;
 
 /** Makes the services. None of them works before `start`. */
-export function openWebhooks({ live, store, secrets: box, clock, log }: WebhookParts) {
+export function openWebhooks({ live, store, secrets: box, clock, log, attempted }: WebhookParts) {
   const secrets = rememberOpened(box);
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const planner = makePlanner({ store, clock, log });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
-  const forSender = { store, secrets, pool, random: Math.random, disabled: upkeep.wake };
+  const forSender = { store, secrets, pool, random: Math.random, disabled: upkeep.wake, attempted };
   const sender = makeSender({ ...forSender, clock, log });
 
   // Changes of webhooks plan as well, for all that want the events before.

@@ -52,6 +52,8 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const ended = await runWith(kind);
     expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
     expect(ended.calls).toBe(4);
+    const outcomes = ended.main.of('call-failed').map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['failed', 'unreachable', 'throttled']);
     expect(ended.main.of('log')).toHaveLength(3);
   });
 
@@ -86,6 +88,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const ended = await runWith(kind);
     expect(ended.calls).toBe(1);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
+    expect(ended.main.of('call-failed')).toMatchObject([{ model: GRANT.name, outcome: 'rejected' }]);
     expect(messageOf(ended)).toContain(String(status));
     expect(messageOf(ended)).not.toContain('no:');
     expect(saidTo(ended)).toEqual(['no: [key]']);
@@ -119,7 +122,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.calls).toBe(1);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
     expect(ended.main.blocks()[0]).toMatch(/^a/);
-    expect(ended.main.signals.map(({ t }) => t).slice(-3)).toEqual(['block-stop', 'log', 'done']);
+    expect(ended.main.signals.map(({ t }) => t).slice(-4)).toEqual(['block-stop', 'call-failed', 'log', 'done']);
     expect(ended.main.of('step')).toEqual([]);
   });
 
@@ -130,6 +133,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.calls).toBe(1);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
     expect(messageOf(ended)).toContain('0.2 seconds');
+    expect(ended.main.of('call-failed')).toMatchObject([{ outcome: 'timeout' }]);
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
 

@@ -193,6 +193,22 @@ test('a different listening address waits for a restart, and is reported once', 
   expect(live.settings()).toMatchObject({ listen: '127.0.0.1:1', publicUrl: 'https://errand.example' });
 });
 
+test('a different address of the metrics waits for a restart, too', () => {
+  const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': 'metrics: { listen: "127.0.0.1:1" }\n' }));
+  write('errand.yaml', 'metrics: { listen: "unix:/run/metrics.sock" }\n');
+  live.reload();
+  live.reload();
+  expect(live.settings().metrics.listen).toBe('127.0.0.1:1');
+  expect(events.filter((event) => event.kind === 'restart-needed')).toEqual([
+    {
+      kind: 'restart-needed',
+      setting: 'metrics.listen',
+      wanted: 'unix:/run/metrics.sock',
+      inEffect: '127.0.0.1:1',
+    },
+  ]);
+});
+
 test('the address that port 0 resulted in is in effect, and does not require a restart', () => {
   const { live, events } = open(temporaryDirectory({ 'errand.yaml': 'listen: 127.0.0.1:0\n' }));
   live.bound('127.0.0.1:4711');

@@ -57,8 +57,9 @@ export async function askModel(asking: Asking): Promise<Asked> {
     }
     const timing = timingOf({ tries: tried, permitWaitMs, ...end.pace }, performance.now() - askedAt);
     if (end.ok) return { ok: true, reply: end.reply, timing };
-    if (channel.hasBudgets()) channel.send({ t: 'call-failed' });
     const { failure, streamed } = end;
+    const { outcome } = failure;
+    channel.send({ t: 'call-failed', model: call.brief.model.name, outcome, heldBudgets: channel.hasBudgets() });
     const waitMs = delayMs(tried, failure, policy);
     const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
     const isOver = streamed || !failure.again || tried >= policy.tries || !waitIsUseful;

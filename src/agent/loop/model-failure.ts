@@ -1,5 +1,6 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
 import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
+import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { FAULT_KINDS, UpstreamFault } from '../models/upstream-fault.ts';
 import type { ModelGrant } from '../port/grants.ts';
@@ -7,11 +8,12 @@ import type { RunLimits } from '../port/protocol.ts';
 import type { Silence } from './watchdog.ts';
 
 /**
- * `again`: a retry may help, if no text of the reply was streamed. `waitMs`: what the server asked for (`Retry-After`). `said`:
+ * `outcome`: its kind, for operators. `again`: a retry may help, if no text of the reply was streamed. `waitMs`: what the server asked for (`Retry-After`). `said`:
  * the server's own message, for operators; callers get the one in `error` (§7).
  */
 export interface ModelFailure {
   readonly error: RunError;
+  readonly outcome: FailedCall;
   readonly again: boolean;
   readonly waitMs: number | null;
   readonly said: string | null;
@@ -51,20 +53,20 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
   const codes = codesOf(error);
   if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
     const words = `${model} could not be reached: connecting took too long.`;
-    return { error: timeout(words), again: true, waitMs: null, said: null };
+    return { error: timeout(words), outcome: 'unreachable', again: true, waitMs: null, said: null };
   }
   const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
-  if (network !== undefined) return passing(`${model} could not be read: ${network}.`);
+  if (network !== undefined) return passing('unreachable', `${model} could not be read: ${network}.`);
   const cause = innermost(error);
   if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) {
     return upstreamFailure(new UpstreamFault('protocol', cause.name), { model: grant, limits }, now);
   }
-  if (APICallError.isInstance(error)) return passing(`${model} could not be reached.`);
+  if (APICallError.isInstance(error)) return passing('unreachable', `${model} could not be reached.`);
   return endedEarly(error, model);
 }
 
 function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: number): ModelFailure {
-  const { words, again, retryable } = FAULT_KINDS[fault.kind];
+  const { words, outcome, again, retryable } = FAULT_KINDS[fault.kind];
   const detail =
     fault.kind === 'reply_too_large'
       ? ` (more than ${limits.maxReplyBytes / 1_048_576} MB)`
@@ -73,6 +75,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
         : ` (HTTP status ${fault.status})`;
   return {
     error: { type: 'api_error', message: `The model "${model.name}" ${words}${detail}.`, retryable },
+    outcome,
     again,
     waitMs: retryAfterOf(fault.retryAfter, now),
     said: textForOperators(fault.message, model),
@@ -86,7 +89,7 @@ export function silenceFailure(silence: Silence, grant: ModelGrant, limits: RunL
     'first-token': `${model} sent nothing for ${seconds(limits.firstTokenTimeoutMs)} seconds.`,
     idle: `${model} fell silent for ${seconds(limits.idleTimeoutMs)} seconds in the middle of its reply.`,
   };
-  return { error: timeout(words[silence]), again: false, waitMs: null, said: null };
+  return { error: timeout(words[silence]), outcome: 'timeout', again: false, waitMs: null, said: null };
 }
 
 /** Milliseconds as seconds for people: `120`, `0.3`. */
@@ -111,9 +114,10 @@ function endedEarly(error: unknown, model: string): ModelFailure {
   const name = error instanceof Error ? error.name : 'unknown error';
   const isCut =
     error instanceof TypeError || name === 'AI_InvalidResponseDataError' || name === 'AI_NoOutputGeneratedError';
-  if (isCut) return passing(`${model} broke off: its reply ended before it was finished.`);
+  if (isCut) return passing('failed', `${model} broke off: its reply ended before it was finished.`);
   return {
     error: fault(`The call to ${model} failed (${name}).`.replace('to The', 'to the'), false),
+    outcome: 'failed',
     again: false,
     waitMs: null,
     said: null,
@@ -122,8 +126,9 @@ function endedEarly(error: unknown, model: string): ModelFailure {
 
 const fault = (message: string, retryable: boolean): RunError => ({ type: 'api_error', message, retryable });
 const timeout = (message: string): RunError => ({ type: 'timeout_error', message, retryable: true });
-const passing = (message: string): ModelFailure => ({
+const passing = (outcome: ModelFailure['outcome'], message: string): ModelFailure => ({
   error: fault(message, true),
+  outcome,
   again: true,
   waitMs: null,
   said: null,

@@ -1,17 +1,20 @@
 // What goes wrong at a model server, by kind. Callers get our words for the kind; the server's message is for operators.
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { FailedCall } from '../../domain/sessions/model-call.ts';
 
 interface KindFacts {
   /** Follows the model's name in a sentence. */
   readonly words: string;
+  readonly outcome: FailedCall;
   /** Whether a retry of the same call may help. */
   readonly again: boolean;
   /** Whether a new run may succeed. */
   readonly retryable: boolean;
 }
 
-const lasting = (words: string): KindFacts => ({ words, again: false, retryable: false });
-const passing = (words: string): KindFacts => ({ words, again: true, retryable: true });
+const lasting = (words: string): KindFacts => ({ words, outcome: 'rejected', again: false, retryable: false });
+const throttled = (words: string): KindFacts => ({ words, outcome: 'throttled', again: true, retryable: true });
+const failed = (words: string, retryable: boolean): KindFacts => ({ words, outcome: 'failed', again: true, retryable });
 
 /** Every kind, and what it means for the run. */
 export const FAULT_KINDS = {
@@ -25,12 +28,12 @@ export const FAULT_KINDS = {
   filtered: lasting("withheld its answer: its provider's content filter stepped in"),
   bad_request: lasting('did not accept the request'),
   reply_too_large: lasting('sent a longer reply than is accepted'),
-  rate_limited: passing('was called too often'),
-  overloaded: passing('is overloaded'),
-  failing: passing('failed at its endpoint'),
-  cut: passing('broke off: its reply ended before it was finished'),
-  document: { words: 'answered with a document instead of a stream', again: true, retryable: false },
-  protocol: { words: 'sent something that violates its protocol', again: true, retryable: false },
+  rate_limited: throttled('was called too often'),
+  overloaded: throttled('is overloaded'),
+  failing: failed('failed at its endpoint', true),
+  cut: failed('broke off: its reply ended before it was finished', true),
+  document: failed('answered with a document instead of a stream', false),
+  protocol: failed('sent something that violates its protocol', false),
 } as const satisfies Readonly<Record<string, KindFacts>>;
 export type FaultKind = keyof typeof FAULT_KINDS;
 

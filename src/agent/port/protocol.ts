@@ -7,6 +7,7 @@ import type { InsightPriority } from '../../domain/sessions/insight.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { EndpointKind } from '../../domain/capabilities/model.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
@@ -228,8 +229,13 @@ export type Signal =
       readonly agent: string | null;
       readonly timing: CallTiming;
     }
-  /** The model call that budgets were held for has failed: nothing of it is recorded. */
-  | { readonly t: 'call-failed' }
+  /** A call of a model, by the catalog's name, brought no reply: nothing of it is recorded. It may be retried. */
+  | {
+      readonly t: 'call-failed';
+      readonly model: string;
+      readonly outcome: FailedCall;
+      readonly heldBudgets: boolean;
+    }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }

@@ -4,5 +4,7 @@
  * `rejected`: the endpoint replied that it does not serve this call. `throttled`: it is called too often, or overloaded.
  * `failed`: it failed, or its reply broke off or violates its protocol. `timeout`: it fell silent.
  */
-export const CALL_OUTCOMES = ['ok', 'rejected', 'throttled', 'failed', 'unreachable', 'timeout'] as const;
+const CALL_OUTCOMES = ['ok', 'rejected', 'throttled', 'failed', 'unreachable', 'timeout'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
+/** How a call ended that brought no reply. */
+export type FailedCall = Exclude<CallOutcome, 'ok'>;

@@ -1,6 +1,7 @@
 // A run in progress on the main thread: its claim, its worker, and why it was aborted.
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
@@ -33,6 +34,8 @@ export interface ExecutorParts {
   readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;
   catalog(): Catalog;
+  /** Called after each call of a model. */
+  readonly modelCalled?: ((call: { readonly endpoint: string; readonly outcome: CallOutcome }) => void) | undefined;
 }
 
 /**

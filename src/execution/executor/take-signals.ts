@@ -3,6 +3,7 @@ import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/proto
 import type { Endpoint } from '../../catalog/kinds/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
+import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { PricedModel } from '../../store/runs/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
@@ -46,6 +47,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
   const { fence } = state;
   switch (signal.t) {
     case 'step':
+      count(state, endpoint.name, 'ok');
       return keep(
         state,
         store.runs.recordStep(progressOf(state), signal.reply, model).finally(budgets.settled),
@@ -61,18 +63,20 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
+      count(state, (endpointOf(state, signal.model) ?? endpoint).name, 'ok');
       return keep(
         state,
         store.runs.recordSpent(progressOf(state), signal, pricedModel(state, signal.model)).finally(budgets.settled),
       );
-    case 'call-failed':
-      return budgets.failed(fence);
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':
       return acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
     case 'permit-returned':
       return state.permit?.release();
+    case 'call-failed':
+      count(state, (endpointOf(state, signal.model) ?? endpoint).name, signal.outcome);
+      return signal.heldBudgets ? budgets.failed(fence) : undefined;
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
     // The thread group handles that they arrived, and the end.
@@ -82,6 +86,11 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
     default:
       return signal satisfies never;
   }
+}
+
+/** Counts a call of a model. Each that brought a reply has one signal, `step` or `spent`. */
+function count({ parts }: RunState, endpoint: string, outcome: CallOutcome): void {
+  parts.modelCalled?.({ endpoint, outcome });
 }
 
 function pricedModel({ parts }: RunState, name: string): PricedModel {

@@ -69,7 +69,6 @@ export function openDatabase(
     failed: (error) => void (isLocked(error) || health.failed(error)),
     held: alarms.held,
   });
-  let watch: CommitWatch | undefined;
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const commits = makeGroupCommit({
     writer,
@@ -77,7 +76,6 @@ export function openDatabase(
     clock,
     health,
     reserve,
-    watch: () => watch,
     committed: (events) => {
       checkpoints.committed();
       if (events.length > 0) for (const listener of listeners) listener(events);
@@ -114,9 +112,7 @@ export function openDatabase(
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,
     onCommitted: (listener) => void listeners.push(listener),
-    watchCommits: (given) => {
-      watch = given;
-    },
+    watchCommits: commits.watch,
     close: () => (closed ??= close()),
   };
 }

@@ -20,6 +20,8 @@ export interface GroupCommit {
   write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind): Promise<Result>;
   /** Accepts no further verbs, and resolves when the waiting ones are settled. */
   end(): Promise<void>;
+  /** Has every commit from now on reported to the watch. */
+  watch(watch: CommitWatch): void;
 }
 
 /** Learns how long each commit took, and of commits that the storage refused. */
@@ -33,12 +35,12 @@ export interface GroupCommitParts extends Engine {
   readonly reserve: Reserve;
   /** Called after each commit, with its events. */
   committed(events: readonly JournalEvent[]): void;
-  watch(): CommitWatch | undefined;
 }
 
 export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   const { clock } = parts;
-  const settle = makeSettle(parts);
+  const watches: CommitWatch[] = [];
+  const settle = makeSettle(parts, watches);
   let pending: PendingVerb[] = [];
   let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
   let ended = false;
@@ -83,6 +85,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
       // Another process may hold the lock at this very moment.
       while (pending.length > 0) await pause(LOCK_RETRY_MS);
     },
+    watch: (watch) => void watches.push(watch),
   };
 }
 
@@ -90,8 +93,8 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
  * Makes the function that commits a batch whose transaction has begun, and settles its verbs. On a full disk, only verbs
  * that free space are committed, using the reserve.
  */
-function makeSettle(parts: GroupCommitParts) {
-  const { clock, health, reserve, committed, watch } = parts;
+function makeSettle(parts: GroupCommitParts, watches: readonly CommitWatch[]) {
+  const { clock, health, reserve, committed } = parts;
   /** The disk's error when the reserve was released; undefined while there is a reserve. */
   let full: unknown;
 
@@ -99,7 +102,8 @@ function makeSettle(parts: GroupCommitParts) {
     const startedAt = clock.monotonic();
     const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
     if (done.ok) {
-      watch()?.committed(clock.monotonic() - startedAt);
+      const tookMs = clock.monotonic() - startedAt;
+      for (const watch of watches) watch.committed(tookMs);
       if (full === undefined) health.well();
       done.settle();
       committed(done.events);
@@ -122,7 +126,7 @@ function makeSettle(parts: GroupCommitParts) {
   /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
   function refuse(batch: readonly PendingVerb[], error: unknown): void {
     health.failed(error);
-    watch()?.refused();
+    for (const watch of watches) watch.refused();
     const refusal = refusalOf(error);
     for (const verb of batch) verb.reject(refusal);
   }

@@ -21,6 +21,8 @@ export interface LedgerLine {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly costUsd: number;
+  /** Milliseconds; null when no token came, and for calls that earlier versions recorded. */
+  readonly firstTokenMs: number | null;
 }
 
 /** What waits, and what the database holds. Null where there is none. */
@@ -38,7 +40,8 @@ export interface Depths {
 const COUNTED_DELIVERIES = 100_000;
 
 const LINE = `SELECT l.seq, l.model, t.name AS team, l.input_tokens AS inputTokens, l.output_tokens AS outputTokens,
-    l.cache_read_tokens AS cacheReadTokens, l.cache_write_tokens AS cacheWriteTokens, l.cost_usd AS costUsd
+    l.cache_read_tokens AS cacheReadTokens, l.cache_write_tokens AS cacheWriteTokens, l.cost_usd AS costUsd,
+    l.first_token_ms AS firstTokenMs
   FROM usage_records l LEFT JOIN runs r ON r.seq = l.run_seq LEFT JOIN teams t ON t.id = coalesce(l.team_id, r.team_id)
   WHERE l.seq > ? ORDER BY l.seq LIMIT ?`;
 
@@ -78,9 +81,8 @@ export function makeMetricReads({ read }: Database) {
         `SELECT count(*) AS pending FROM
            (SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT ${COUNTED_DELIVERIES})`,
       ))!;
-      const pages = (yield* tx.get<{ bytes: number }>(
-        'SELECT free.freelist_count * page.page_size AS bytes FROM pragma_freelist_count free, pragma_page_size page',
-      ))!;
+      const free = (yield* tx.get<{ freelist_count: number }>('PRAGMA freelist_count'))!;
+      const page = (yield* tx.get<{ page_size: number }>('PRAGMA page_size'))!;
       return {
         oldestQueuedAt: (yield* tx.get<{ at: number }>(OLDEST_QUEUED))?.at ?? null,
         pendingDeliveries: deliveries.pending,
@@ -89,7 +91,7 @@ export function makeMetricReads({ read }: Database) {
           (yield* tx.get<{ at: number }>('SELECT created_at AS at FROM events ORDER BY id LIMIT 1'))?.at ?? null,
         newestAuditId:
           (yield* tx.get<{ id: number }>('SELECT id FROM audit_entries ORDER BY id DESC LIMIT 1'))?.id ?? 0,
-        freeBytes: pages.bytes,
+        freeBytes: free.freelist_count * page.page_size,
       };
     }),
   };

@@ -1,7 +1,7 @@
 // What is measured at each scrape: everything that has a state now, in parts that fail one by one.
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventLoopUtilization, type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -124,8 +124,10 @@ export function makeGauges(sources: GaugeSources, meters: Meters): Gauges {
   };
 }
 
+type LoopDelay = ReturnType<typeof monitorEventLoopDelay>;
+
 /** The histogram counts the whole interval between its samples; what exceeds the resolution is the delay. */
-function addLoop(meters: Meters, delay: IntervalHistogram, activeMs: EventLoopUtilization['active']): void {
+function addLoop(meters: Meters, delay: LoopDelay, activeMs: number): void {
   const stats = { p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max };
   for (const [stat, nanoseconds] of Object.entries(stats)) {
     const lateMs = delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1_000_000 - RESOLUTION_MS);

@@ -33,6 +33,8 @@ export function makeUsageCounts({ store, meters, models, teams }: UsageParts, fr
     ] as const;
     for (const [kind, tokens] of kinds) if (tokens > 0) meters.add('errand_tokens_total', { ...labels, kind }, tokens);
     meters.add('errand_cost_usd_total', labels, line.costUsd);
+    if (line.firstTokenMs !== null)
+      meters.observe('errand_first_token_seconds', { model: labels.model }, line.firstTokenMs / 1_000);
   }
 
   return async () => {

@@ -284,7 +284,7 @@ test('a metered model is called with a permit in hand, given back before tools r
   expect((await main.done).status).toBe('completed');
   const order = namesOf(main.signals).filter((t) => !['block-start', 'text', 'block-stop'].includes(t));
   const permit = ['permit-wanted', 'permit-returned'];
-  expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, 'log', ...permit, 'step', 'done']);
+  expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, 'call-failed', 'log', ...permit, 'step', 'done']);
 });
 
 test('a run that is stopped while it waits for a permit makes no call', async () => {

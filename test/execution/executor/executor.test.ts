@@ -129,6 +129,29 @@ test('each reply, tool result and end brings how long the run has been at work u
   expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
 });
 
+test('each call of a model counts once for its endpoint: replies of the run and of others, and failures', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
+  const start = (_: Brief, sink: PoolSink) => {
+    begin(sink);
+    return { send: nobody };
+  };
+  const called: object[] = [];
+  const parts = { ...partsWith(house, { start }), modelCalled: (call: object) => void called.push(call) };
+  const execution = executeRun(parts, { run: run!, choice: CHOICE }, nobody);
+  const { signals, ended } = await started;
+  signals([
+    { t: 'call-failed', model: 'scripted', outcome: 'throttled', heldBudgets: false },
+    { t: 'step', ack: 1, reply: { ...aStep(), kind: 'openai' } },
+    { t: 'spent', model: 'scripted', ...aSpentCall() },
+  ]);
+  ended(DONE);
+  await execution.ended;
+  expect(called).toEqual(['throttled', 'ok', 'ok'].map((outcome) => ({ endpoint: 'local', outcome })));
+});
+
 test('a place is taken for the bytes of the turn, before any of it is read', async () => {
   const house = await storeHouse();
   await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });

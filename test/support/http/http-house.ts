@@ -70,6 +70,7 @@ export const SETTINGS: Settings = {
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
   workspace: { quotaMb: 2048 },
   disk: { keepFreeMb: 0 },
+  metrics: { listen: '' },
   log: { level: 'info' },
 };
 

@@ -21,6 +21,7 @@ const WITHOUT_STATEMENTS = new Set([
   'onPlanned',
   'onBudgetWarning',
   'budgetsInForce',
+  'watchCommits',
   'close',
 ]);
 
@@ -30,6 +31,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callBudgets(house);
   await callRuns(house);
   await callReads(house);
+  await callMetrics(house);
   await callQuestions(house);
   await callArtifacts(house);
   await callOffice(house);
@@ -179,6 +181,12 @@ async function callReads(house: StoreHouse): Promise<void> {
 }
 
 /** Every statement of questions, insights and pictures, of one session and of everybody. */
+async function callMetrics({ store: { metrics } }: StoreHouse): Promise<void> {
+  await metrics.endsOf([1]);
+  await metrics.linesAfter(await metrics.newestLine(), 9);
+  await metrics.depths();
+}
+
 async function callQuestions(house: StoreHouse): Promise<void> {
   const { runs, userInputs, insights, screenshots } = house.store;
   const [run] = await claimNew(house);

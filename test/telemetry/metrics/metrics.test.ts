@@ -1,0 +1,149 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { makeBus } from '../../../src/events/bus.ts';
+import { type MetricHooks, openMetrics } from '../../../src/telemetry/metrics/metrics.ts';
+import { loggedLines } from '../../support/http/http-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+
+const PRICED = { name: 'deep', price: { ...FREE.price, inputPerMillionUsd: 2, outputPerMillionUsd: 10 } };
+const READY = { ready: true, parts: [{ name: 'store', state: 'ok' as const }] };
+
+/** The values of a scrape, by the text before them. */
+function valuesOf(scrape: string): ReadonlyMap<string, number> {
+  const lines = scrape.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+async function openMeasured(house: StoreHouse, workers = () => ({ threads: 1, slots: 2, busy: 0 })) {
+  const { store, clock, file } = house;
+  const bus = makeBus();
+  store.onCommitted(bus.publish);
+  const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
+  onTestFinished(metrics.stop);
+  const scrape = metrics.begin({ dataDir: '/', databaseFile: file, workers, readiness: () => READY });
+  const hooks: MetricHooks = metrics.hooks;
+  return { hooks, scrape: async () => valuesOf(await scrape()) };
+}
+
+/** A run that has ended; its one step used ten tokens, and four of the reply. */
+async function aRun(house: StoreHouse, ending: 'completed' | 'failed', model = PRICED): Promise<void> {
+  await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  house.clock.advance(3_000);
+  await house.store.runs.recordStep(fence, aStep(), model);
+  const error = { type: 'api_error', message: 'No.', retryable: false } as const;
+  await house.store.runs.finalize(
+    fence,
+    ending === 'completed' ? { outcome: ending, answer: '', stopReason: 'end_turn' } : { outcome: ending, error },
+  );
+  await house.store.runs.settle(fence, { untouched: true });
+}
+
+test('runs count when they have ended, by how they ended and were started', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(0);
+  await aRun(house, 'completed');
+  await aRun(house, 'failed');
+  await house.accept();
+  const values = await scrape();
+  expect(values.get('errand_runs_total{status="completed",mode="immediate"}')).toBe(1);
+  expect(values.get('errand_runs_total{status="failed",mode="immediate"}')).toBe(1);
+  expect(values.get('errand_run_duration_seconds_sum')).toBe(6);
+  expect(values.get('errand_run_duration_seconds_bucket{le="2.5"}')).toBe(0);
+  expect(values.get('errand_run_duration_seconds_bucket{le="5"}')).toBe(2);
+  expect(values.get('errand_events_total{type="run.queued"}')).toBe(3);
+  expect(values.get('errand_queue_runs{state="queued"}')).toBe(1);
+});
+
+test('usage counts from now on, by model and by the name of the team, whatever was used before', async () => {
+  const house = await storeHouse();
+  await aRun(house, 'completed');
+  const { scrape } = await openMeasured(house);
+  const team = await house.store.teams.create({ name: 'Red "1"', budgetUsd: null });
+  await aRun(house, 'completed');
+  await house.store.users.change('mara', { teamId: team.id });
+  await aRun(house, 'completed');
+  await aRun(house, 'completed');
+  const values = await scrape();
+  expect(values.get('errand_tokens_total{model="deep",team="unassigned",kind="input"}')).toBe(10);
+  expect(values.get('errand_tokens_total{model="deep",team="Red \\"1\\"",kind="input"}')).toBe(20);
+  expect(values.get('errand_tokens_total{model="deep",team="Red \\"1\\"",kind="output"}')).toBe(8);
+  expect(values.get('errand_cost_usd_total{model="deep",team="unassigned"}')).toBeCloseTo(0.00006);
+  expect(values.get('errand_first_token_seconds_count{model="deep"}')).toBe(3);
+  expect(values.get('errand_first_token_seconds_bucket{le="0.1",model="deep"}')).toBe(3);
+  // Nothing is counted twice.
+  expect((await scrape()).get('errand_tokens_total{model="deep",team="unassigned",kind="input"}')).toBe(10);
+});
+
+test('more models than are shown share one series', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  await house.accept();
+  const [run] = await house.claim();
+  for (let i = 0; i < 210; i += 1) {
+    await house.store.runs.recordSpent(fenceOf(run!), aSpentCall(), { ...FREE, name: `m${i}` });
+  }
+  const values = await scrape();
+  const models = [...values.keys()].filter((key) => key.startsWith('errand_cost_usd_total'));
+  expect(models).toHaveLength(201);
+  expect(values.get('errand_tokens_total{model="other",team="unassigned",kind="input"}')).toBe(100);
+});
+
+test('the age of the queue is that of the oldest run that no worker has taken', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(0);
+  const first = await house.accept();
+  house.clock.advance(20_000);
+  // Behind the first run of their session.
+  await house.accept({ sessionId: first.sessionId });
+  await house.accept();
+  house.clock.advance(5_000);
+  expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(25);
+  await house.claim();
+  expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(5);
+});
+
+test('what other rooms report counts under names of closed sets', async () => {
+  const { hooks, scrape } = await openMeasured(await storeHouse());
+  hooks.requestEnded({ route: '/api/v1/users/:ref', method: 'GET', status: 200, durationMs: 30 });
+  hooks.requestEnded({ route: null, method: 'PROPFIND', status: 404, durationMs: 1 });
+  hooks.modelCalled({ endpoint: 'local', outcome: 'ok' });
+  hooks.modelCalled({ endpoint: 'local', outcome: 'unreachable' });
+  hooks.modelCalled({ endpoint: 'cloud', outcome: 'throttled' });
+  hooks.deliveryAttempted('error');
+  const values = await scrape();
+  expect(values.get('errand_http_requests_total{route="/api/v1/users/:ref",method="GET",status="200"}')).toBe(1);
+  expect(values.get('errand_http_requests_total{route="none",method="other",status="404"}')).toBe(1);
+  expect(values.get('errand_http_request_duration_seconds_bucket{le="0.025",route="/api/v1/users/:ref"}')).toBe(0);
+  expect(values.get('errand_http_request_duration_seconds_bucket{le="0.1",route="/api/v1/users/:ref"}')).toBe(1);
+  expect(values.get('errand_model_calls_total{endpoint="local",outcome="ok"}')).toBe(1);
+  expect(values.get('errand_model_endpoint_up{endpoint="local"}')).toBe(0);
+  expect(values.get('errand_model_endpoint_up{endpoint="cloud"}')).toBe(1);
+  expect(values.get('errand_webhook_attempts_total{outcome="error"}')).toBe(1);
+});
+
+test('commits are timed, and the sizes of the database are shown', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  await house.accept();
+  const values = await scrape();
+  expect(values.get('errand_commit_duration_seconds_count')).toBe(1);
+  expect(values.get('errand_journal_newest_event_id')).toBe(1);
+  expect(values.get('errand_journal_oldest_event_timestamp_seconds')).toBe(house.clock.now() / 1_000);
+  expect(values.get('errand_database_size_bytes')).toBeGreaterThan(0);
+  expect(values.get('errand_database_wal_bytes')).toBeGreaterThan(100_000);
+  expect(values.get('errand_disk_free_bytes')).toBeGreaterThan(0);
+  expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+});
+
+test('a part that fails is left out of the scrape and counted; the others are there', async () => {
+  const { scrape } = await openMeasured(await storeHouse(), () => {
+    throw new Error('no pool');
+  });
+  const values = await scrape();
+  expect(values.get('errand_scrape_failures_total{part="workers"}')).toBe(1);
+  expect(values.get('errand_ready')).toBe(1);
+  expect(values.get('errand_queue_runs{state="running"}')).toBe(0);
+});

@@ -1,0 +1,104 @@
+// The dashboard and the alert rules name metrics that exist, with labels that they have.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { METRICS, type Metric } from '../../src/telemetry/metrics/metric-table.ts';
+
+const file = (name: string) => fileURLToPath(new URL(`../../config/monitoring/${name}`, import.meta.url));
+const read = (name: string) => readFileSync(file(name), 'utf8');
+
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+interface Dashboard {
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[];
+  };
+  readonly panels: readonly Panel[];
+}
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+}
+
+const dashboard = JSON.parse(read('grafana-dashboard.json')) as Dashboard;
+const rules = (parse(read('alerts.yaml')) as Rules).groups.flatMap((group) => group.rules);
+const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+const expressions = [
+  ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+  ...dashboard.templating.list.flatMap(({ definition }) => definition ?? []),
+  ...rules.map(({ expr }) => expr),
+];
+
+const isMetric = /\b(?:errand|process|nodejs)_[a-z0-9_]+/g;
+/** Labels that Prometheus itself adds to each series. */
+const OF_PROMETHEUS = ['job', 'instance', 'le'];
+
+/** The line of the table that a name in an expression stands for. */
+function metricOf(name: string): Metric | undefined {
+  const table: Readonly<Record<string, Metric>> = METRICS;
+  const whole = name.replace(/_(bucket|sum|count)$/, '');
+  const found = table[name];
+  return found ?? (table[whole]?.type === 'histogram' ? table[whole] : undefined);
+}
+
+test('every metric that the dashboard and the alerts name is in the table', () => {
+  const names = expressions.flatMap((expression) => expression.match(isMetric) ?? []);
+  expect(names.length).toBeGreaterThan(60);
+  expect(names.filter((name) => metricOf(name) === undefined)).toEqual([]);
+});
+
+test('every label in a selector is one of its metric', () => {
+  const selectors = expressions.flatMap((expression) => [...expression.matchAll(/\b(errand_[a-z0-9_]+)\{([^}]*)\}/g)]);
+  expect(selectors.length).toBeGreaterThan(40);
+  const unknown = selectors.flatMap(([whole, name = '', inside = '']) => {
+    const labels = [...inside.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)"/g)].map((match) => match[1]!);
+    const known: readonly string[] = [...OF_PROMETHEUS, ...(metricOf(name)?.labels ?? [])];
+    return labels.every((label) => known.includes(label)) ? [] : [whole];
+  });
+  expect(unknown).toEqual([]);
+});
+
+test('counters and histograms are looked at by their change, and gauges are not', () => {
+  const wrong = expressions.flatMap((expression) =>
+    [...expression.matchAll(/(?:(\w+)\()?\b(errand_[a-z0-9_]+)(?:\{[^}]*\})?/g)].flatMap(
+      ([whole, reader, name = '']) => {
+        const changes = reader === 'rate' || reader === 'increase';
+        const isGauge = metricOf(name)?.type === 'gauge';
+        return changes === isGauge ? [whole] : [];
+      },
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('every panel has a number, a title and a query of its own, and reads the data source that is chosen', () => {
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  expect(panels.filter(({ title, targets = [] }) => title === '' || targets.length === 0)).toEqual([]);
+  expect(dashboard.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
+  const sources = [...read('grafana-dashboard.json').matchAll(/"uid": "([^"]+)"/g)].map((match) => match[1]);
+  expect(new Set(sources)).toEqual(new Set(['${datasource}', 'errand']));
+});
+
+test('every metric of the table has help in sentences, and labels from closed sets or with a bound', () => {
+  const labels = new Set(Object.values(METRICS).flatMap((metric: Metric) => metric.labels));
+  expect([...labels].sort()).toEqual(
+    ['endpoint', 'kind', 'method', 'mode', 'model', 'node_version', 'outcome', 'part', 'route', 'stat', 'state'].concat(
+      ['status', 'team', 'type', 'version'],
+    ),
+  );
+  expect(Object.values(METRICS).filter(({ help }) => !/^[A-Z1].*\.$/.test(help))).toEqual([]);
+});
+
+test('promtool accepts the alert rules', ({ skip }) => {
+  const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', file('alerts.yaml')], {
+    encoding: 'utf8',
+  });
+  if (error !== undefined) skip('SKIPPED: there is no promtool on this machine');
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});
