@@ -53,8 +53,8 @@ async function build(start: Start): Promise<Daemon> {
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const telemetry = await openTelemetry({ live, store, bus, log, closers });
-  const { hooks } = telemetry;
-  const engine = makeEngine({ config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, hooks });
+  const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox };
+  const engine = makeEngine({ ...forRuns, hooks: telemetry.hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   const renderer = makeRenderer({ clock: systemClock, log });
@@ -79,7 +79,7 @@ async function build(start: Start): Promise<Daemon> {
     schemas,
     renderer,
     rooms,
-    hooks,
+    hooks: telemetry.hooks,
     startedAt,
     closing: closing.signal,
     draining: draining.signal,

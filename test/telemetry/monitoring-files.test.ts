@@ -94,6 +94,15 @@ test('every metric of the table has help in sentences, and labels from closed se
   expect(Object.values(METRICS).filter(({ help }) => !/^[A-Z1].*\.$/.test(help))).toEqual([]);
 });
 
+test('the document lists every metric, as the table has it', () => {
+  const lines = readFileSync(fileURLToPath(new URL('../../docs/MONITORING.md', import.meta.url)), 'utf8').split('\n');
+  const rows = Object.entries(METRICS).map(([name, { type, labels, help }]: [string, Metric]) => {
+    const shown = labels.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${type} | ${shown} | ${help} |`;
+  });
+  expect(lines.filter((line) => line.startsWith('| `errand_') || line.startsWith('| `process_'))).toEqual(rows);
+});
+
 test('promtool accepts the alert rules', ({ skip }) => {
   const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', file('alerts.yaml')], {
     encoding: 'utf8',

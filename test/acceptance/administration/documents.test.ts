@@ -13,8 +13,8 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** All but those with a test of their own: webhook-documents.test.ts, schedule-documents.test.ts, publishing-documents.test.ts. */
-const OTHERS = ['WEBHOOKS.md', 'SCHEDULES.md', 'PUBLISHING.md'];
+/** All but those with a test of their own: monitoring.test.ts, webhook-documents.test.ts, schedule-documents.test.ts, publishing-documents.test.ts. */
+const OTHERS = ['MONITORING.md', 'WEBHOOKS.md', 'SCHEDULES.md', 'PUBLISHING.md'];
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',

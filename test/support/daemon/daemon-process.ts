@@ -273,7 +273,8 @@ function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv 
   return { ...Object.fromEntries(own), NODE_ENV: 'production', ...more };
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback interface that nothing listens on now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,0 +1,113 @@
+// All that docs/MONITORING.md shows works when it is pasted, with the real Prometheus where it is installed.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DaemonProcess, freePort, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { openReader, type Reader } from '../../support/daemon/document-reader.ts';
+import { openTriedDocument } from '../../support/files/document-blocks.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const document = openTriedDocument(ROOT, 'docs/MONITORING.md');
+const SHOWN = '127.0.0.1:9484';
+const ends: (() => unknown)[] = [];
+let daemon: DaemonProcess;
+let reader: Reader;
+let address: string;
+
+/** A block with the address of this test's metrics in place of the one that is shown. */
+const here = (text: string) => text.replaceAll(SHOWN, address);
+
+async function turn(): Promise<void> {
+  await reader.paste("errand chat 'write a.txt: Hello.'");
+}
+
+beforeAll(async () => {
+  address = `127.0.0.1:${await freePort()}`;
+  daemon = await startDaemonProcess({ errandYaml: here(document.fileBlock('errand.yaml').text) });
+  ends.push(daemon.close);
+  reader = openReader(daemon, { onTestFinished: (end) => ends.push(end) });
+});
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end();
+});
+
+test('the metrics are at their address alone, and promtool accepts them', async () => {
+  await turn();
+  const scrape = await reader.paste(here(document.block('curl -s').text));
+  expect(scrape).toContain('errand_runs_total{status="completed",mode="immediate"} 1');
+  expect(scrape).toContain('errand_tokens_total{model="offline",team="unassigned",kind="output"}');
+  expect(scrape).toContain('errand_http_requests_total{route="/openapi/v1/');
+  expect(scrape).toContain('errand_model_calls_total{endpoint="offline",outcome="ok"}');
+  expect((await fetch(`${daemon.url}/metrics`)).status).toBe(404);
+  const { error, status, stdout } = spawnSync('promtool', ['check', 'metrics'], { input: scrape, encoding: 'utf8' });
+  if (error === undefined) expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+});
+
+/** Starts Prometheus on a scratch directory and a loopback address. */
+async function startPrometheus(): Promise<string> {
+  const directory = temporaryDirectory({}, { onTestFinished: (end) => ends.push(end) });
+  // As it is shown, but more often.
+  const config = here(document.fileBlock('prometheus.yml').text).replace('15s', '1s\n  evaluation_interval: 1s');
+  writeFileSync(join(directory, 'prometheus.yml'), config);
+  copyFileSync(join(ROOT, 'config/monitoring/alerts.yaml'), join(directory, 'alerts.yaml'));
+  const listen = `127.0.0.1:${await freePort()}`;
+  const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${listen}`];
+  const child: ChildProcess = spawn('prometheus', args, { cwd: directory, stdio: 'ignore' });
+  ends.push(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  return `http://${listen}/api/v1`;
+}
+
+test('the real Prometheus scrapes the daemon, answers queries of the dashboard, and loads the alerts', async ({
+  skip,
+}) => {
+  if (spawnSync('prometheus', ['--version']).error !== undefined)
+    skip('SKIPPED: there is no Prometheus on this machine');
+  const api = await startPrometheus();
+  const ask = async <Data>(path: string) => {
+    const reply = (await (await fetch(`${api}/${path}`)).json()) as { status: string; data: Data };
+    expect(reply.status).toBe('success');
+    return reply.data;
+  };
+  const query = async (expression: string) => {
+    const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
+      `query?query=${encodeURIComponent(expression)}`,
+    );
+    return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+  };
+  await waitFor(async () => (await query('up{job="errand"} == 1')).length === 1, { everyMs: 250 });
+  const [before] = await query('sum(errand_runs_total{status="completed"})');
+  await turn();
+  await waitFor(
+    async () => (await query('sum(errand_runs_total{status="completed"})'))[0]?.value === before!.value + 1,
+    { everyMs: 250 },
+  );
+  expect(await query('errand_build_info')).toMatchObject([{ metric: { job: 'errand', instance: address } }]);
+  const { groups } = await ask<{ groups: { rules: { name: string; health: string; lastError?: string }[] }[] }>(
+    'rules',
+  );
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(15);
+  expect(rules.filter(({ health }) => health === 'err')).toEqual([]);
+  await daemon.stop();
+  await waitFor(async () => (await query('up{job="errand"} == 0')).length === 1, { everyMs: 250 });
+  // Once the rules have been evaluated after that, the alert waits for its two minutes.
+  await waitFor(
+    async () => {
+      const { alerts } = await ask<{ alerts: { labels: { alertname: string }; state: string }[] }>('alerts');
+      return alerts.some(({ labels, state }) => labels.alertname === 'ErrandDown' && state === 'pending');
+    },
+    { everyMs: 500 },
+  );
+});
+
+test('every block of the document was pasted', () => {
+  expect(document.untried()).toEqual([]);
+});
