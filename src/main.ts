@@ -1,7 +1,7 @@
 // Arguments in, exit code out.
 import process from 'node:process';
 import { isatty } from 'node:tty';
-import { commandNameOf } from './cli/frame/command-name.ts';
+import { commandNameOf, executableOf } from './cli/frame/command-name.ts';
 import type { Io } from './cli/frame/io.ts';
 import { runProgram } from './cli/frame/program.ts';
 import { readEnvironment } from './config/config.ts';
@@ -21,6 +21,7 @@ const io: Io = {
   now: Date.now,
   environment,
   commandName: commandNameOf(process.argv[1], process.cwd(), environment['PATH']),
+  executable: executableOf(process.argv[1], process.execPath),
   onSignal(listener) {
     process.on('SIGINT', listener).on('SIGTERM', listener);
     return () => void process.off('SIGINT', listener).off('SIGTERM', listener);

@@ -48,6 +48,7 @@ const SILENT: Io = {
   now: () => 0,
   environment: {},
   commandName: 'errand',
+  executable: '/usr/bin/errand',
   onSignal: () => () => undefined,
   onHangup: () => () => undefined,
   loadDaemon: () => Promise.reject(new Error('No command acts here.')),

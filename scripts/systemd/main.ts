@@ -12,7 +12,7 @@ const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const SUITE = 'bookworm';
 const PACKAGES = 'systemd,systemd-sysv,dbus,sudo,bubblewrap,util-linux,mount';
 const MINUTE = 60_000;
-const LIMITS_MS = { debian: 5 * MINUTE, npm: 5 * MINUTE, boot: 4 * MINUTE };
+const LIMITS_MS = { debian: 5 * MINUTE, npm: 5 * MINUTE, boot: 9 * MINUTE };
 
 /** Why nothing can be shown on this machine. */
 class Skipped extends Error {}
@@ -65,7 +65,7 @@ const UNIT = `[Service]
 Type=oneshot
 ExecStart=/bin/bash /srv/prove.sh
 ExecStopPost=/bin/systemctl poweroff --no-block
-TimeoutStartSec=210
+TimeoutStartSec=480
 `;
 
 /** What the proof needs on the booted system: the unit, the commands, a model to talk to. */
@@ -84,6 +84,9 @@ async function layProof(root: string): Promise<void> {
   await writeFile(srv('install.sh'), service);
   await writeFile(srv('models.yaml'), MODELS);
   await copyFile(fileURLToPath(new URL('prove.sh', import.meta.url)), srv('prove.sh'));
+  for (const directory of ['parts', 'programs']) {
+    await cp(fileURLToPath(new URL(directory, import.meta.url)), srv(`checkout/${directory}`), { recursive: true });
+  }
   const units = path.join(root, 'etc/systemd/system');
   await writeFile(path.join(units, 'prove.service'), UNIT);
   await mkdir(path.join(units, 'multi-user.target.wants'), { recursive: true });

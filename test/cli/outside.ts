@@ -75,6 +75,7 @@ export interface Setting {
   readonly environment?: Readonly<Record<string, string>>;
   readonly daemon?: DaemonVerbs;
   readonly stdout?: Writable;
+  readonly executable?: string;
   /** Width of the terminal; 80 unless given. */
   readonly columns?: number;
 }
@@ -120,6 +121,7 @@ export function start(args: readonly string[], setting: Setting = {}): Running {
     now: () => NOW,
     environment: { ...(setting.dataDir && { ERRAND_DATA_DIR: setting.dataDir }), ...setting.environment },
     commandName: 'errand',
+    executable: setting.executable ?? '/usr/local/bin/errand',
     onSignal(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

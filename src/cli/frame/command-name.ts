@@ -20,6 +20,13 @@ export function commandNameOf(script: string | undefined, cwd: string, searchPat
   return relative.startsWith('..') ? launcher : relative;
 }
 
+/** The path of the launcher next to `script`; that of Node.js where the program is part of it. */
+export function executableOf(script: string | undefined, execPath: string): string {
+  if (script === undefined || script === execPath) return execPath;
+  const launcher = path.join(path.dirname(script), 'errand');
+  return resolved(launcher) ?? launcher;
+}
+
 /** The flags that select the daemon (K4). */
 interface PlaceFlags {
   readonly dataDir?: string | undefined;

@@ -28,6 +28,8 @@ export interface Io {
   readonly environment: Environment;
   /** How to call this program from the user's directory, such as `errand` or `bin/errand`. */
   readonly commandName: string;
+  /** Absolute path of this program: that of its launcher, or of the single file. */
+  readonly executable: string;
   /** Calls the listener on every SIGINT and SIGTERM until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Calls the listener on every SIGHUP until the returned function is called. Without a listener, SIGHUP ends the process. */
