@@ -14,6 +14,7 @@ import type { TimelineWire } from '../wire/sessions/timeline.ts';
 import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
 import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
+import { type Backups, makeBackups } from './backups.ts';
 import { type Checks, makeChecks } from './checks.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { makeMessages, type Messages } from './conversation.ts';
@@ -90,6 +91,7 @@ export interface Client extends Checks {
   };
   readonly connections: Connections;
   readonly audit: AuditLog;
+  readonly backups: Backups;
   readonly inputs: Inputs;
   readonly insights: Insights;
   readonly schedules: Schedules;
@@ -171,6 +173,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       get: (noun, ref) => call('GET', named(noun, ref)),
       check: (noun) => call('POST', `/definitions/${noun}/check`),
     },
+    backups: makeBackups(address, signal),
     ...makeChecks(address, signal),
     wholeId: whole,
     queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),

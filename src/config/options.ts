@@ -2,6 +2,7 @@
 // help text derive from it: `errand config show`, `errand serve --help`, config/errand.yaml and docs/SETTINGS.md (J2, J7).
 import type { Option, SectionName, SettingName } from './option.ts';
 import { AGENT_OPTIONS } from './options/agents.ts';
+import { BACKUP_OPTIONS } from './options/backups.ts';
 import { REQUEST_OPTIONS } from './options/requests.ts';
 import { RETENTION_OPTIONS } from './options/retention.ts';
 import { RUN_OPTIONS } from './options/runs.ts';
@@ -16,6 +17,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...AGENT_OPTIONS,
   ...RETENTION_OPTIONS,
   ...TELEMETRY_OPTIONS,
+  ...BACKUP_OPTIONS,
 };
 
 /** What each section is about. */
@@ -47,4 +49,5 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
     'are refused unless an exception allows them.',
   metrics: 'Metrics for Prometheus, on a listener of their own.',
   log: 'The log.',
+  backup: 'Scheduled backups. `errand backup create` makes others.',
 };

@@ -18,6 +18,7 @@ import { databaseOf, layFoundations, openFiles, type Start } from './foundations
 import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './open-app.ts';
 import { openCertificate, reloadOf } from './open-certificate.ts';
+import { openBackups } from './open-backups.ts';
 import { openListeners } from './open-listeners.ts';
 import { openTelemetry } from './open-telemetry.ts';
 import { rescue } from './rescue.ts';
@@ -58,7 +59,8 @@ async function build(start: Start): Promise<Daemon> {
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   const renderer = makeRenderer({ clock: systemClock, log });
-  closers.push(...engine.closers, schemas.stop, renderer.stop);
+  const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: systemClock, log });
+  closers.push(...engine.closers, schemas.stop, renderer.stop, backups.stop);
   const closing = new AbortController();
   const draining = new AbortController();
   draining.signal.addEventListener('abort', rooms.checks.stop);
@@ -80,6 +82,7 @@ async function build(start: Start): Promise<Daemon> {
     renderer,
     rooms,
     hooks: telemetry.hooks,
+    backups,
     startedAt,
     closing: closing.signal,
     draining: draining.signal,
@@ -96,6 +99,7 @@ async function build(start: Start): Promise<Daemon> {
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();
+  backups.start();
   const addresses = { listen: listeners.address, socket: config.places.socketPath };
   log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;

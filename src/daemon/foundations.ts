@@ -9,6 +9,7 @@ import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import { openMasterKey } from '../files/master-key.ts';
+import { requireRestored } from '../files/restore-marker.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
@@ -39,6 +40,7 @@ export function layFoundations({ configuration, closers }: Start) {
   const { config, catalog, definitions } = configuration;
   const { places } = config;
   prepareDirectories(places);
+  requireRestored(places.dataDir);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
   const deriveKey = openMasterKey(masterKeyPlace(places));

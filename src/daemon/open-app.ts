@@ -22,6 +22,7 @@ import { makeOperations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
+import type { openBackups } from './open-backups.ts';
 import type { Engine } from './engine.ts';
 import { makeReports, watchMachine } from './reports.ts';
 
@@ -43,6 +44,7 @@ export interface OpenAppParts {
   readonly renderer: HttpParts['renderer'];
   readonly rooms: Engine['rooms'];
   readonly hooks: MetricHooks | null;
+  readonly backups: ReturnType<typeof openBackups>;
   readonly startedAt: number;
   /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
@@ -60,7 +62,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
-  const machine = { disk, sandbox, browser, ...watchMachine(config, log) };
+  const machine = { disk, sandbox, browser, backups: parts.backups, ...watchMachine(config, log) };
   const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
   const operations = makeOperations({
     store,
@@ -85,6 +87,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     retention,
     webhooks,
     publishing,
+    backups: parts.backups,
     settings,
     catalog,
     definitions,

@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import { formatProblem } from '../catalog/reading/problem.ts';
+import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
-import { type Clock, systemClock } from '../domain/clock.ts';
+import { type Clock, isoTime, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
@@ -30,6 +31,7 @@ export interface ReportParts {
   readonly sandbox: SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
+  readonly backups: { health(): BackupHealth | null };
   readonly files: WriteWatch;
   /** What to do about a limit of open files that is too low; null when it isn't. */
   readonly descriptors: string | null;
@@ -63,6 +65,7 @@ export function makeReports(parts: ReportParts) {
       configPart(parts),
       ...(parts.certificate === null ? [] : [parts.certificate.part()]),
       workersPart(parts),
+      ...backupsPart(parts),
     ];
     return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
   }
@@ -149,6 +152,19 @@ function configPart({ live }: ReportParts): PartReport {
   const problems = live.problems();
   if (problems.length === 0) return ok('configuration');
   return { name: 'configuration', state: 'degraded', detail: problems.map(formatProblem).join('; ') };
+}
+
+/** A day, and time for the backup itself. */
+const BACKUP_AGE_MS = 30 * 3_600_000;
+
+function backupsPart({ backups, clock }: ReportParts): PartReport[] {
+  const health = backups.health();
+  if (health === null) return [];
+  const { lastAt, failure } = health;
+  const last = lastAt === null ? 'there is none' : `the last one is of ${isoTime(lastAt)}`;
+  if (failure !== null) return [{ name: 'backups', state: 'degraded', detail: `${last}; the next failed: ${failure}` }];
+  const isOld = lastAt === null || clock.now() - lastAt > BACKUP_AGE_MS;
+  return [{ name: 'backups', state: isOld ? 'degraded' : 'ok', detail: last }];
 }
 
 function workersPart({ config }: ReportParts): PartReport {

@@ -106,6 +106,14 @@ export interface Settings {
     readonly runsDays: number;
     readonly auditDays: number;
   };
+  readonly backup: {
+    /** Where scheduled backups are kept: an absolute path; empty for none. */
+    readonly directory: string;
+    /** `HH:MM`, by the clock of the machine. */
+    readonly at: string;
+    readonly keepDays: number;
+    readonly workspaces: boolean;
+  };
   readonly egress: {
     /** What can be reached in addition to the public internet (H7). */
     readonly allow: readonly EgressRule[];

@@ -28,7 +28,7 @@ export interface MasterKeyPlace {
 }
 
 /** The purpose of a derived key. Keys of different purposes are unrelated. */
-type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log';
+type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log' | 'backup';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;
@@ -47,8 +47,18 @@ export function openMasterKey(place: MasterKeyPlace): DeriveKey {
     if (hasDatabase(place)) throw lost(place);
     makeMasterKey(place.path);
   }
-  const master = readMasterKey(place);
+  return deriveFrom(readKeyFile(place));
+}
+
+/** The function that derives keys from a master key. */
+export function deriveFrom(master: Uint8Array): DeriveKey {
   return (purpose, salt) => Buffer.from(hkdfSync('sha256', master, salt, `errand/${purpose}`, KEY_BYTES));
+}
+
+/** The master key itself, for a backup that it is encrypted in. Throws as `openMasterKey` does. */
+export function readMasterKey(place: MasterKeyPlace): Buffer {
+  if (!isThere(place)) throw lost(place);
+  return readKeyFile(place);
 }
 
 /** Makes a new key in place of one that is permanently lost. Throws `conflict` when none is missing. */
@@ -91,7 +101,7 @@ function makeMasterKey(path: string): void {
   }
 }
 
-function readMasterKey({ path, isCredential }: MasterKeyPlace): Buffer {
+function readKeyFile({ path, isCredential }: MasterKeyPlace): Buffer {
   let file: number;
   try {
     file = openSync(path, 'r');

@@ -48,6 +48,7 @@ import type { KeyCaller } from '../domain/people/user.ts';
 import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
+import { backupRoutes } from './backups/routes.ts';
 import { makeAuditHandlers } from './management/audit.ts';
 import { makeRetentionHandlers } from './management/retention.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
@@ -97,6 +98,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
     ...managementRoutes(parts),
+    ...backupRoutes(parts.operations),
     ...officeRoutes(parts),
     ...publishingRoutes(parts),
     ...publicRoutes(parts),

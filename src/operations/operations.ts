@@ -17,6 +17,7 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAccess } from './access.ts';
 import { type Audit, makeAudit } from './audit/audit.ts';
+import { type BackupOperationParts, makeBackupOperations } from './backups/backups.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
 import type { Reports } from './status.ts';
@@ -81,6 +82,7 @@ export interface OperationParts {
   readonly checks: CheckOperationParts['checks'];
   readonly retention: RetentionOperationParts['retention'];
   readonly publishing: Pick<PageOperationParts, 'releases' | 'ended'>;
+  readonly backups: BackupOperationParts['backups'];
   readonly webhooks: Pick<WebhookOperationParts, 'changed'> & Pick<TestWebhookParts, 'sendOnce'>;
   settings(): Settings;
   catalog(): Catalog;
@@ -135,6 +137,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),
     ...makeRetentionOperations({ store, retention: parts.retention, audit }),
+    ...makeBackupOperations({ backups: parts.backups, audit, settings }),
     ...makeScheduleOperations({ ...parts, access, audit, makeSetup, draining: parts.closing }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),

@@ -77,6 +77,12 @@ const GROUPS: readonly NounGroup[] = [
     },
   },
   {
+    heading: 'Administration:',
+    nouns: {
+      backup: async () => (await import('../nouns/backups/backup.ts')).addBackup,
+    },
+  },
+  {
     heading: 'Talking to the agent:',
     nouns: {
       chat: async () => (await import('../nouns/work/chat.ts')).addChat,

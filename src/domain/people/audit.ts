@@ -41,6 +41,8 @@ export const AUDIT_ACTIONS = {
   'mcp_server.check': 'mcp_server',
   'definition.check': 'definition',
   'house.follow': 'house',
+  'backup.create': 'backup',
+  'backup.prune': 'backup',
   'session.read': 'session',
   'session.stop': 'session',
   'session.delete': 'session',

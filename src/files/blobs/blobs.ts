@@ -5,7 +5,7 @@ import { copyFile, type FileHandle, mkdir, open, opendir, readFile, rename, rm, 
 import { dirname, join } from 'node:path';
 import { codeOf, notFound } from '../../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
-import { type Held, makeHolds } from './holds.ts';
+import { type Held, type HeldRest, makeHolds } from './holds.ts';
 import { makeSmallBlobs, SMALL_BYTES, type SmallBlobs } from './small-blobs.ts';
 
 const { COPYFILE_FICLONE } = constants;
@@ -18,6 +18,8 @@ type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 export interface BlobStore {
   /** Starts to store bytes that no row refers to yet: a held blob is not removed before it is released. */
   hold(): BlobHold;
+  /** Holds all blobs, until those up to a key have been copied, one after another. */
+  holdRest(): HeldRest;
   /** The bytes of a blob. Rejects when no blob has that key. */
   read(key: string): Promise<Buffer>;
   /**
@@ -93,6 +95,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
         release,
       };
     },
+    holdRest: holds.openRest,
     read: async (key) => readFile(pathOf(key)),
     copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
     open: async (key) => {

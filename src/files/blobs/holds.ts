@@ -7,15 +7,24 @@ export interface Held {
   release(): readonly string[];
 }
 
+/** All keys, except those that are no longer needed. */
+export interface HeldRest {
+  /** Keys up to this one, in their order as text, may be removed from now on. */
+  passed(key: string): void;
+  release(): void;
+}
+
 export interface Holds {
   open(): Held;
+  /** Holds every key, also those that are being checked for their removal. */
+  openRest(): HeldRest;
   /** Removes what is neither held nor in use. Returns false when it is held, or was held during the check. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
 /** `remove` deletes the blob of a key immediately. */
 export function makeHolds(remove: (key: string) => void): Holds {
-  const holds = new Set<ReadonlySet<string>>();
+  const holds = new Set<Pick<ReadonlySet<string>, 'has'>>();
   /** The newest check of the rows for each key to be removed, unless the key was held since the check started. */
   const looks = new Map<string, object>();
   return {
@@ -31,6 +40,18 @@ export function makeHolds(remove: (key: string) => void): Holds {
           holds.delete(held);
           return [...held];
         },
+      };
+    },
+    openRest: () => {
+      let last = '';
+      const rest = { has: (key: string) => key > last };
+      holds.add(rest);
+      looks.clear();
+      return {
+        passed: (key) => {
+          last = key;
+        },
+        release: () => void holds.delete(rest),
       };
     },
     removeUnless: async (key, isInUse) => {

@@ -52,11 +52,15 @@ export async function readFound(found: FoundFile, copy: string | null, pace: Pac
   }
 }
 
-const isSame = (file: number, { stats }: FoundFile) =>
+/** Whether an open file is still the one that was found, unchanged. */
+export const isSame = (file: number, { stats }: FoundFile): boolean =>
   identityOf(fstatSync(file, { bigint: true })) === identityOf(stats);
 
-/** Referenced first and opened by that reference, so that it never blocks on a pipe and never touches a device. */
-function openFound(found: FoundFile): number | undefined {
+/**
+ * Opens a file as it was found; undefined when it can't be read or is something else by now. Referenced first and opened by
+ * that reference, so that it never blocks on a pipe and never touches a device.
+ */
+export function openFound(found: FoundFile): number | undefined {
   let named: number | undefined;
   try {
     named = openSync(found.place, O_PATH | O_NOFOLLOW);

@@ -10,21 +10,29 @@ export interface Cleanup {
   readonly sessionId: string;
 }
 
-/** Where a row of a session refers to a blob, and how to find its session from there. */
-const REFERENCES = [
-  { key: 'a.sha256', from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' },
-  { key: 'f.sha256', from: 'run_artifact_files f JOIN runs r ON r.seq = f.run_seq', session: 'r.session_seq' },
-  { key: 'p.archive_key', from: 'run_artifacts p JOIN runs r ON r.seq = p.run_seq', session: 'r.session_seq' },
-  { key: 'w.sha256', from: 'workspace_files w', session: 'w.session_seq' },
-  { key: 'e.archive_key', from: 'workspace_exports e', session: 'e.session_seq' },
-  { key: 'i.sha256', from: 'screenshots i JOIN runs r ON r.seq = i.run_seq', session: 'r.session_seq' },
+const OF_MESSAGE = { from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' };
+const ofRun = (table: string, as: string) => ({
+  from: `${table} ${as} JOIN runs r ON r.seq = ${as}.run_seq`,
+  session: 'r.session_seq',
+});
+
+/** Where a row of a session refers to a blob, the size that the row says, and how to find its session from there. */
+export const REFERENCES = [
+  { key: 'a.sha256', size: 'a.size', ...OF_MESSAGE },
+  { key: 'f.sha256', size: 'f.size', ...ofRun('run_artifact_files', 'f') },
+  { key: 'p.archive_key', size: 'p.archive_size', ...ofRun('run_artifacts', 'p') },
+  { key: 'w.sha256', size: 'w.size', from: 'workspace_files w', session: 'w.session_seq' },
+  { key: 'e.archive_key', size: 'e.archive_size', from: 'workspace_exports e', session: 'e.session_seq' },
+  { key: 'i.sha256', size: 'i.size', ...ofRun('screenshots', 'i') },
 ] as const;
+/** The files of published versions. */
+export const MANIFEST_FILES = 'publish_files';
 
 const BLOBS_OF_SESSION = REFERENCES.map(
   ({ key, from, session }) => `SELECT ${key} AS key FROM ${from} WHERE ${session} = ? AND ${key} IS NOT NULL`,
 ).join(' UNION ');
 /** Manifests need no session: what is published stays when its session is deleted. */
-const IN_MANIFEST = 'EXISTS (SELECT 1 FROM publish_files WHERE sha256 = ?)';
+const IN_MANIFEST = `EXISTS (SELECT 1 FROM ${MANIFEST_FILES} WHERE sha256 = ?)`;
 const IS_BLOB_IN_USE = `SELECT ${[
   ...REFERENCES.map(
     ({ key, from, session }) =>

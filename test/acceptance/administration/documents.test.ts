@@ -13,8 +13,8 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** All but those with a test of their own: monitoring.test.ts, webhook-documents.test.ts, schedule-documents.test.ts, publishing-documents.test.ts. */
-const OTHERS = ['MONITORING.md', 'WEBHOOKS.md', 'SCHEDULES.md', 'PUBLISHING.md'];
+/** All but those with a test of their own: backups.test.ts, monitoring.test.ts, webhook-documents.test.ts, schedule-documents.test.ts, publishing-documents.test.ts. */
+const OTHERS = ['BACKUPS.md', 'MONITORING.md', 'WEBHOOKS.md', 'SCHEDULES.md', 'PUBLISHING.md'];
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
@@ -355,15 +355,6 @@ describe('models, people and capabilities', () => {
 
   test.skipIf(!sandbox.ok)('the MCP server that is shown answers', async () => {
     expect(await reader.paste('errand mcp check dice')).toMatch(/roll\s+tool\s+ok/);
-  });
-
-  test('a backup while the daemon runs', async ({ skip }) => {
-    const backup = block('docs/OPERATING.md', 'VACUUM INTO');
-    if (!(await reader.paste('command -v sqlite3 || true'))) skip('SKIPPED: there is no sqlite3 on this machine');
-    const place = join(reader.directory, 'backup');
-    mkdirSync(place);
-    await reader.paste(backup.text.replaceAll('/backup/', `${place}/`));
-    expect(readdirSync(place)).toEqual(expect.arrayContaining(['errand.db', 'blobs', 'config', 'master.key']));
   });
 });
 

@@ -62,6 +62,19 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   changeUser: ['user.change', (_, v) => v.changeUser(ROOT, 'mara', { department: 'Mill' })],
   setPassword: ['user.set_password', (_, v) => v.setPassword(ROOT, 'mara', 'long enough!')],
+  createBackup: [
+    'backup.create',
+    (_, v) => v.createBackup(ROOT, { directory: '/backups', workspaces: null, passphrase: null }),
+  ],
+  sendBackup: [
+    'backup.create',
+    (_, v) => v.sendBackup(ROOT, { workspaces: null, passphrase: null }, async () => undefined, SIGNAL),
+  ],
+  getBackupJob: 'not of a conversation',
+  pruneBackups: [
+    'backup.prune',
+    (_, v) => v.pruneBackups(ROOT, { directory: '/backups', keepDays: null, keepAtLeast: null }),
+  ],
   listTeams: 'not of a conversation',
   createTeam: ['team.create', (_, v) => v.createTeam(ROOT, { name: 'Red', budgetUsd: null })],
   changeTeam: ['team.change', (_, v) => v.changeTeam(ROOT, 'Blue', { budgetUsd: 1 })],

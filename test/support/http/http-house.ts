@@ -71,6 +71,7 @@ export const SETTINGS: Settings = {
   workspace: { quotaMb: 2048 },
   disk: { keepFreeMb: 0 },
   metrics: { listen: '' },
+  backup: { directory: '', at: '03:30', keepDays: 14, workspaces: true },
   log: { level: 'info' },
 };
 

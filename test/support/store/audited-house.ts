@@ -95,7 +95,11 @@ export async function auditedHouse() {
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
     publishing: { releases: publishing.releases, ended: () => undefined },
-    settings: () => SETTINGS,
+    backups: {
+      jobs: { begin: () => ({ job: {}, done: Promise.resolve() }), latest: () => undefined },
+      prune: async () => ({ removed: [], kept: 0, objects: 0, bytes: 0 }),
+    },
+    settings: () => ({ ...SETTINGS, backup: { ...SETTINGS.backup, directory: '/backups' } }),
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
     problems: { ofFiles: () => [], inEffect: () => [] },

@@ -1,0 +1,114 @@
+// The thread that makes backups: one at a time, after everything else that wants a processor.
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { freeBytes } from '../disk/disk-space.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import { lacksSpace } from '../files/blobs/no-space.ts';
+import { type Numbered, READY } from '../threads/resident.ts';
+import { prune } from './prune.ts';
+import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './orders.ts';
+import { makePace, type Pace } from './pace.ts';
+import { openPlace } from './place.ts';
+import { makePlaceSink } from './sink.ts';
+import { makeTarSink } from './tar-sink.ts';
+import { takeBackup } from './take-backup.ts';
+
+/** Progress is reported this often. */
+const REPORT_MS = 200;
+
+let pace: Pace | undefined;
+let taken: (() => void) | undefined;
+
+// Of this thread alone, on Linux.
+setPriority(0, constants.priority.PRIORITY_LOW);
+
+parentPort?.on('message', ({ id, message }: Numbered<ToBackupThread>) => {
+  if (message.t === 'begin') void carryOut(id, message.task);
+  else if (message.t === 'prune') void remove(id, message.task);
+  else if (message.t === 'more') taken?.();
+  else pace?.cancel();
+});
+parentPort?.postMessage(READY, []);
+
+async function carryOut(id: number, task: BackupTask): Promise<void> {
+  pace = makePace();
+  let last: FromBackupThread;
+  let release = (): void => undefined;
+  try {
+    const { place, staging } = task;
+    if (place === null) openStaging(staging);
+    else ({ release } = openPlace(place));
+    const requireSpace = spaceCheckOf(task);
+    const sink = place === null ? makeTarSink((bytes) => send(id, bytes)) : makePlaceSink(place, requireSpace);
+    const manifest = await takeBackup(task, { sink, pace, requireSpace, ...reporter(id) });
+    last = { t: 'done', manifest };
+  } catch (error) {
+    last = { t: 'failed', ...wordsFor(error) };
+  } finally {
+    rmSync(task.staging, { recursive: true, force: true });
+    release();
+  }
+  report(id, last);
+}
+
+async function remove(id: number, { place, keep, now }: PruneTask): Promise<void> {
+  try {
+    report(id, { t: 'pruned', pruned: await prune(place, keep, now) });
+  } catch (error) {
+    report(id, { t: 'failed', ...wordsFor(error) });
+  }
+}
+
+/** A daemon that was killed has left one. */
+function openStaging(staging: string): void {
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { mode: 0o700 });
+}
+
+/** A backup must not take the space that the daemon itself needs. */
+function spaceCheckOf({ database, staging, keepFreeBytes }: BackupTask): () => void {
+  if (statSync(database).dev !== statSync(staging).dev) return () => undefined;
+  return () => {
+    if (freeBytes(staging) < keepFreeBytes)
+      throw new ErrandError('unavailable', "The backup would fill the daemon's own disk.");
+  };
+}
+
+function reporter(id: number) {
+  let reportedAt = 0;
+  let phase: Progress['phase'] | undefined;
+  let last = '';
+  const isDue = () => performance.now() - reportedAt >= REPORT_MS;
+  return {
+    passed: (key: string) => {
+      last = key;
+    },
+    progress: (progress: Progress) => {
+      if (!isDue() && progress.phase === phase) return;
+      reportedAt = performance.now();
+      phase = progress.phase;
+      report(id, { t: 'progress', progress });
+      if (last !== '') report(id, { t: 'passed', key: last });
+    },
+  };
+}
+
+async function send(id: number, bytes: Uint8Array): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  taken = resolve;
+  report(id, { t: 'bytes', bytes });
+  await promise;
+  await pace?.rest();
+}
+
+function report(id: number, message: FromBackupThread): void {
+  parentPort?.postMessage({ id, message } satisfies Numbered<FromBackupThread>, []);
+}
+
+function wordsFor(error: unknown): Omit<Extract<FromBackupThread, { t: 'failed' }>, 't'> {
+  if (error instanceof ErrandError) return { reason: error.reason, words: error.message, cause: null };
+  const cause = messageOf(error);
+  if (lacksSpace(error)) return { reason: 'unavailable', words: 'There is no space left for the backup.', cause };
+  return { reason: 'unavailable', words: `The backup failed: ${cause}.`, cause };
+}

@@ -1,0 +1,190 @@
+// Backups of the running daemon: one at a time, made on a thread of their own.
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Clock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import { type DeriveKey, type MasterKeyPlace, readMasterKey } from '../files/master-key.ts';
+import type { Log } from '../log/log.ts';
+import { ResidentThread } from '../threads/resident.ts';
+import type { ThreadEnd } from '../threads/thread-end.ts';
+import { threadFile } from '../threads/thread-file.ts';
+import type { Manifest } from '../wire/backups/manifest.ts';
+import type { BackupTask, FromBackupThread, LastFromBackupThread, Progress, ToBackupThread } from './orders.ts';
+import { incomingOf } from './place.ts';
+import type { Keep, Pruned } from './prune.ts';
+import { wrapKey } from './wrapped-key.ts';
+
+export interface BackupWish {
+  readonly id: string;
+  /** The place, or who takes the bytes of a tar archive: it resolves when it wants more, and rejects when it is gone. */
+  readonly to: string | ((bytes: Uint8Array) => Promise<void>);
+  readonly workspaces: boolean;
+  /** With one, the master key is part of the backup, encrypted. */
+  readonly passphrase: string | null;
+}
+
+export interface Backups {
+  /** An id for a backup that begins now. */
+  newId(): string;
+  /** Takes a backup. Throws `conflict` when one is in progress, `bad_request` for a place that can't be one, `unavailable`. */
+  take(wish: BackupWish, options?: TakeOptions): Promise<Manifest>;
+  /** Removes old backups. Throws `conflict` while a backup is in progress, `unavailable`. */
+  prune(place: string, keep: Keep): Promise<Pruned>;
+  /** Ends the thread; a backup in progress is refused, and leaves nothing that counts as one. */
+  stop(): Promise<void>;
+}
+
+export interface TakeOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface BackupParts {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly database: string;
+  readonly masterKey: MasterKeyPlace;
+  readonly errandVersion: string;
+  readonly blobs: Pick<BlobStore, 'holdRest'>;
+  readonly deriveKey: DeriveKey;
+  /** Has to stay free on the disk of the data directory. */
+  keepFreeBytes(): number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const DEADLINE_MS = 24 * 3_600_000;
+
+/** The key that seals manifests. */
+export const sealKeyOf = (deriveKey: DeriveKey): Buffer => deriveKey('backup', Buffer.alloc(0));
+
+export function makeBackups(parts: BackupParts): Backups {
+  const { dataDir, configDir, database, masterKey, clock, log } = parts;
+  const thread = new ResidentThread<ToBackupThread, FromBackupThread>({
+    clock,
+    file: threadFile('./backup-worker.ts', import.meta.url),
+    memoryMb: 512,
+    idleMs: 5_000,
+    maxAtOnce: 1,
+    maxOrders: 1,
+    failed: (error) => log.error({ err: error }, 'the thread that makes backups failed'),
+  });
+
+  async function taskOf({ id, to, workspaces, passphrase }: BackupWish): Promise<BackupTask> {
+    const place = typeof to === 'string' ? requireOutside(resolve(to), [dataDir, configDir]) : null;
+    return {
+      id,
+      createdAt: clock.now(),
+      errandVersion: parts.errandVersion,
+      database,
+      blobs: join(dataDir, 'blobs'),
+      workspaces: workspaces ? join(dataDir, 'workspaces') : null,
+      configuration: configDir,
+      except: [masterKey.path],
+      place,
+      staging: place === null ? join(dataDir, 'backup') : incomingOf(place),
+      keepFreeBytes: parts.keepFreeBytes(),
+      sealKey: sealKeyOf(parts.deriveKey),
+      wrappedKey: passphrase === null ? null : await wrapKey(readMasterKey(masterKey), passphrase, id),
+    };
+  }
+
+  return {
+    newId: () => `${new Date(clock.now()).toISOString().replace(/\.\d+|[-:]/g, '')}-${randomBytes(3).toString('hex')}`,
+    take: async (wish, options = {}) => {
+      const task = await taskOf(wish);
+      // Before the database is copied: what its rows name must be there until it is copied, too.
+      const rest = parts.blobs.holdRest();
+      try {
+        return await giveOrder(thread, { task, wish, options, passed: rest.passed, log });
+      } finally {
+        rest.release();
+      }
+    },
+    prune: async (place, keep) => {
+      const task = { place: resolve(place), keep, now: clock.now() };
+      const last = await endOf(
+        thread.order<LastFromBackupThread>({
+          messages: [{ t: 'prune', task }],
+          onMessage: (message) => (message.t === 'pruned' || message.t === 'failed' ? { value: message } : undefined),
+          deadlineMs: DEADLINE_MS,
+          late: () => log.warn('the removal of backups took longer than a day; it is ended'),
+        }),
+      );
+      if (last.t !== 'pruned') throw new Error('The thread of backups answered something else.');
+      return last.pruned;
+    },
+    stop: () => thread.stop(),
+  };
+}
+
+interface Order {
+  readonly task: BackupTask;
+  readonly wish: BackupWish;
+  readonly options: TakeOptions;
+  readonly log: Log;
+  passed(key: string): void;
+}
+
+async function giveOrder(thread: ResidentThread<ToBackupThread, FromBackupThread>, order: Order): Promise<Manifest> {
+  const { task, wish, options, passed, log } = order;
+  const gone = new AbortController();
+  const signal = options.signal === undefined ? gone.signal : AbortSignal.any([gone.signal, options.signal]);
+  const ending = thread.order<LastFromBackupThread>({
+    messages: [{ t: 'begin', task }],
+    onMessage: (message, post) => {
+      if (message.t === 'progress') options.onProgress?.(message.progress);
+      else if (message.t === 'passed') passed(message.key);
+      else if (message.t === 'bytes')
+        take(wish, message.bytes).then(
+          () => post({ t: 'more' }),
+          () => gone.abort(),
+        );
+      else return { value: message };
+      return undefined;
+    },
+    deadlineMs: DEADLINE_MS,
+    late: () => log.warn('a backup took longer than a day; it is ended'),
+    cancel: { signal, message: { t: 'cancel' } },
+  });
+  const last = await endOf(ending);
+  if (last.t !== 'done') throw new Error('The thread of backups answered something else.');
+  return last.manifest;
+}
+
+async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<LastFromBackupThread> {
+  const end = await ending;
+  if (end.kind === 'busy') throw new ErrandError('conflict', 'A backup, or a removal of backups, is in progress.');
+  if (end.kind !== 'done') throw new ErrandError('unavailable', `The backup was ended (${end.kind}).`);
+  if (end.value.t !== 'failed') return end.value;
+  throw new ErrandError(end.value.reason, end.value.words, { cause: end.value.cause ?? undefined });
+}
+
+async function take({ to }: BackupWish, bytes: Uint8Array): Promise<void> {
+  if (typeof to !== 'string') await to(bytes);
+}
+
+/** A place within what is copied would be copied into itself. */
+function requireOutside(place: string, directories: readonly string[]): string {
+  const isWithin = (path: string, directory: string) => !relative(directory, path).startsWith('..');
+  for (const directory of directories) {
+    const [real, other] = [realOf(place), realOf(directory)];
+    if (isWithin(real, other) || isWithin(other, real))
+      throw new ErrandError(
+        'bad_request',
+        `Backups of ${directory} can't be made within or above it: choose another place.`,
+      );
+  }
+  return place;
+}
+
+/** The path without links; of what doesn't exist yet, that of its parent. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realOf(dirname(path)), relative(dirname(path), path));
+  }
+}

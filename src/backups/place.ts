@@ -1,0 +1,100 @@
+// A place: the directory that holds backups, which share their objects.
+//   objects/ab/<sha256>   content, each once
+//   backups/<id>.json     a manifest, written last: a backup without one doesn't exist
+//   incoming/             what is being written
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDirectories } from '../disk/make-directories.ts';
+import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
+import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
+import type { Manifest } from '../wire/backups/manifest.ts';
+import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
+
+const OWNER_ALONE = 0o700;
+const NAME = /^(\d{8}T\d{6}Z-[0-9a-f]{6})\.json$/;
+/** What a place consists of; anything else in a directory means that it is used for something else. */
+const OWN = new Set([
+  'objects',
+  'backups',
+  'incoming',
+  'errand.lock',
+  'errand.lock-journal',
+  'errand.pid',
+  'lost+found',
+]);
+
+export const objectsOf = (place: string) => join(place, 'objects');
+export const incomingOf = (place: string) => join(place, 'incoming');
+export const manifestPath = (place: string, id: string) => join(place, 'backups', `${id}.json`);
+
+/**
+ * Makes the directory a place, unless it is one, and locks it: one process at a time writes or prunes. Empties `incoming/`.
+ * Throws `conflict` when it is in use or holds something else, and `unavailable` when it can't be written.
+ */
+export function openPlace(place: string): DirectoryLock {
+  try {
+    makeDirectories(place, OWNER_ALONE);
+    const other = readdirSync(place).find((name) => !OWN.has(name));
+    if (other !== undefined)
+      throw new ErrandError('conflict', `${place} is no place for backups: it contains ${JSON.stringify(other)}.`);
+    const lock = lockPlace(place);
+    try {
+      rmSync(incomingOf(place), { recursive: true, force: true });
+      for (const folder of ['objects', 'backups', 'incoming'])
+        mkdirSync(join(place, folder), { recursive: true, mode: OWNER_ALONE });
+      return lock;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof ErrandError) throw error;
+    throw new ErrandError('unavailable', `Backups can't be written to ${place}: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+function lockPlace(place: string): DirectoryLock {
+  try {
+    return lockDataDirectory(place);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
+    throw new ErrandError('conflict', `Another backup or a removal of backups is in progress in ${place}.`);
+  }
+}
+
+/** The id of the backup whose manifest has this name. */
+export const idOf = (name: string): string | undefined => NAME.exec(name)?.[1];
+
+/** The ids of the backups in a place, the oldest first; none when there is no such directory. */
+export function listIds(place: string): readonly string[] {
+  return namesIn(join(place, 'backups'))
+    .flatMap((name) => idOf(name) ?? [])
+    .sort();
+}
+
+/** Reads the manifest of a backup. Throws `not_found`, and as `readManifest` does. */
+export function readManifestOf(place: string, id: string): Manifest {
+  const path = manifestPath(place, id);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new ErrandError('not_found', `There is no backup ${id} in ${place}.`);
+  if (stats.size > MAX_MANIFEST_BYTES)
+    throw new ErrandError('conflict', `The manifest of the backup ${id} is too large.`);
+  return readManifest(readFileSync(path, 'utf8'), id);
+}
+
+/** When a backup was begun, by its id: epoch ms. */
+export function timeOfId(id: string): number {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+// Removes old backups of a place, and the objects that no other backup has.
+import { readdirSync, rmSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { blobPath } from '../files/blobs/blob-place.ts';
+import { readList } from './file-list.ts';
+import { listIds, manifestPath, objectsOf, openPlace, readManifestOf, timeOfId } from './place.ts';
+import { openSource } from './source.ts';
+import { syncPath } from './unpack.ts';
+
+export interface Keep {
+  /** Backups that are older are removed. */
+  readonly days: number;
+  /** So many of the newest stay, however old they are. */
+  readonly atLeast: number;
+}
+
+export interface Pruned {
+  readonly removed: readonly string[];
+  readonly kept: number;
+  /** Of objects that were removed. */
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The backups that are too old, the oldest first. */
+export function tooOld(ids: readonly string[], { days, atLeast }: Keep, now: number): readonly string[] {
+  return ids.slice(0, Math.max(0, ids.length - atLeast)).filter((id) => timeOfId(id) < now - days * DAY_MS);
+}
+
+/**
+ * Removes manifests first: an interrupted removal leaves objects that the next one removes. Throws `conflict` while a backup is
+ * in progress, and when the manifest of a backup that stays can't be read: then it isn't known what has to stay.
+ */
+export async function prune(place: string, keep: Keep, now: number): Promise<Pruned> {
+  const lock = openPlace(place);
+  try {
+    const ids = listIds(place);
+    const removed = tooOld(ids, keep, now);
+    const staying = ids.filter((id) => !removed.includes(id));
+    const used = usedBy(place, staying);
+    for (const id of removed) rmSync(manifestPath(place, id));
+    if (removed.length > 0) syncPath(join(place, 'backups'));
+    return { removed, kept: staying.length, ...(await sweep(objectsOf(place), used)) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Half of each hash: it names a content as surely, and millions fit into memory. */
+const short = (key: string) => Buffer.from(key.slice(0, 32), 'hex').toString('latin1');
+
+function usedBy(place: string, ids: readonly string[]): ReadonlySet<string> {
+  const used = new Set<string>();
+  const source = openSource(place);
+  for (const id of ids) {
+    const blocks = readManifestOf(place, id).list;
+    const fresh = blocks.filter((key) => !used.has(short(key)));
+    for (const { objects } of readList(fresh, source.read)) for (const key of objects) used.add(short(key));
+    for (const key of blocks) used.add(short(key));
+  }
+  return used;
+}
+
+async function sweep(objects: string, used: ReadonlySet<string>): Promise<{ objects: number; bytes: number }> {
+  let [count, bytes] = [0, 0];
+  for (const shard of readdirSync(objects))
+    for (const key of readdirSync(join(objects, shard))) {
+      if (used.has(short(key))) continue;
+      const path = blobPath(objects, key);
+      bytes += (await stat(path)).size;
+      rmSync(path);
+      count += 1;
+    }
+  return { objects: count, bytes };
+}

@@ -1,0 +1,111 @@
+// Restores a backup into an empty directory.
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { freeBytes, megabytes } from '../disk/disk-space.ts';
+import { makeDirectories } from '../disk/make-directories.ts';
+import { syncDiskOf } from '../disk/sync-disk.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import { lacksSpace } from '../files/blobs/no-space.ts';
+import { writeAtomically } from '../files/blobs/write-atomically.ts';
+import { lockDataDirectory } from '../store/engine/lock.ts';
+import { SCHEMA_VERSION } from '../store/engine/schema.ts';
+import { pauseCopy } from '../store/copies/pause-copy.ts';
+import type { Manifest } from '../wire/backups/manifest.ts';
+import { readList } from './file-list.ts';
+import { markerOf } from '../files/restore-marker.ts';
+import type { Source } from './source.ts';
+import { sumOf } from './summary.ts';
+import { syncPath, type Target, unpackFile } from './unpack.ts';
+
+export interface RestoreWish extends Target {
+  readonly source: Source;
+  readonly manifest: Manifest;
+  /** Null: the operator puts it there. */
+  readonly masterKey: Uint8Array | null;
+  /** Disables webhooks and scheduled tasks in the copy. */
+  readonly paused: boolean;
+  readonly onProgress: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Beyond the files themselves: folders, and the rest of their last blocks. */
+const BYTES_PER_FILE = 4_096;
+
+/**
+ * Restores a backup. A directory that is not complete has a marker, with which no daemon starts. Throws `conflict` for a
+ * directory with content and for a damaged backup, `unavailable` when there is no space.
+ */
+export async function restore(wish: RestoreWish): Promise<void> {
+  const { dataDir, configDir, manifest } = wish;
+  if (manifest.schema_version > SCHEMA_VERSION)
+    throw new ErrandError(
+      'conflict',
+      `The backup was made by a newer Errand, ${manifest.errand_version}. Use that one.`,
+    );
+  requireEmpty(dataDir);
+  requireEmpty(configDir);
+  makeDirectories(dataDir, 0o700);
+  makeDirectories(configDir, 0o755);
+  requireSpace(dataDir, manifest);
+  const marker = markerOf(dataDir);
+  const lock = lockDataDirectory(dataDir);
+  try {
+    writeFileSync(marker, `${manifest.id}\n`, { mode: 0o600 });
+    for (const path of [marker, dataDir]) syncPath(path);
+    await unpackAll(wish);
+    if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
+    if (wish.paused) pauseCopy(join(dataDir, 'errand.db'));
+    for (const directory of [dataDir, configDir])
+      if (!(await syncDiskOf(directory)))
+        throw new ErrandError('unavailable', 'What was restored could not be synced.');
+    rmSync(marker);
+    syncPath(dataDir);
+  } catch (error) {
+    throw explained(error, dataDir);
+  } finally {
+    lock.release();
+  }
+}
+
+async function unpackAll(wish: RestoreWish): Promise<void> {
+  const { source, manifest, onProgress, signal } = wish;
+  let bytes = 0;
+  for (const file of readList(manifest.list, source.read)) {
+    signal.throwIfAborted();
+    unpackFile(wish, file, source.read);
+    bytes += file.size;
+    onProgress(bytes);
+  }
+}
+
+function requireEmpty(directory: string): void {
+  const stats = statSync(directory, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (existsSync(markerOf(directory)))
+    throw new ErrandError(
+      'conflict',
+      `An earlier restore into ${directory} did not complete. Remove the directory first.`,
+    );
+  if (!stats.isDirectory() || readdirSync(directory).length > 0)
+    throw new ErrandError(
+      'conflict',
+      `${directory} is not an empty directory. A backup is restored into an empty one only.`,
+    );
+}
+
+function requireSpace(directory: string, manifest: Manifest): void {
+  const { bytes, files } = sumOf(manifest);
+  const needed = bytes + files * BYTES_PER_FILE;
+  const free = freeBytes(directory);
+  if (free < needed)
+    throw new ErrandError(
+      'unavailable',
+      `The backup needs ${megabytes(needed)} MB, and ${dirname(directory)} has ${megabytes(free)} MB free.`,
+    );
+}
+
+function explained(error: unknown, dataDir: string): unknown {
+  if (!lacksSpace(error)) return error;
+  const words = `There is no space left: ${messageOf(error)}. ${dataDir} is not complete; remove it.`;
+  return new ErrandError('unavailable', words, { cause: error });
+}

@@ -1,0 +1,107 @@
+// Takes a backup on the thread of backups: first the database, then what its rows name.
+import { join } from 'node:path';
+import { isoTime } from '../domain/clock.ts';
+import { blobPath } from '../files/blobs/blob-place.ts';
+import { copyDatabase } from '../store/engine/copy.ts';
+import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
+import type { Manifest } from '../wire/backups/manifest.ts';
+import { type Counts, makeCopier } from './copy-files.ts';
+import { makeListWriter } from './file-list.ts';
+import { readManifest, sealManifest } from './manifest.ts';
+import type { BackupTask, Progress } from './orders.ts';
+import type { Pace } from './pace.ts';
+import type { Sink } from './sink.ts';
+
+export interface TakeParts {
+  readonly sink: Sink;
+  readonly pace: Pace;
+  readonly progress: (progress: Progress) => void;
+  /** Throws when the disk must not be filled further. */
+  readonly requireSpace: () => void;
+  /** Called with each key once its blob is copied. */
+  readonly passed: (key: string) => void;
+}
+
+type Copier = ReturnType<typeof makeCopier>;
+
+const none = (): Counts => ({ files: 0, bytes: 0 });
+
+/** Takes the backup, and returns its manifest once it is durable. */
+export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Manifest> {
+  const { sink, pace, progress, requireSpace } = parts;
+  const list = makeListWriter(sink);
+  const losses = { leftOut: 0, changing: 0, missingBlobs: 0 };
+  const copier = makeCopier({ sink, list, pace }, losses);
+  const staged = join(task.staging, 'errand.db');
+  await copyDatabase(task.database, staged, (done, total) => {
+    progress({ phase: 'database', done, total });
+    requireSpace();
+    pace.restHere();
+  });
+  const database = none();
+  await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
+  const copy = openCopy(staged);
+  try {
+    const blobs = await copyBlobs(task, copy, { ...parts, copier });
+    losses.missingBlobs = blobs.missing;
+    const workspaces =
+      task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, { ...parts, copier });
+    const configuration = none();
+    progress({ phase: 'configuration', done: 0, total: 1 });
+    const except = new Set(task.except);
+    await copier.copyTree(configuration, { kind: 'configuration', root: task.configuration, prefix: '', except });
+    progress({ phase: 'finishing', done: 0, total: 1 });
+    const facts = {
+      format: 1 as const,
+      id: task.id,
+      created_at: isoTime(task.createdAt),
+      errand_version: task.errandVersion,
+      schema_version: copy.schemaVersion,
+      database,
+      blobs: blobs.counts,
+      workspaces,
+      configuration,
+      missing_blobs: losses.missingBlobs,
+      left_out: losses.leftOut,
+      changing: losses.changing,
+      audit: copy.auditEnd(),
+      list: await list.end(),
+      master_key: task.wrappedKey,
+    };
+    let text = '';
+    await sink.finish(task.id, (added) => (text = sealManifest({ ...facts, added: { ...added } }, task.sealKey)));
+    return readManifest(text, task.id);
+  } finally {
+    copy.close();
+  }
+}
+
+type CopyWork = TakeParts & { readonly copier: Copier };
+
+async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, progress, passed }: CopyWork) {
+  const counts = none();
+  const total = copy.countBlobs();
+  let [done, missing] = [0, 0];
+  for (const { key } of copy.blobs()) {
+    const isThere = await copier.copyStill(counts, { kind: 'blob', path: key, place: blobPath(blobs, key) });
+    if (!isThere) missing += 1;
+    passed(key);
+    done += 1;
+    progress({ phase: 'blobs', done, total });
+  }
+  return { counts, missing };
+}
+
+async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, progress, pace }: CopyWork) {
+  const counts = none();
+  const total = copy.countSessions();
+  let done = 0;
+  for (const session of copy.sessions()) {
+    const tree = { root: join(directory, session), prefix: session, except: new Set<string>() };
+    await copier.copyTree(counts, { kind: 'workspace', ...tree });
+    done += 1;
+    progress({ phase: 'workspaces', done, total });
+    await pace.rest();
+  }
+  return counts;
+}

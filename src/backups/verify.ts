@@ -1,0 +1,169 @@
+// Verifies a backup: every object against its hash, the database in a scratch place, and each of its rows against the bytes.
+import { mkdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { systemClock } from '../domain/clock.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/database-copy.ts';
+import { openStore } from '../store/open-store.ts';
+import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
+import { readList } from './file-list.ts';
+import { isSealedWith } from './manifest.ts';
+import type { Source } from './source.ts';
+import { pathIn, unpackFile } from './unpack.ts';
+
+export interface VerifyWish {
+  readonly source: Source;
+  readonly id: string;
+  /** An empty folder. */
+  readonly scratch: string;
+  /** Null: the seal isn't verified. */
+  readonly sealKey: Uint8Array | null;
+  readonly onProgress: (bytes: number, manifest: Manifest) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Verdict {
+  readonly id: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Whether the seal was verified: that takes the master key. */
+  readonly isSealVerified: boolean;
+  /** What is wrong, at most `MAX_FAULTS`; empty when nothing is. */
+  readonly faults: readonly string[];
+}
+
+const MAX_FAULTS = 100;
+
+/** Verifies all of a backup. Throws `not_found` only; what is wrong is in the verdict. */
+export async function verify(wish: VerifyWish): Promise<Verdict> {
+  const { source, id, sealKey } = wish;
+  const faults: string[] = [];
+  const found = { id, files: 0, bytes: 0, isSealVerified: sealKey !== null, faults };
+  let manifest: Manifest;
+  try {
+    manifest = source.manifest(id);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return { ...found, isSealVerified: false, faults: [messageOf(error)] };
+  }
+  if (sealKey !== null && !isSealedWith(manifest, sealKey))
+    faults.push('The manifest was sealed by another installation, or it was forged.');
+  try {
+    await verifyFiles(wish, manifest, found);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    faults.push(messageOf(error));
+  }
+  return { ...found, faults: faults.slice(0, MAX_FAULTS) };
+}
+
+type Found = { files: number; bytes: number; faults: string[] };
+
+/** The database comes first in the list, then the blobs by their keys: as its rows name them. */
+async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): Promise<void> {
+  const { source, scratch, onProgress, signal } = wish;
+  const target = { dataDir: join(scratch, 'data'), configDir: join(scratch, 'config'), owner: null };
+  mkdirSync(target.dataDir, { mode: 0o700 });
+  let copy: DatabaseCopy | undefined;
+  let rows: Rows | undefined;
+  try {
+    for (const file of readList(manifest.list, source.read)) {
+      signal.throwIfAborted();
+      if (found.faults.length >= MAX_FAULTS) return;
+      if (file.kind === 'database') {
+        unpackFile(target, file, source.read);
+        copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
+        rows = makeRows(copy, found.faults);
+      } else {
+        pathIn(target, file);
+        verifyFile(file, source, found.faults);
+        if (file.kind === 'blob') rows?.compare(file);
+      }
+      found.files += 1;
+      found.bytes += file.size;
+      onProgress(found.bytes, manifest);
+    }
+    if (copy === undefined) found.faults.push('There is no database in the backup.');
+    rows?.end();
+    compareCounts(manifest, found);
+  } finally {
+    rows?.close();
+    copy?.close();
+    rmSync(target.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Opened as a daemon would: an older schema is migrated. */
+async function openDatabase(file: string, manifest: Manifest, faults: string[]): Promise<DatabaseCopy> {
+  const before = openCopy(file);
+  const { schemaVersion } = before;
+  const end = before.auditEnd();
+  before.close();
+  if (schemaVersion !== manifest.schema_version) faults.push(`The database has schema version ${schemaVersion}.`);
+  if (JSON.stringify(end) !== JSON.stringify(manifest.audit)) faults.push('The audit log ends elsewhere than it did.');
+  await openStore(file, systemClock).close();
+  const copy = openCopy(file);
+  faults.push(...copy.faults());
+  return copy;
+}
+
+interface Rows {
+  /** Compares the next blob of the list with what the rows name. */
+  compare(file: ListedFile): void;
+  end(): void;
+  close(): void;
+}
+
+function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
+  const named = copy.blobs();
+  let next: IteratorResult<NamedBlob> = named.next();
+  const missing = (key: string) => void faults.push(`The blob ${key} is missing, which the database names.`);
+  return {
+    compare: ({ path, size }) => {
+      while (next.done !== true && next.value.key < path) {
+        missing(next.value.key);
+        next = named.next();
+      }
+      if (next.done === true || next.value.key !== path) return;
+      const said = next.value.size;
+      if (said !== null && said !== size) faults.push(`The blob ${path} has ${size} bytes, and its row says ${said}.`);
+      next = named.next();
+    },
+    end: () => {
+      for (; next.done !== true && faults.length < MAX_FAULTS; next = named.next()) missing(next.value.key);
+    },
+    close: () => void named.return?.(),
+  };
+}
+
+function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, faults: string[]): void {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for (const key of objects) {
+      const piece = source.read(key);
+      hash.update(piece);
+      bytes += piece.length;
+    }
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    faults.push(`${kind} ${path}: ${messageOf(error)}`);
+    return;
+  }
+  if (bytes !== size) faults.push(`${kind} ${path}: it has ${bytes} bytes, and the list says ${size}.`);
+  if (kind === 'blob' && hash.digest('hex') !== path) faults.push(`The blob ${path} has other content.`);
+}
+
+function compareCounts({ database, blobs, workspaces, configuration }: Manifest, { files, faults }: Found): void {
+  const listed = database.files + blobs.files + (workspaces?.files ?? 0) + configuration.files;
+  if (files !== listed) faults.push(`The list has ${files} files, and the manifest says ${listed}.`);
+}
+
+/** What the backup is to blame for, rather than the machine. */
+const isFault = (error: unknown) =>
+  error instanceof ErrandError
+    ? error.reason === 'conflict'
+    : error instanceof Error &&
+      error.name === 'SqliteError' &&
+      /CORRUPT|NOTADB/.test(String((error as { code?: string }).code));

@@ -1,0 +1,76 @@
+// `errand backup create`: begins a backup in the daemon and follows it, or writes an archive to stdout.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { lostWhile } from '../../../client/transport/transport.ts';
+import type { BackupJobWire } from '../../../wire/backups/backup.ts';
+import type { Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import { makeProgressBar } from '../../terminal/progress.ts';
+import { BACKUPS } from './columns.ts';
+import { readPassphrase } from './passphrase.ts';
+
+export interface CreateOptions {
+  readonly to?: string;
+  readonly withoutWorkspaces?: true;
+  readonly withMasterKey?: true;
+  readonly passphraseFile?: string;
+}
+
+const POLL_MS = 250;
+
+export async function create(context: Context, options: CreateOptions): Promise<void> {
+  const { to, withoutWorkspaces, withMasterKey, passphraseFile } = options;
+  if (passphraseFile !== undefined && !withMasterKey)
+    throw new CommandError('usage', '--passphrase-file needs --with-master-key.');
+  const wish = {
+    ...(withoutWorkspaces && { workspaces: false }),
+    ...(withMasterKey && { passphrase: await readPassphrase(context, passphraseFile, true) }),
+  };
+  if (to === '-') await writeArchive(context, wish);
+  else await follow(context, { ...wish, ...(to !== undefined && { directory: resolve(to) }) });
+}
+
+type Wish = Parameters<ReturnType<Context['client']>['backups']['create']>[0];
+
+async function follow(context: Context, wish: Wish): Promise<void> {
+  const { io, out, signal, client } = context;
+  const { backups } = client();
+  const bar = makeProgressBar(io);
+  let job = await backups.create(wish);
+  const { id } = job;
+  try {
+    while (job.state === 'running') {
+      bar.show(job.phase ?? 'beginning', job.done, job.total);
+      await sleep(POLL_MS, undefined, { signal });
+      job = await backups.latest();
+      if (job.id !== id)
+        throw new CommandError('failure', 'The daemon has begun another backup meanwhile; see its log.');
+    }
+  } finally {
+    bar.end();
+    if (signal.aborted) out.hint('The daemon continues the backup.');
+  }
+  show(context, job);
+}
+
+function show({ out }: Context, { backup, error, directory }: BackupJobWire): void {
+  if (backup === null) throw new CommandError('failure', error ?? 'The backup failed.');
+  out.record(backup, BACKUPS, { ...backup, directory });
+  if (backup.missing_blobs > 0)
+    out.hint(
+      `${backup.missing_blobs} files are missing that the database names: the data directory itself is damaged.`,
+    );
+}
+
+async function writeArchive(context: Context, wish: Omit<Wish, 'directory'>): Promise<void> {
+  const { io, out, signal, client } = context;
+  if (io.terminal.stdout) throw new CommandError('usage', 'An archive is not for a terminal: redirect stdout.');
+  const reply = await client().backups.archive(wish);
+  try {
+    await pipeline(reply, io.stdout, { signal, end: false });
+  } catch (error) {
+    out.hint('The archive is not complete.');
+    throw lostWhile(error, { requestId: undefined, sessionId: undefined, runId: undefined });
+  }
+}

@@ -1,0 +1,133 @@
+// `errand backup verify` and `errand backup restore`: neither needs a daemon.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SANDBOX_OWNER } from '../../../agent/sandbox/walls.ts';
+import { sealKeyOf } from '../../../backups/backups.ts';
+import { restore } from '../../../backups/restore.ts';
+import { openSource, type Source } from '../../../backups/source.ts';
+import { sumOf, summaryOf } from '../../../backups/summary.ts';
+import { verify } from '../../../backups/verify.ts';
+import { unwrapKey } from '../../../backups/wrapped-key.ts';
+import { makeTemporaryFolder } from '../../../disk/temporary-folder.ts';
+import { deriveFrom, readMasterKey } from '../../../files/master-key.ts';
+import type { Manifest } from '../../../wire/backups/manifest.ts';
+import type { Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import { makeProgressBar } from '../../terminal/progress.ts';
+import { BACKUPS } from './columns.ts';
+import { readPassphrase } from './passphrase.ts';
+import { sourcePath } from './source-path.ts';
+
+interface VerifyOptions {
+  readonly scratch?: string;
+}
+
+export async function verifyBackup(
+  context: Context,
+  from: string | undefined,
+  id: string | undefined,
+  options: VerifyOptions,
+): Promise<void> {
+  const { io, out, signal } = context;
+  const source = openSource(await sourcePath(context, from));
+  const scratch = await makeScratch(options);
+  const bar = makeProgressBar(io);
+  try {
+    const onProgress = (bytes: number, manifest: Manifest) => bar.show('verifying', bytes, sumOf(manifest).bytes);
+    const wish = { source, id: newestOf(source, id), scratch, sealKey: sealKeyHere(context), onProgress, signal };
+    const verdict = await verify(wish);
+    bar.end();
+    const { faults, isSealVerified, ...found } = verdict;
+    const document = { ok: faults.length === 0, ...found, seal_verified: isSealVerified, faults };
+    if (out.format === 'json') out.json(document);
+    else for (const fault of faults) out.hint(fault);
+    if (faults.length > 0) throw new CommandError('checkFailed', `The backup ${verdict.id} is not as it was made.`);
+    if (out.format === 'json') return;
+    const seal = isSealVerified ? '' : ' Its seal was not verified: that takes the master key.';
+    out.text(`The backup ${found.id} is intact: ${found.files} files.${seal}\n`);
+  } finally {
+    bar.end();
+    rmSync(scratch, { recursive: true, force: true });
+    source.close();
+  }
+}
+
+async function makeScratch({ scratch }: VerifyOptions): Promise<string> {
+  return scratch === undefined ? makeTemporaryFolder('verify') : mkdtempSync(join(resolve(scratch), 'errand-verify-'));
+}
+
+/** That of the installation here, if there is one whose key can be read. */
+function sealKeyHere({ places }: Context): Uint8Array | null {
+  try {
+    const isCredential = places.credentialsDirectory !== null;
+    return sealKeyOf(deriveFrom(readMasterKey({ path: places.masterKeyPath, isCredential })));
+  } catch {
+    return null;
+  }
+}
+
+/** The backup of an id, otherwise the newest. Throws `notFound`. */
+function newestOf({ ids }: Source, id: string | undefined): string {
+  const found = id ?? ids.at(-1);
+  if (found !== undefined && ids.includes(found)) return found;
+  throw new CommandError(
+    'notFound',
+    id === undefined ? 'There is no complete backup there.' : `There is no backup ${id}.`,
+  );
+}
+
+interface RestoreOptions {
+  readonly to: string;
+  readonly paused?: true;
+  readonly withoutMasterKey?: true;
+  readonly passphraseFile?: string;
+}
+
+export async function restoreBackup(
+  context: Context,
+  from: string,
+  id: string | undefined,
+  options: RestoreOptions,
+): Promise<void> {
+  const { io, out, signal, flags } = context;
+  const source = openSource(from);
+  const bar = makeProgressBar(io);
+  try {
+    const manifest = source.manifest(newestOf(source, id));
+    const dataDir = resolve(options.to);
+    const configDir = flags.configDir === undefined ? join(dataDir, 'config') : resolve(flags.configDir);
+    const masterKey = await masterKeyOf(context, manifest, options);
+    const { bytes: total } = sumOf(manifest);
+    await restore({
+      source,
+      manifest,
+      dataDir,
+      configDir,
+      masterKey,
+      owner: process.getuid?.() === 0 ? SANDBOX_OWNER : null,
+      paused: options.paused === true,
+      onProgress: (bytes) => bar.show('restoring', bytes, total),
+      signal,
+    });
+    bar.end();
+    const summary = summaryOf(manifest);
+    out.record(summary, BACKUPS, { ...summary, data_dir: dataDir, config_dir: configDir });
+    if (masterKey === null)
+      out.hint(`Put the master key at ${join(dataDir, 'master.key')} before you start the daemon.`);
+    hintOwner(context, dataDir);
+  } finally {
+    bar.end();
+    source.close();
+  }
+}
+
+async function masterKeyOf(context: Context, { master_key: wrapped, id }: Manifest, options: RestoreOptions) {
+  if (wrapped === null || options.withoutMasterKey === true) return null;
+  return unwrapKey(wrapped, await readPassphrase(context, options.passphraseFile, false), id);
+}
+
+/** Root restores, and the daemon usually runs as another user. */
+function hintOwner({ out }: Context, dataDir: string): void {
+  if (statSync(dataDir).uid !== 0) return;
+  out.hint(`${dataDir} belongs to root. If the daemon runs as another user: chown -R, as docs/BACKUPS.md says.`);
+}

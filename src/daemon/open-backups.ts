@@ -1,0 +1,55 @@
+// The services of backups, wired together.
+import { makeBackups } from '../backups/backups.ts';
+import { makeBackupJobs } from '../backups/jobs.ts';
+import { makeBackupSchedule } from '../backups/schedule.ts';
+import type { Config } from '../config/config.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { DeriveKey } from '../files/master-key.ts';
+import type { Log } from '../log/log.ts';
+import { VERSION } from '../version.ts';
+import { databaseOf } from './foundations.ts';
+import { masterKeyPlace } from './initialize.ts';
+
+export interface BackupServiceParts {
+  readonly config: Config;
+  readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;
+  readonly blobs: BlobStore;
+  readonly deriveKey: DeriveKey;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const MIB = 1_048_576;
+
+/** Makes the services. None of them works before `start`. */
+export function openBackups({ config, live, blobs, deriveKey, clock, log }: BackupServiceParts) {
+  const { settings } = live;
+  const { dataDir, configDir } = config.places;
+  const backups = makeBackups({
+    dataDir,
+    configDir,
+    database: databaseOf(config),
+    masterKey: masterKeyPlace(config.places),
+    errandVersion: VERSION,
+    blobs,
+    deriveKey,
+    keepFreeBytes: () => settings().disk.keepFreeMb * MIB,
+    clock,
+    log,
+  });
+  const jobs = makeBackupJobs({ backups, clock, log });
+  const schedule = makeBackupSchedule({ jobs, backups, settings, clock, log });
+  live.onChange(schedule.wake);
+  return {
+    jobs,
+    prune: backups.prune,
+    health: schedule.health,
+    start: schedule.wake,
+    stop: async () => {
+      await backups.stop();
+      await schedule.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// Backups that administrators ask for.
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { BackupJob, BackupJobs } from '../../backups/jobs.ts';
+import type { Backups, BackupWish } from '../../backups/backups.ts';
+import type { Pruned } from '../../backups/prune.ts';
+import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Administrator } from '../../domain/people/user.ts';
+import type { Audit } from '../audit/audit.ts';
+
+/** Null: what the settings say. */
+export interface NewBackup {
+  readonly directory: string | null;
+  readonly workspaces: boolean | null;
+  /** With one, the master key is part of it. */
+  readonly passphrase: string | null;
+}
+
+export interface Pruning {
+  readonly directory: string | null;
+  readonly keepDays: number | null;
+  readonly keepAtLeast: number | null;
+}
+
+export interface BackupOperationParts {
+  readonly backups: { readonly jobs: BackupJobs; readonly prune: Backups['prune'] };
+  readonly audit: Pick<Audit, 'act'>;
+  readonly settings: () => Pick<Settings, 'backup'>;
+}
+
+const KEEP_AT_LEAST = 1;
+
+/** The verbs. Each throws `conflict` while another backup is in progress. */
+export function makeBackupOperations({ backups, audit, settings }: BackupOperationParts) {
+  const { jobs } = backups;
+
+  async function begin(caller: Administrator, target: string, wish: Omit<BackupWish, 'id'>, signal?: AbortSignal) {
+    if (jobs.latest()?.state === 'running') throw new ErrandError('conflict', 'Another backup is in progress.');
+    await audit.act(caller, 'backup.create', target);
+    return jobs.begin(wish, signal);
+  }
+
+  /** Who isn't the operator can't have the daemon write wherever it may. */
+  function placeFor(caller: Administrator, directory: string | null): string {
+    const { directory: usual } = settings().backup;
+    const place = directory ?? usual;
+    if (place === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
+    if (!isAbsolute(place)) throw unprocessable('directory', 'must be an absolute path');
+    const isUsual = usual !== '' && !relative(resolve(usual), resolve(place)).startsWith('..');
+    if (caller.kind !== 'operator' && !isUsual)
+      throw new ErrandError(
+        'forbidden',
+        'Backups outside of backup.directory can be made over the control socket only.',
+      );
+    return resolve(place);
+  }
+
+  return {
+    /** Begins a backup into a directory. Throws `unprocessable` and `forbidden` for its path. */
+    createBackup: async (
+      caller: Administrator,
+      { directory, workspaces, passphrase }: NewBackup,
+    ): Promise<BackupJob> => {
+      const to = placeFor(caller, directory);
+      const wish = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
+      return (await begin(caller, to, wish)).job;
+    },
+
+    /** Sends a backup as an archive; resolves when all of it was taken. */
+    sendBackup: async (
+      caller: Administrator,
+      { workspaces, passphrase }: Omit<NewBackup, 'directory'>,
+      to: (bytes: Uint8Array) => Promise<void>,
+      signal: AbortSignal,
+    ): Promise<void> => {
+      const wish = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
+      await (await begin(caller, 'archive', wish, signal)).done;
+    },
+
+    /** The backup in progress, otherwise the last one since the daemon started. Throws `not_found` when there was none. */
+    getBackupJob: (_caller: Administrator): BackupJob => {
+      const job = jobs.latest();
+      if (job === undefined) throw notFound('Backup');
+      return job;
+    },
+
+    /** Removes old backups. */
+    pruneBackups: async (caller: Administrator, pruning: Pruning): Promise<Pruned> => {
+      const place = placeFor(caller, pruning.directory);
+      const { keepDays } = settings().backup;
+      await audit.act(caller, 'backup.prune', place);
+      return backups.prune(place, {
+        days: pruning.keepDays ?? keepDays,
+        atLeast: pruning.keepAtLeast ?? KEEP_AT_LEAST,
+      });
+    },
+  };
+}

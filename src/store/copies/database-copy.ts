@@ -1,0 +1,81 @@
+// What a copy of the database contains: its blobs and sessions, for those who copy or verify their files. Read on a connection of
+// its own, which nobody else has: here whole tables may be read.
+import Connection from 'better-sqlite3';
+import { auditHashOf, NO_HASH } from '../../domain/people/audit.ts';
+import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
+import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
+
+/** A blob that must exist, and the size that its rows say. */
+export interface NamedBlob {
+  readonly key: string;
+  readonly size: number | null;
+}
+
+export interface DatabaseCopy {
+  readonly schemaVersion: number;
+  /** Sorted by key. */
+  blobs(): IterableIterator<NamedBlob>;
+  countBlobs(): number;
+  /** Ids of the sessions that are not deleted, sorted. */
+  sessions(): IterableIterator<string>;
+  countSessions(): number;
+  auditEnd(): { readonly last_id: number; readonly last_hash: string } | null;
+  /** What SQLite finds wrong with it, and the first broken entry of the audit log. */
+  faults(): string[];
+  close(): void;
+}
+
+const BLOBS = [
+  ...REFERENCES.map(
+    ({ key, size, from, session }) =>
+      `SELECT ${key} AS key, ${size} AS size FROM ${from} JOIN sessions s ON s.seq = ${session}
+       WHERE ${key} IS NOT NULL AND s.deleted_at IS NULL`,
+  ),
+  `SELECT sha256 AS key, size FROM ${MANIFEST_FILES}`,
+].join(' UNION ALL ');
+const EACH_BLOB = `SELECT key, max(size) AS size FROM (${BLOBS}) GROUP BY key ORDER BY key`;
+const SESSIONS = 'FROM sessions WHERE deleted_at IS NULL';
+
+/** Opens a copy for reading. */
+export function openCopy(file: string): DatabaseCopy {
+  const copy = new Connection(file, { readonly: true });
+  const numberOf = (sql: string) => (copy.prepare(sql).get() as { total: number }).total;
+  return {
+    schemaVersion: copy.pragma('user_version', { simple: true }) as number,
+    blobs: () => copy.prepare<[], NamedBlob>(EACH_BLOB).iterate(),
+    countBlobs: () => numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS})`),
+    sessions: () => copy.prepare<[], string>(`SELECT id ${SESSIONS} ORDER BY id`).pluck().iterate(),
+    countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
+    auditEnd: () =>
+      copy.prepare<[], { last_id: number; last_hash: string }>('SELECT last_id, last_hash FROM audit_head').get() ??
+      null,
+    faults: () => [...faultsOfFile(copy), ...faultOfAudit(copy)],
+    close: () => void copy.close(),
+  };
+}
+
+const MAX_FAULTS = 20;
+
+function faultsOfFile(copy: Connection.Database): string[] {
+  const rows = copy.pragma(`integrity_check(${MAX_FAULTS})`) as { integrity_check: string }[];
+  const found = rows.map((row) => row.integrity_check).filter((words) => words !== 'ok');
+  const broken = (copy.pragma('foreign_key_check') as { table: string; rowid: number }[]).slice(0, MAX_FAULTS);
+  return [
+    ...found.map((words) => `The database is damaged: ${words}`),
+    ...broken.map(({ table, rowid }) => `Row ${rowid} of ${table} refers to no row.`),
+  ];
+}
+
+/** The chain from the first entry that is there. */
+function faultOfAudit(copy: Connection.Database): string[] {
+  let last: { id: number; hash: string } | undefined;
+  for (const row of copy.prepare<[], AuditRow>('SELECT * FROM audit_entries ORDER BY id').iterate()) {
+    const entry = toEntry(row);
+    const before = last?.hash ?? (entry.id === 1 ? NO_HASH : undefined);
+    const isNext = last === undefined || entry.id === last.id + 1;
+    if (!isNext || (before !== undefined && entry.hash !== auditHashOf(before, entry)))
+      return [`The audit log is broken at entry ${entry.id}.`];
+    last = entry;
+  }
+  return [];
+}

@@ -1,0 +1,68 @@
+// The manifest of a backup: what was copied, when and by which Errand, and where its list of files begins.
+import { array, object } from '../composites.ts';
+import { constant, integer, matching, string, text, time } from '../scalars.ts';
+import { nullable, type Static } from '../shape.ts';
+
+const count = integer({ from: 0 });
+const digest = matching(/^[0-9a-f]{64}$/u, 'must be a SHA-256 in hexadecimal');
+const bytes = matching(/^[A-Za-z0-9_-]{1,128}$/u, 'must be base64url');
+
+/** Such as `20260302T033000Z-4f9a1c`: its time in UTC, so that ids sort by age. */
+export const backupId = matching(/^\d{8}T\d{6}Z-[0-9a-f]{6}$/u, 'must be the id of a backup');
+
+const part = object({ files: count, bytes: count });
+
+/** The master key, encrypted with a passphrase: scrypt, then AES-256-GCM. */
+const wrappedKey = object({
+  n: integer({ from: 2, to: 1_048_576 }),
+  r: integer({ from: 1, to: 32 }),
+  p: integer({ from: 1, to: 16 }),
+  salt: bytes,
+  nonce: bytes,
+  sealed: bytes,
+});
+export type WrappedKey = Static<typeof wrappedKey>;
+
+export const manifest = object({
+  format: constant(1),
+  id: backupId,
+  created_at: time,
+  errand_version: text({ max: 100 }),
+  schema_version: integer({ from: 1 }),
+  database: part,
+  blobs: part,
+  /** Null: they were left out. */
+  workspaces: nullable(part),
+  configuration: part,
+  /** Blobs that the database names and whose bytes were not there. */
+  missing_blobs: count,
+  /** Links, special files and unreadable files. */
+  left_out: count,
+  /** Files that changed each time they were read. */
+  changing: count,
+  /** What this backup added to the place. */
+  added: object({ objects: count, bytes: count }),
+  /** The end of the audit log. */
+  audit: nullable(object({ last_id: count, last_hash: digest })),
+  /** The objects that have the list of files, in order. */
+  list: array(digest),
+  master_key: nullable(wrappedKey),
+  /** HMAC of the fields above, with a key that only the installation has. */
+  seal: digest,
+  /** SHA-256 of the fields above. */
+  sha256: digest,
+});
+export type Manifest = Static<typeof manifest>;
+
+/** One file of the list: a line of JSON. */
+export const listedFile = object({
+  kind: matching(/^(?:database|blob|workspace|configuration)$/u, 'must be the kind of a file'),
+  /** Of a blob, its key; of a file of a workspace, the session's id and the path there. */
+  path: string,
+  size: count,
+  mode: integer({ from: 0, to: 0o777 }),
+  modified_at: integer(),
+  /** Its content, cut into pieces of a megabyte. */
+  objects: array(digest),
+});
+export type ListedFile = Static<typeof listedFile>;

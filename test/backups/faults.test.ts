@@ -1,0 +1,180 @@
+// Backups that were altered, that were interrupted, and places that are full.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { listIds, manifestPath, objectsOf, openPlace } from '../../src/backups/place.ts';
+import { prune } from '../../src/backups/prune.ts';
+import type { Sink } from '../../src/backups/sink.ts';
+import { openSource } from '../../src/backups/source.ts';
+import { verify } from '../../src/backups/verify.ts';
+import { filesIn, type Installation, installation, SEAL_KEY, take } from '../support/backups/installation.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+
+const SIGNAL = new AbortController().signal;
+const DAY_MS = 86_400_000;
+
+const verdictOf = (from: string, id: string, sealKey: Uint8Array | null = SEAL_KEY) =>
+  verify({
+    source: openSource(from),
+    id,
+    scratch: temporaryDirectory(),
+    sealKey,
+    onProgress: () => undefined,
+    signal: SIGNAL,
+  });
+
+async function small(): Promise<Installation> {
+  const house = await installation();
+  await house.addSession('some text');
+  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  return house;
+}
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at]! ^= 0x01;
+  writeFileSync(path, bytes);
+}
+
+test('a manifest with any byte altered is refused', async () => {
+  const house = await small();
+  const { id } = await take(house.task());
+  const path = manifestPath(house.place, id);
+  const whole = readFileSync(path);
+  for (let at = 0; at < whole.length; at += 1) {
+    flip(path, at);
+    expect(() => openSource(house.place).manifest(id), `byte ${at}`).toThrow(/altered|format/);
+    writeFileSync(path, whole);
+  }
+  expect(openSource(house.place).manifest(id).id).toBe(id);
+});
+
+test('a manifest that was forged with its hash is noticed by the seal', async () => {
+  const house = await small();
+  const { id } = await take(house.task());
+  expect((await verdictOf(house.place, id, Buffer.alloc(32, 8))).faults).toEqual([
+    'The manifest was sealed by another installation, or it was forged.',
+  ]);
+  expect(await verdictOf(house.place, id, null)).toMatchObject({ faults: [], isSealVerified: false });
+});
+
+test('every object that is altered, cut short or missing is found', async () => {
+  const house = await small();
+  const { id } = await take(house.task());
+  const objects = objectsOf(house.place);
+  const paths = Object.keys(filesIn(objects)).map((name) => join(objects, name));
+  expect(paths.length).toBeGreaterThan(4);
+  for (const path of paths) {
+    const whole = readFileSync(path);
+    for (const harm of [
+      () => flip(path, whole.length >> 1),
+      () => writeFileSync(path, whole.subarray(0, -1)),
+      () => rmSync(path),
+    ]) {
+      harm();
+      const { faults } = await verdictOf(house.place, id);
+      expect(faults.length, path).toBeGreaterThan(0);
+      writeFileSync(path, whole);
+    }
+  }
+  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+});
+
+test('the next backup replaces an object that was cut short', async () => {
+  const house = await small();
+  const first = await take(house.task());
+  const path = join(objectsOf(house.place), first.list[0]!.slice(0, 2), first.list[0]!);
+  writeFileSync(path, '');
+  const second = await take(house.task());
+  expect(second.list[0]).toBe(first.list[0]);
+  expect((await verdictOf(house.place, first.id)).faults).toEqual([]);
+});
+
+/** Every place where a write may fail: before each piece, and before the manifest. */
+const failing =
+  (at: number) =>
+  (own: Sink): Sink => {
+    let left = at;
+    const count = () => {
+      left -= 1;
+      if (left < 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    };
+    return {
+      put: async (piece) => {
+        count();
+        return own.put(piece);
+      },
+      finish: async (id, manifest) => {
+        count();
+        await own.finish(id, manifest);
+      },
+    };
+  };
+
+test('a backup that ends at any step leaves none, and the next one is whole', async () => {
+  const house = await small();
+  for (let at = 0; ; at += 1) {
+    const before = listIds(house.place);
+    try {
+      await take(house.task(), { sink: failing(at) });
+      expect(at).toBeGreaterThan(4);
+      break;
+    } catch (error) {
+      expect(String(error)).toContain('ENOSPC');
+    }
+    expect(listIds(house.place)).toEqual(before);
+  }
+  const { id } = await take(house.task());
+  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+});
+
+test('what a killed backup has left is given back by the next removal, and listed nowhere', async () => {
+  const house = await small();
+  const { id } = await take(house.task());
+  house.put(join(house.place, 'incoming', '7'), 'half');
+  house.put(join(house.place, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+  house.put(join(house.place, 'backups', '20260309T033000Z-000000.json.new'), '{');
+  expect(openSource(house.place).ids).toEqual([id]);
+  const pruned = await prune(house.place, { days: 1, atLeast: 1 }, house.house.clock.now());
+  expect(pruned).toMatchObject({ removed: [], kept: 1, objects: 1, bytes: 6 });
+  expect(readdirSync(join(house.place, 'incoming'))).toEqual([]);
+  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+});
+
+test('old backups are removed with what they alone have; the newest stay, however old', async () => {
+  const house = await small();
+  const first = await take(house.task());
+  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:2\n');
+  const second = await take(house.task());
+  const later = Date.parse('2026-03-02T03:30:00Z') + 30 * DAY_MS;
+  const pruned = await prune(house.place, { days: 14, atLeast: 1 }, later);
+  expect(pruned.removed).toEqual([first.id]);
+  expect(pruned.objects).toBeGreaterThan(0);
+  expect((await verdictOf(house.place, second.id)).faults).toEqual([]);
+  expect(await prune(house.place, { days: 14, atLeast: 1 }, later)).toMatchObject({ removed: [], objects: 0 });
+});
+
+test('nothing is removed while a manifest that stays cannot be read', async () => {
+  const house = await small();
+  const { id } = await take(house.task());
+  writeFileSync(manifestPath(house.place, id), '{}');
+  const before = filesIn(objectsOf(house.place));
+  await expect(prune(house.place, { days: 0, atLeast: 1 }, Date.now())).rejects.toThrow('was altered');
+  expect(filesIn(objectsOf(house.place))).toEqual(before);
+});
+
+test('a place that is in use is refused', async () => {
+  const house = await small();
+  const lock = openPlace(house.place);
+  await expect(take(house.task())).rejects.toThrow('Another backup or a removal of backups is in progress');
+  lock.release();
+  await take(house.task());
+});
+
+test('an unknown backup and a missing directory are told apart', async () => {
+  const house = await small();
+  expect(() => openSource(join(house.root, 'nowhere'))).toThrow('does not exist');
+  await take(house.task());
+  await expect(verdictOf(house.place, '20260302T033000Z-ffffff')).rejects.toThrow('There is no backup');
+  expect(existsSync(house.place)).toBe(true);
+});

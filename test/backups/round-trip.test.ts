@@ -1,0 +1,207 @@
+// What a backup has is what a restore writes.
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { restore, type RestoreWish } from '../../src/backups/restore.ts';
+import { openSource } from '../../src/backups/source.ts';
+import { makeTarSink } from '../../src/backups/tar-sink.ts';
+import { takeBackup } from '../../src/backups/take-backup.ts';
+import { verify } from '../../src/backups/verify.ts';
+import { requireRestored } from '../../src/files/restore-marker.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { filesIn, type Installation, installation, NO_PACE, SEAL_KEY, take } from '../support/backups/installation.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+
+const SIGNAL = new AbortController().signal;
+
+function wishOf(from: string, target: string, over: Partial<RestoreWish> = {}): RestoreWish {
+  const source = openSource(from);
+  return {
+    source,
+    manifest: source.manifest(source.ids.at(-1)!),
+    dataDir: join(target, 'data'),
+    configDir: join(target, 'config'),
+    owner: null,
+    masterKey: null,
+    paused: false,
+    onProgress: () => undefined,
+    signal: SIGNAL,
+    ...over,
+  };
+}
+
+const verdictOf = (from: string, id: string, sealKey: Uint8Array | null = SEAL_KEY) =>
+  verify({
+    source: openSource(from),
+    id,
+    scratch: temporaryDirectory(),
+    sealKey,
+    onProgress: () => undefined,
+    signal: SIGNAL,
+  });
+
+async function furnished(): Promise<Installation & { readonly sessionId: string }> {
+  const house = await installation();
+  const { sessionId } = await house.addSession('some text');
+  await house.addSession(Buffer.alloc(2_500_000, 'large '));
+  const workspace = join(house.dataDir, 'workspaces', sessionId);
+  house.put(join(workspace, 'run.sh'), 'echo');
+  chmodSync(join(workspace, 'run.sh'), 0o755);
+  utimesSync(join(workspace, 'run.sh'), 1_000_000, 1_000_000);
+  house.put(join(workspace, 'empty'), '');
+  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  house.put(join(house.configDir, 'experts', 'a.md'), '# A\n');
+  return { ...house, sessionId };
+}
+
+test('a restored directory has the files, modes and times of the original, and its rows', async () => {
+  const house = await furnished();
+  const manifest = await take(house.task());
+  expect(await verdictOf(house.place, manifest.id)).toMatchObject({ faults: [], isSealVerified: true, files: 9 });
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target));
+  for (const part of ['workspaces', 'blobs'])
+    expect(filesIn(join(target, 'data', part))).toEqual(
+      part === 'blobs'
+        ? Object.fromEntries(
+            Object.entries(filesIn(join(house.dataDir, part))).map(([name, file]) => [
+              name,
+              file.replace(/^644/, '600'),
+            ]),
+          )
+        : filesIn(join(house.dataDir, part)),
+    );
+  expect(filesIn(join(target, 'config'))).toEqual(filesIn(house.configDir));
+  expect(statSync(join(target, 'data', 'workspaces', house.sessionId, 'run.sh')).mtimeMs).toBe(1_000_000_000);
+  requireRestored(join(target, 'data'));
+  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  expect(await store.users.list()).toEqual(await house.house.store.users.list());
+  await store.close();
+});
+
+test('a second backup adds only what has changed', async () => {
+  const house = await furnished();
+  const first = await take(house.task());
+  await house.addSession('one more');
+  const second = await take(house.task());
+  expect(first.added.bytes).toBeGreaterThan(2_500_000);
+  expect(second.added.bytes).toBeLessThan(1_000_000);
+  expect(await verdictOf(house.place, first.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.place, second.id)).toMatchObject({ faults: [] });
+});
+
+test('an archive is verified and restored like a directory', async () => {
+  const house = await furnished();
+  const chunks: Uint8Array[] = [];
+  const sink = makeTarSink(async (bytes) => void chunks.push(bytes));
+  const staging = temporaryDirectory();
+  const parts = {
+    sink,
+    pace: NO_PACE,
+    requireSpace: () => undefined,
+    progress: () => undefined,
+    passed: () => undefined,
+  };
+  const { id } = await takeBackup(house.task({ place: null, staging }), parts);
+  const archive = join(house.root, 'a.tar');
+  writeFileSync(archive, Buffer.concat(chunks));
+  expect(await verdictOf(archive, id)).toMatchObject({ faults: [] });
+  const target = temporaryDirectory();
+  await restore(wishOf(archive, target));
+  expect(filesIn(join(target, 'config'))).toEqual(filesIn(house.configDir));
+  writeFileSync(archive, Buffer.concat(chunks).subarray(0, -2_000));
+  expect(() => openSource(archive)).toThrow('it is cut off');
+});
+
+test('rows that are written while the database is copied are not in the backup, and hold nothing up', async () => {
+  const house = await furnished();
+  let added = 0;
+  const progress = ({ phase }: { phase: string }) => {
+    if (phase !== 'database') return;
+    added += 1;
+    void house.house.makeKey();
+  };
+  const { id } = await take(house.task(), { progress });
+  expect(added).toBeGreaterThan(0);
+  expect(await verdictOf(house.place, id)).toMatchObject({ faults: [] });
+});
+
+test('links and special files are counted, and not copied', async () => {
+  const house = await furnished();
+  symlinkSync('/etc/passwd', join(house.dataDir, 'workspaces', house.sessionId, 'link'));
+  const { left_out, workspaces } = await take(house.task());
+  expect([left_out, workspaces?.files]).toEqual([1, 4]);
+});
+
+test('the master key is not in a backup, even where it is among the configuration', async () => {
+  const house = await furnished();
+  house.put(join(house.configDir, 'master.key'), 'k'.repeat(32));
+  await take(house.task({ except: [join(house.configDir, 'master.key')] }));
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target));
+  expect(existsSync(join(target, 'config', 'master.key'))).toBe(false);
+});
+
+test('a blob whose bytes are gone is counted in the backup, and found by its verification', async () => {
+  const house = await furnished();
+  const { sha256 } = await house.addSession('to be lost');
+  rmSync(join(house.dataDir, 'blobs', sha256.slice(0, 2), sha256));
+  const { id, missing_blobs } = await take(house.task());
+  expect(missing_blobs).toBe(1);
+  expect((await verdictOf(house.place, id)).faults).toEqual([
+    `The blob ${sha256} is missing, which the database names.`,
+  ]);
+});
+
+test.each(['data', 'config'])('nothing is restored where the directory %s has content', async (name) => {
+  const house = await furnished();
+  await take(house.task());
+  const target = temporaryDirectory({ [`${name}/x`]: 'x' });
+  await expect(restore(wishOf(house.place, target))).rejects.toThrow('is not an empty directory');
+  expect(filesIn(target)).toEqual({ [`${name}/x`]: '644 x' });
+});
+
+test('a restore that did not complete leaves a directory that no daemon starts on', async () => {
+  const house = await furnished();
+  await take(house.task());
+  const target = temporaryDirectory();
+  const wish = wishOf(house.place, target);
+  let read = 0;
+  const full = (key: string) => {
+    read += 1;
+    if (read === 12) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    return wish.source.read(key);
+  };
+  await expect(restore({ ...wish, source: { ...wish.source, read: full } })).rejects.toThrow('There is no space left');
+  expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');
+  await expect(restore(wishOf(house.place, target))).rejects.toThrow('did not complete. Remove the directory first');
+});
+
+test('a restore that needs more space than there is writes nothing', async () => {
+  const house = await furnished();
+  await take(house.task());
+  const target = temporaryDirectory();
+  const wish = wishOf(house.place, target);
+  const { manifest } = wish;
+  const huge = { ...manifest, blobs: { files: 1, bytes: 2 ** 50 } };
+  await expect(restore({ ...wish, manifest: huge })).rejects.toThrow(/^The backup needs \d+ MB/);
+  expect(filesIn(target)).toEqual({});
+});
+
+test('a paused copy delivers and fires nothing', async () => {
+  const house = await furnished();
+  await take(house.task());
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target, { paused: true }));
+  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  const all = { ownerScope: null, userSeq: null, enabled: true, name: null, limit: 9, offset: 0 };
+  expect([(await store.webhooks.list(all)).total, (await store.schedules.list(all)).total]).toEqual([0, 0]);
+  await store.close();
+});
+
+test('a place has nothing but backups', async () => {
+  const house = await furnished();
+  mkdirSync(house.place);
+  house.put(join(house.place, 'thesis.txt'), 'precious');
+  await expect(take(house.task())).rejects.toThrow('is no place for backups: it contains "thesis.txt"');
+});
