@@ -1,0 +1,91 @@
+// Bundles the program: every module and library in a few files that lie where they lie in `dist/`, threads included.
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Files that Node.js itself starts: the program and its threads. */
+const ENTRIES = ['src/main.ts', 'src/agent/port/worker.ts', 'src/**/*-worker.ts'];
+
+/** Stay packages of their own, because they contain native code. */
+export const NATIVE = ['better-sqlite3', '@node-rs/argon2'];
+
+/** Optional parts of libraries that Errand doesn't use. */
+const ABSENT = ['@napi-rs/nice', 'react-devtools-core', 'chromium-bidi', 'pino-pretty'];
+
+/** What CommonJS modules find, and `errandDist`: the address of `dist/`, whatever file the code ends up in. */
+const BANNER = `import { createRequire as errandRequire } from 'node:module';
+const require = errandRequire(import.meta.url);
+const errandDist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6);`;
+
+/** A module of ours keeps its address in \`dist/\`, from which it finds threads and files. */
+const ownAddresses: Plugin = {
+  name: 'own-addresses',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.tsx?$/ }, ({ path: file }) => {
+      const place = path.relative(path.join(ROOT, 'src'), file).replace(/\.tsx?$/, '.js');
+      const text = readFileSync(file, 'utf8')
+        // A \`require\` of ours is the bundler's, which takes in what it names.
+        .replaceAll(/^const require = createRequire\(import\.meta\.url\);$/gm, '')
+        .replaceAll('import.meta.url', `(errandDist + ${JSON.stringify(place)})`);
+      return { contents: text, loader: 'ts' };
+    });
+  },
+};
+
+/** The pool starts its threads with a file of its own. */
+const poolThreads: Plugin = {
+  name: 'pool-threads',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/piscina\/dist\/index\.js$/ }, ({ path: file }) => {
+      const text = readFileSync(file, 'utf8');
+      const own = "(0, node_path_1.resolve)(__dirname, 'worker.js')";
+      if (!text.includes(own)) throw new Error(`piscina no longer starts ${own}: see scripts/package/bundle.ts.`);
+      return {
+        contents: text.replace(own, `require('node:url').fileURLToPath(errandDist + 'pool-worker.cjs')`),
+        loader: 'js',
+      };
+    });
+  },
+};
+
+const SHARED = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  // `config.ts` sets the variable for a program that is not bundled.
+  logOverride: { 'assign-to-define': 'silent' },
+  external: [...NATIVE, ...ABSENT],
+  define: { 'process.env.NODE_ENV': '"production"' },
+} as const;
+
+/** Writes \`dist/\` below a directory. Returns the files of the checkout that it contains. */
+export async function bundle(directory: string): Promise<readonly string[]> {
+  const outdir = path.join(directory, 'dist');
+  const program = await build({
+    ...SHARED,
+    entryPoints: globSync(ENTRIES, { cwd: ROOT }).sort(),
+    outbase: 'src',
+    outdir,
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: BANNER },
+    plugins: [ownAddresses, poolThreads],
+  });
+  const thread = await build({
+    ...SHARED,
+    entryPoints: ['node_modules/piscina/dist/worker.js'],
+    outfile: path.join(outdir, 'pool-worker.cjs'),
+    format: 'cjs',
+  });
+  return [program.metafile, thread.metafile].flatMap((metafile: Metafile) => Object.keys(metafile.inputs));
+}
