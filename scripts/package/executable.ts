@@ -33,7 +33,9 @@ export async function makeExecutable({ directory }: Tree, node: string, file: st
       logLevel: 'warning',
     });
     // A snapshot or compiled code would be of one architecture.
-    const config = { main: 'boot.cjs', output: 'blob', disableExperimentalSEAWarning: true };
+    // Starting a module from a script is an experimental feature of Node.js.
+    const execArgv = ['--disable-warning=ExperimentalWarning'];
+    const config = { main: 'boot.cjs', output: 'blob', disableExperimentalSEAWarning: true, execArgv };
     const assets = { list: 'list', files: 'files' };
     writeFileSync(at('config.json'), JSON.stringify({ ...config, useSnapshot: false, useCodeCache: false, assets }));
     await runTool(process.execPath, ['--experimental-sea-config', 'config.json'], { cwd: work });
