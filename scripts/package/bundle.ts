@@ -1,8 +1,9 @@
 // Bundles the program: every module and library in a few files that lie where they lie in `dist/`, threads included.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { isBuiltin } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -51,7 +52,49 @@ const poolThreads: Plugin = {
   },
 };
 
-const SHARED = {
+/** Files that the browser's library reads in the folder of its package. */
+export const READ_BY_PLAYWRIGHT = ['package.json', 'browsers.json', 'lib/webp_codec.wasm'];
+
+/** They lie in the package that `tree.ts` leaves of it. */
+const playwrightFolder: Plugin = {
+  name: 'playwright-folder',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/playwright-core\/lib\/coreBundle\.js$/ }, ({ path: file }) => {
+      const folder = `require('node:url').fileURLToPath(errandDist + '../node_modules/playwright-core/lib')`;
+      return { contents: readFileSync(file, 'utf8').replaceAll(/\b__dirname\b/g, folder), loader: 'js' };
+    });
+  },
+};
+
+/**
+ * A CommonJS package that is imported when it is needed: the bundler would give it no export but `default`. Its names are
+ * those that Node.js finds in it.
+ */
+const namedExports: Plugin = {
+  name: 'named-exports',
+  setup({ onResolve, onLoad, resolve }) {
+    onResolve({ filter: /^[^./]/ }, async ({ path: name, kind, resolveDir, pluginData }) => {
+      if (kind !== 'dynamic-import' || pluginData === namedExports || isBuiltin(name)) return undefined;
+      const found = await resolve(name, { kind, resolveDir, pluginData: namedExports });
+      if (found.external || found.errors.length > 0) return undefined;
+      const exports = Object.keys((await import(pathToFileURL(found.path).href)) as object);
+      if (!exports.includes('module.exports')) return undefined;
+      return {
+        path: found.path,
+        namespace: 'named',
+        pluginData: exports.filter((name) => /^[A-Za-z_$][\w$]*$/.test(name)),
+      };
+    });
+    onLoad({ filter: /./, namespace: 'named' }, ({ path: file, pluginData }) => {
+      const names = (pluginData as readonly string[]).filter((name) => name !== 'default');
+      const from = JSON.stringify(file);
+      const contents = `import whole from ${from};\nexport default whole;\nexport const { ${names.join(', ')} } = whole;`;
+      return { contents, loader: 'js', resolveDir: path.dirname(file) };
+    });
+  },
+};
+
+const SHARED: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,
   platform: 'node',
@@ -65,7 +108,7 @@ const SHARED = {
   logOverride: { 'assign-to-define': 'silent' },
   external: [...NATIVE, ...ABSENT],
   define: { 'process.env.NODE_ENV': '"production"' },
-} as const;
+};
 
 /** Writes \`dist/\` below a directory. Returns the files of the checkout that it contains. */
 export async function bundle(directory: string): Promise<readonly string[]> {
@@ -79,7 +122,7 @@ export async function bundle(directory: string): Promise<readonly string[]> {
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
-    plugins: [ownAddresses, poolThreads],
+    plugins: [ownAddresses, poolThreads, playwrightFolder, namedExports],
   });
   const thread = await build({
     ...SHARED,
@@ -87,5 +130,5 @@ export async function bundle(directory: string): Promise<readonly string[]> {
     outfile: path.join(outdir, 'pool-worker.cjs'),
     format: 'cjs',
   });
-  return [program.metafile, thread.metafile].flatMap((metafile: Metafile) => Object.keys(metafile.inputs));
+  return [program, thread].flatMap(({ metafile }) => Object.keys(metafile!.inputs));
 }

@@ -1,5 +1,6 @@
 // Reads which versions of the C libraries a program or an addon requires.
 import { readFileSync } from 'node:fs';
+import { GLIBC_FLOOR, GLIBCXX_FLOOR } from './targets.ts';
 
 /** Section type of the required versions. */
 const VERNEED = 0x6ffffffe;
@@ -37,6 +38,26 @@ export function requiredVersions(file: string): readonly string[] {
 export function newestOf(library: string, versions: readonly string[]): string | undefined {
   const own = versions.filter((version) => version.startsWith(`${library}_`)).map((version) => version.split('_')[1]!);
   return own.sort(compareVersions).at(-1);
+}
+
+/**
+ * The oldest glibc that has what all these files require. Throws when that is newer than promised, unless the package makes no
+ * promise (`isPromised` is false).
+ */
+export function requireFloor(files: readonly string[], isPromised: boolean): string {
+  let floor = GLIBC_FLOOR;
+  for (const file of files) {
+    const versions = requiredVersions(file);
+    const c = newestOf('GLIBC', versions) ?? '0';
+    const cxx = newestOf('GLIBCXX', versions) ?? '0';
+    if (isPromised && (compareVersions(c, GLIBC_FLOOR) > 0 || compareVersions(cxx, GLIBCXX_FLOOR) > 0)) {
+      throw new Error(
+        `${file} requires glibc ${c} and libstdc++ ${cxx}, newer than ${GLIBC_FLOOR} and ${GLIBCXX_FLOOR}.`,
+      );
+    }
+    if (compareVersions(c, floor) > 0) floor = c;
+  }
+  return floor;
 }
 
 /** Negative when the first is older. */

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { inject } from 'postject';
 import type { PackedFile } from './boot/contents.ts';
 import { runTool } from './run-tool.ts';
 import { filesBelow, type Tree } from './tree.ts';
@@ -41,7 +40,7 @@ export async function makeExecutable({ directory }: Tree, node: string, file: st
     await runTool(process.execPath, ['--experimental-sea-config', 'config.json'], { cwd: work });
     copyFileSync(node, at('errand'));
     chmodSync(at('errand'), 0o755);
-    await inject(at('errand'), 'NODE_SEA_BLOB', readFileSync(at('blob')), { sentinelFuse: SENTINEL });
+    await runTool('postject', ['errand', 'NODE_SEA_BLOB', 'blob', '--sentinel-fuse', SENTINEL], { cwd: work });
     copyFileSync(at('errand'), file);
     chmodSync(file, 0o755);
   } finally {

@@ -1,36 +1,111 @@
-// Makes the packages: `npm run package [-- --out DIR] [x64] [arm64]`.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+// Makes the packages: `npm run package [-- --out DIR] [x64] [arm64]`. docs/INSTALLING.md says what they are for.
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { componentsOf } from './components.ts';
+import { debianVersion, makeDebian } from './debian/debian.ts';
+import { requireFloor } from './elf-versions.ts';
 import { makeExecutable } from './executable.ts';
+import { renderLicenses } from './licenses.ts';
 import { packageFolder } from './parts.ts';
-import { type Architecture, TARGETS } from './targets.ts';
-import { layTree } from './tree.ts';
+import { runTool } from './run-tool.ts';
+import { renderSbom } from './sbom.ts';
+import { type Architecture, isArchitecture, TARGETS } from './targets.ts';
+import { filesBelow, layTree } from './tree.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function makePackages(architecture: Architecture, out: string): Promise<void> {
-  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+interface Release {
+  readonly version: string;
+  /** Seconds since 1970 that every file gets. */
+  readonly epoch: number;
+  readonly out: string;
+}
+
+async function makePackages(architecture: Architecture, { version, epoch, out }: Release): Promise<void> {
   const target = TARGETS[architecture];
   const work = mkdtempSync(path.join(out, '.work-'));
   try {
     const tree = await layTree(path.join(work, 'tree'), target);
     const node = path.join(await packageFolder(`node_modules/node-linux-${architecture}`), 'bin/node');
-    const file = path.join(out, `errand-${version}-linux-${architecture}`);
-    await makeExecutable(tree, node, file);
-    say(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+    const addons = filesBelow(tree.directory, '**/*.node').map((name) => path.join(tree.directory, name));
+    const glibc = requireFloor([node, ...addons], tree.isCompiled);
+    if (!tree.isCompiled) {
+      say(
+        `No ${target.compilers}g++: for ${architecture}, the addon of the database is the one that requires glibc ${glibc}.`,
+      );
+    }
+    const components = componentsOf(tree.inputs, target);
+    const sbom = renderSbom(components, { version, madeAt: epoch * 1_000 });
+    const licenses = await renderLicenses(components);
+    const name = `errand-${version}-linux-${architecture}`;
+    const deb = `errand_${debianVersion(version)}_${target.debian}.deb`;
+    writeFileSync(path.join(out, `${name}.cdx.json`), sbom);
+    writeFileSync(path.join(out, `${name}.licenses.txt`), licenses);
+    await makeExecutable(tree, node, path.join(out, name));
+    const made = [name];
+    if (await hasDpkg()) {
+      const parts = { target, tree, node, version, epoch, sbom, licenses, glibc };
+      await makeDebian(parts, path.join(work, 'debian'), path.join(out, deb));
+      made.push(deb);
+    } else say('SKIPPED: there is no dpkg-deb, so no Debian package is made.');
+    for (const file of made)
+      say(`${file}  ${(statSync(path.join(out, file)).size / 1e6).toFixed(1)} MB, glibc ${glibc}`);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+function hasDpkg(): Promise<boolean> {
+  return runTool('dpkg-deb', ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Of all packages in the directory, as `sha256sum --check` reads it. */
+async function writeChecksums(out: string): Promise<void> {
+  const names = readdirSync(out).filter((name) => /^errand[-_]/.test(name));
+  const lines: string[] = [];
+  for (const name of names.sort()) {
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(path.join(out, name))) hash.update(chunk as Buffer);
+    lines.push(`${hash.digest('hex')}  ${name}\n`);
+  }
+  writeFileSync(path.join(out, 'SHA256SUMS'), lines.join(''));
+}
+
+/** The time of the commit, so that the same commit gives the same packages. */
+async function epochOfSources(): Promise<number> {
+  const given = process.env['SOURCE_DATE_EPOCH'];
+  return Number(given ?? (await runTool('git', ['log', '-1', '--format=%ct'], { cwd: ROOT })));
 }
 
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: path.join(ROOT, 'packages') } },
   allowPositionals: true,
 });
-mkdirSync(values.out, { recursive: true });
-const architectures = positionals.length === 0 ? (Object.keys(TARGETS) as Architecture[]) : (positionals as Architecture[]);
-for (const architecture of architectures) await makePackages(architecture, values.out);
+const unknown = positionals.find((name) => !isArchitecture(name));
+if (unknown !== undefined) throw new Error(`There is no architecture ${unknown}: x64 and arm64 are known.`);
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const out = path.resolve(values.out);
+mkdirSync(out, { recursive: true });
+const release: Release = { version, epoch: await epochOfSources(), out };
+const chosen = positionals.filter(isArchitecture);
+for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
+  await makePackages(architecture, release);
+}
+await writeChecksums(out);

@@ -32,7 +32,9 @@ async function fetchPackage(name: string, { version, integrity }: LockEntry, fol
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(path.join(CACHE, 'fetching-'));
   try {
-    const [archive] = (await runTool('npm', ['pack', '--silent', `${name}@${version}`], { cwd: work })).trim().split('\n');
+    const [archive] = (await runTool('npm', ['pack', '--silent', `${name}@${version}`], { cwd: work }))
+      .trim()
+      .split('\n');
     const file = path.join(work, archive!);
     const hash = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
     if (hash !== integrity) throw new Error(`${name}@${version} is not the package that package-lock.json names.`);

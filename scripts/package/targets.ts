@@ -20,3 +20,7 @@ export const GLIBC_FLOOR = '2.28';
 
 /** The newest symbols of the C++ library that these three have. */
 export const GLIBCXX_FLOOR = '3.4.25';
+
+export function isArchitecture(name: string): name is Architecture {
+  return Object.hasOwn(TARGETS, name);
+}

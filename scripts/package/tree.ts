@@ -3,7 +3,7 @@ import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, statSync, writeFi
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiledAddon } from './addon/addon.ts';
-import { bundle } from './bundle.ts';
+import { bundle, READ_BY_PLAYWRIGHT } from './bundle.ts';
 import { packageFolder } from './parts.ts';
 import type { Target } from './targets.ts';
 
@@ -42,6 +42,9 @@ export async function layTree(directory: string, target: Target): Promise<Tree> 
   for (const part of ['package.json', 'index.js']) copy(path.join(ROOT, argon, part), `${argon}/${part}`);
   const native = `${argon}-linux-${architecture}-gnu`;
   copy(await packageFolder(native), native);
+
+  const playwright = 'node_modules/playwright-core';
+  for (const part of READ_BY_PLAYWRIGHT) copy(path.join(ROOT, playwright, part), `${playwright}/${part}`);
   setModes(directory);
   return { directory, inputs, isCompiled: compiled !== null };
 }

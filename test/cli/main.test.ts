@@ -61,4 +61,11 @@ test('the command is called as the user can call it', () => {
   symlinkSync(path.join(bin, 'errand'), path.join(links, 'errand'));
   expect(commandNameOf(script, directory, `/nowhere:${links}`)).toBe('errand');
   expect(commandNameOf(undefined, directory, links)).toBe('errand');
+
+  const single = path.join(bin, 'errand-1.0.0-linux-x64');
+  writeFileSync(single, '');
+  expect(commandNameOf(single, directory, '/nowhere')).toBe('bin/errand-1.0.0-linux-x64');
+  expect(commandNameOf(single, bin, '/nowhere')).toBe('./errand-1.0.0-linux-x64');
+  symlinkSync(single, path.join(directory, 'errand'));
+  expect(commandNameOf(single, links, directory)).toBe('errand');
 });

@@ -21,7 +21,8 @@ function isAsPacked({ bytes, sha256, mode }: PackedFile, file: string, buffer: B
     const status = fstatSync(descriptor);
     if (status.size !== bytes || (status.mode & 0o777) !== mode) return false;
     let length = 0;
-    for (let read = 1; read > 0; length += read) read = readSync(descriptor, buffer, length, buffer.length - length, null);
+    for (let read = 1; read > 0; length += read)
+      read = readSync(descriptor, buffer, length, buffer.length - length, null);
     return length === bytes && createHash('sha256').update(buffer.subarray(0, bytes)).digest('hex') === sha256;
   } finally {
     closeSync(descriptor);

@@ -1,5 +1,15 @@
 // Finds the unpacked files of the executable in the first place that has them as they were packed, or unpacks them there.
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { check } from './check.ts';
 import type { Contents } from './contents.ts';

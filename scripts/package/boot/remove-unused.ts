@@ -24,7 +24,8 @@ function openDirectories(): ReadonlySet<string> {
   const open = new Set<string>();
   for (const process of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      for (const descriptor of readdirSync(`/proc/${process}/fd`)) open.add(readlinkSync(`/proc/${process}/fd/${descriptor}`));
+      for (const descriptor of readdirSync(`/proc/${process}/fd`))
+        open.add(readlinkSync(`/proc/${process}/fd/${descriptor}`));
     } catch {
       // It has ended, or belongs to someone else, who doesn't use this user's directories.
     }

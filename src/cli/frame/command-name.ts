@@ -3,12 +3,12 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * `errand` if the search path leads to this program, otherwise the launcher next to `script` as a path.
- * `searchPath` is the value of PATH.
+ * `errand` if the search path leads to this program, otherwise its launcher as a path: the one next to `script`, or `script`
+ * itself when it is a single executable. `searchPath` is the value of PATH.
  */
 export function commandNameOf(script: string | undefined, cwd: string, searchPath: string | undefined): string {
   if (script === undefined) return 'errand';
-  const launcher = path.join(path.dirname(script), 'errand');
+  const launcher = /\.c?js$|\.ts$/.test(script) ? path.join(path.dirname(script), 'errand') : script;
   const target = resolved(launcher);
   if (target === undefined) return 'errand';
   const found = (searchPath ?? '')
@@ -17,7 +17,8 @@ export function commandNameOf(script: string | undefined, cwd: string, searchPat
     .find((candidate) => candidate !== undefined);
   if (found === target) return 'errand';
   const relative = path.relative(cwd, launcher);
-  return relative.startsWith('..') ? launcher : relative;
+  if (relative.startsWith('..')) return launcher;
+  return relative.includes('/') ? relative : `./${relative}`;
 }
 
 /** The path of the launcher next to `script`; that of Node.js where the program is part of it. */

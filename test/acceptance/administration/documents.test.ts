@@ -30,6 +30,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'export URL=http://127.0.0.1:8484': 'stands for the address of the daemon, which is set here',
   'npm install                     # brings': 'the tests themselves',
   'apt-get install': 'changes the system',
+  'install -m 755 errand-': 'installs a program of the system: scripts/package/prove',
+  'npm ci\nnpm run package': 'takes minutes: scripts/package/prove',
   'npm run build && npm pack': 'installs a service of the system',
   'sudo -u errand': 'needs the service of the system',
   'bin/errand office\n': 'needs a terminal: office.test.ts',
