@@ -56,8 +56,8 @@ export interface OpenAppParts {
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
   const { config, live, certificate, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, renderer, startedAt, draining } = parts;
-  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing, retention } =
-    parts.rooms;
+  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
+  const { collector, retention } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
@@ -70,6 +70,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     disk,
     fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => settings().publicUrl, now: clock.now }),
     emptyArchives,
+    collector,
     tails,
     arrivals: makeArrivals({ bus, clock }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),

@@ -13,14 +13,24 @@ export interface OpenRetentionParts {
   readonly deriveKey: DeriveKey;
   /** Resolves when what is committed was planned for webhooks. */
   planned(): Promise<void>;
+  /** Removes blobs that nothing refers to any more. */
+  removed(): void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Makes the service, which also works when the settings change. */
-export function openRetention({ live, store, deriveKey, planned, clock, log }: OpenRetentionParts): Retention {
+export function openRetention({ live, store, deriveKey, planned, removed, clock, log }: OpenRetentionParts): Retention {
   const seal = makeSeal(deriveKey);
-  const retention = makeRetention({ store, seal, beforeRemoving: planned, clock, log, settings: live.settings });
+  const retention = makeRetention({
+    store,
+    seal,
+    beforeRemoving: planned,
+    removed,
+    clock,
+    log,
+    settings: live.settings,
+  });
   live.onChange(retention.wake);
   return retention;
 }

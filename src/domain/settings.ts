@@ -105,6 +105,13 @@ export interface Settings {
     /** Journals, tool calls and their results, of ended runs. */
     readonly runsDays: number;
     readonly auditDays: number;
+    /** Archives, which are packed again on request. */
+    readonly exportsDays: number;
+    readonly firingsDays: number;
+    /** Whole sessions of scheduled tasks, after their last run. */
+    readonly scheduledSessionsDays: number;
+    /** Versions of a published page. */
+    readonly versionsKeep: number;
   };
   readonly backup: {
     /** Where scheduled backups are kept: an absolute path; empty for none. */

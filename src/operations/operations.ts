@@ -66,6 +66,7 @@ export interface OperationParts {
   readonly disk: Disk;
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
+  readonly collector: ArtifactOperationParts['collector'];
   readonly tails: Tails;
   readonly arrivals: Arrivals;
   readonly feeds: WatchParts['feeds'];
@@ -111,7 +112,7 @@ const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 /** The verbs, and the entry points for callers with a credential, with a signed address, or with nothing but a share. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses, emptyArchives, deriveKey, webhooks } = parts;
+  const { queue, stopper, fileAddresses, deriveKey, webhooks } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
   const looking = makeLooking({ access, audit });
@@ -130,8 +131,8 @@ export function makeOperations(parts: OperationParts) {
     ...makeSessionOperations({ store, access, looking, stopper, audit }),
     ...makeRunOperations({ store, access, looking, stopper, audit, countPoll }),
     explainRun: makeExplainRun({ store, looking, clock }),
-    ...makeArtifactOperations({ store, looking, fileAddresses, emptyArchives }),
-    ...makeOfficeOperations({ store, looking, catalog, clock, fileAddresses, emptyArchives }),
+    ...makeArtifactOperations({ ...parts, looking }),
+    ...makeOfficeOperations({ ...parts, looking }),
     ...makeWatchOperations({ store, access, audit, looking, feeds: parts.feeds, house: parts.house }),
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),

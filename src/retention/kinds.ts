@@ -1,18 +1,21 @@
-// What is removed by age, kind by kind: the setting that says when, and the verb that removes a part.
+// What is removed, kind by kind: the setting that says how much is kept, and the verb that removes a part.
 import type { Settings } from '../domain/settings.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Batch, Removed } from '../store/retention/batch.ts';
 import type { Amount } from '../store/retention/estimate.ts';
 
+type Keep = Settings['retention'];
+
 export interface Kind {
   readonly name: string;
-  /** Null keeps everything. */
-  days(settings: Pick<Settings, 'retention'>): number | null;
-  /** Removes a part of what is older than a moment, in one commit. */
-  remove(before: number, batch: Batch): Promise<Removed>;
-  /** How much is older than a moment. */
-  count(before: number): Promise<Amount>;
+  readonly unit: 'days' | 'versions';
+  /** How many are kept; 0 keeps everything. */
+  keep(settings: Keep): number;
+  /** Removes a part in one commit. `bound`: of ages the moment before which things are old, else how many are kept. */
+  remove(bound: number, batch: Batch): Promise<Removed>;
+  /** How much there is to remove. */
+  count(bound: number): Promise<Amount>;
 }
 
 export interface KindParts {
@@ -20,35 +23,39 @@ export interface KindParts {
   readonly seal: Seal;
 }
 
-/** 0 keeps. */
-const daysOf = (days: number): number | null => (days === 0 ? null : days);
-
 /** The shorter of two ages; 0 is none. */
-const shorter = (one: number, other: number): number | null =>
-  daysOf(one === 0 || other === 0 ? one + other : Math.min(one, other));
+const shorter = (one: number, other: number) => (one === 0 || other === 0 ? one + other : Math.min(one, other));
 
 /** The kinds, in the order in which they are removed: what takes most room first. */
-export function makeKinds({ store: { retention }, seal }: KindParts): readonly Kind[] {
-  const ofEvents: Kind['days'] = ({ retention: { eventsDays, runsDays } }) => shorter(eventsDays, runsDays);
+export function makeKinds({ store: { retention: verbs }, seal }: KindParts): readonly Kind[] {
+  const ofEvents = ({ eventsDays, runsDays }: Keep) => shorter(eventsDays, runsDays);
+  const age = (name: string, keep: Kind['keep'], { remove, count }: Pick<Kind, 'remove' | 'count'>): Kind => ({
+    name,
+    unit: 'days',
+    keep,
+    remove,
+    count,
+  });
   return [
-    { name: 'events', days: ofEvents, remove: retention.eventsOfRuns, count: retention.countEventsOfRuns },
+    age('archives', (keep) => keep.exportsDays, { remove: verbs.archives, count: verbs.countArchives }),
+    age('scheduled_sessions', (keep) => keep.scheduledSessionsDays, {
+      remove: verbs.scheduledSessions,
+      count: verbs.countScheduledSessions,
+    }),
     {
-      name: 'session_events',
-      days: ofEvents,
-      remove: retention.eventsOfSessions,
-      count: retention.countEventsOfSessions,
+      name: 'versions',
+      unit: 'versions',
+      keep: (keep) => keep.versionsKeep,
+      remove: verbs.versions,
+      count: verbs.countVersions,
     },
-    {
-      name: 'run_details',
-      days: (settings) => daysOf(settings.retention.runsDays),
-      remove: retention.detailsOfRuns,
-      count: retention.countDetailsOfRuns,
-    },
-    {
-      name: 'audit_entries',
-      days: (settings) => daysOf(settings.retention.auditDays),
-      remove: (before, batch) => retention.auditEntries(before, batch, seal),
-      count: retention.countAuditEntries,
-    },
+    age('events', ofEvents, { remove: verbs.eventsOfRuns, count: verbs.countEventsOfRuns }),
+    age('session_events', ofEvents, { remove: verbs.eventsOfSessions, count: verbs.countEventsOfSessions }),
+    age('run_details', (keep) => keep.runsDays, { remove: verbs.detailsOfRuns, count: verbs.countDetailsOfRuns }),
+    age('firings', (keep) => keep.firingsDays, { remove: verbs.firings, count: verbs.countFirings }),
+    age('audit_entries', (keep) => keep.auditDays, {
+      remove: (before, batch) => verbs.auditEntries(before, batch, seal),
+      count: verbs.countAuditEntries,
+    }),
   ];
 }

@@ -18,10 +18,10 @@ const SHARE_FOR_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 200;
 
-/** What is to be removed now, and before which moment. */
+/** What is to be removed now; see `Kind.remove`. */
 export interface Due {
   readonly kind: Pick<Kind, 'name' | 'remove'>;
-  readonly before: number;
+  readonly bound: number;
 }
 
 /** Removes what is due until nothing is left or the signal aborts; calls `told` with the rows of each commit. */
@@ -29,11 +29,11 @@ export async function removeDue(
   due: readonly Due[],
   { clock, stopping, told }: { clock: Clock; stopping: AbortSignal; told(kind: string, rows: number): void },
 ): Promise<void> {
-  for (const { kind, before } of due) {
+  for (const { kind, bound } of due) {
     for (let more = true; more && !stopping.aborted; ) {
       const startedAt = clock.monotonic();
       const removed = await kind.remove(
-        before,
+        bound,
         makeBatch(() => clock.monotonic()),
       );
       told(kind.name, removed.rows);

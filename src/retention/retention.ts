@@ -6,9 +6,9 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
-import type { Amount } from '../store/retention/estimate.ts';
 import type { FileSpace } from '../store/retention/space.ts';
-import { type Kind, makeKinds } from './kinds.ts';
+import { type KindReport, makeBounds } from './bounds.ts';
+import { makeKinds } from './kinds.ts';
 import { type Due, type PassReport, removeDue } from './pass.ts';
 
 export interface RetentionParts {
@@ -16,6 +16,8 @@ export interface RetentionParts {
   readonly seal: Seal;
   /** Awaited before events are removed: whoever delivers events has read them then. */
   beforeRemoving(): Promise<void>;
+  /** Called after a pass: blobs may be left to remove. */
+  removed(): void;
   readonly clock: Clock;
   readonly log: Log;
   settings(): Pick<Settings, 'retention'>;
@@ -28,13 +30,6 @@ export interface Retention extends Pick<Service, 'wake' | 'settled' | 'stop'> {
   report(): Promise<RetentionReport>;
 }
 
-/** A kind, and how much of it is due; `days` and `before` are null where everything is kept. */
-export interface KindReport extends Amount {
-  readonly name: string;
-  readonly days: number | null;
-  readonly before: number | null;
-}
-
 export interface RetentionReport {
   /** Until when nothing is removed, because the clock has jumped ahead; null otherwise. */
   readonly heldUntil: number | null;
@@ -44,32 +39,21 @@ export interface RetentionReport {
   readonly database: FileSpace;
 }
 
-const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 
 /** Makes the service. A kill at any moment costs nothing: the next pass finds what is left. */
-export function makeRetention({ store, seal, beforeRemoving, clock, log, settings }: RetentionParts): Retention {
-  const kinds = makeKinds({ store, seal });
+export function makeRetention({
+  store,
+  seal,
+  beforeRemoving,
+  removed: notify,
+  clock,
+  log,
+  settings,
+}: RetentionParts): Retention {
+  const bounds = makeBounds(makeKinds({ store, seal }), { clock, settings });
   let pass: PassReport | null = null;
   let passes = 0;
-
-  function due(): Due[] {
-    return kinds.flatMap((kind) => {
-      const before = beforeOf(kind);
-      return before === null ? [] : [{ kind, before }];
-    });
-  }
-
-  function beforeOf(kind: Kind): number | null {
-    const days = kind.days(settings());
-    return days === null ? null : clock.now() - days * DAY_MS;
-  }
-
-  async function reportOf(kind: Kind): Promise<KindReport> {
-    const before = beforeOf(kind);
-    const amount = before === null ? NOTHING : await kind.count(before);
-    return { name: kind.name, days: kind.days(settings()), before, ...amount };
-  }
 
   async function work(stopping: AbortSignal): Promise<number> {
     passes += 1;
@@ -81,7 +65,7 @@ export function makeRetention({ store, seal, beforeRemoving, clock, log, setting
       const { heldUntil } = await store.retention.lookAtClock();
       if (heldUntil !== null) log.warn({ until: isoTime(heldUntil) }, HELD);
       await beforeRemoving();
-      await removeDue([...(heldUntil === null ? due() : []), { kind: freePages(store), before: 0 }], {
+      await removeDue([...(heldUntil === null ? bounds.due() : []), { kind: freePages(store), bound: 0 }], {
         clock,
         stopping,
         told: (kind, rows) => {
@@ -91,6 +75,7 @@ export function makeRetention({ store, seal, beforeRemoving, clock, log, setting
       });
     } finally {
       tell(clock.now());
+      notify();
     }
     if (Object.values(removed).some((rows) => rows > 0)) log.info({ removed }, 'what is old was removed');
     return LOOK_MS;
@@ -107,19 +92,17 @@ export function makeRetention({ store, seal, beforeRemoving, clock, log, setting
     },
     report: async () => ({
       heldUntil: await store.retention.heldUntil(),
-      kinds: await Promise.all(kinds.map(reportOf)),
+      kinds: await bounds.report(),
       pass,
       database: await store.retention.getSpace(),
     }),
   };
 }
 
-const NOTHING: Amount = { rows: 0, bytes: 0, isAtLeast: false };
-
 /** Pages without rows go back to the disk. */
 const freePages = ({ retention }: RetentionParts['store']): Due['kind'] => ({
   name: 'free_pages',
-  remove: (_before, batch) => retention.giveBack(batch),
+  remove: (_bound, batch) => retention.giveBack(batch),
 });
 
 const HELD = 'the clock is more than two days ahead of when it was last seen: nothing is removed by age for a day';

@@ -33,6 +33,7 @@ import { makeRunRecords } from './runs/run-records.ts';
 import { makeSessionRecords } from './sessions/session-records.ts';
 import { makeListWaiting } from './runs/waiting-runs.ts';
 import type { Reserve } from './engine/reserve.ts';
+import { makePackAgain } from './artifacts/pack-again.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
 import { makeBoard } from './publishing/board.ts';
 import { makePublishJobs } from './publishing/jobs.ts';
@@ -166,6 +167,7 @@ function makeArtifacts(database: Database) {
     ...makeWorkspaceExports(database),
     ...makeWorkspaceTree(database),
     ...makeReadArtifacts(database),
+    ...makePackAgain(database),
   };
 }
 

@@ -1,16 +1,17 @@
 // What is removed by age.
 import { array, object } from './composites.ts';
-import { boolean, integer, string, time } from './scalars.ts';
+import { boolean, integer, oneOf, string, time } from './scalars.ts';
 import { named, nullable, optional, type Static } from './shape.ts';
 
 const count = integer({ from: 0 });
 
-/** Numbers are estimates. `at_least`: counting has ended at its limit. `keep_days` is null where everything is kept. */
+/** Numbers are estimates. `at_least`: counting has ended at its limit. `keep` is null where everything is kept. */
 const retentionKind = named(
   'RetentionKind',
   object({
     kind: string,
-    keep_days: nullable(count),
+    unit: oneOf(['days', 'versions']),
+    keep: nullable(count),
     before: nullable(time),
     rows: count,
     bytes: count,

@@ -32,7 +32,7 @@ beforeEach(async () => {
   const emptyArchives = makeEmptyArchives(rows.parts);
   const logged = loggedLines();
   const looking = makeLooking({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
-  const operations = makeArtifactOperations({ store, looking, fileAddresses: addresses, emptyArchives });
+  const operations = makeArtifactOperations({ store, looking, fileAddresses: addresses, emptyArchives, collector });
   house = await openHouse({ logged, operations });
 });
 
@@ -270,4 +270,24 @@ describe('the status', () => {
       error: { message: 'No space is left on the disk.' },
     });
   });
+});
+
+test('archives that were removed by age are packed again on request', async () => {
+  const run = await completed({ 'tide.txt': 'high' });
+  const { store, clock } = rows;
+  const addressOf = async (reply: Promise<{ json: unknown }>) =>
+    ((await reply).json as { archive: { url: string } | null }).archive?.url;
+  const [whole, own] = [await addressOf(ofSession(run)), await addressOf(ofRun(run))];
+  const before = await bytesAt(own!);
+  const always = { room: () => 9 };
+  expect(await store.retention.archives(clock.now() + 1, always)).toEqual({ rows: 2, more: false });
+  expect(await store.pageRemovals.listRemovals('', 9)).toHaveLength(new Set([whole, own]).size);
+  expect((await ofSession(run)).json).toMatchObject({
+    workspace_export_status: 'pending',
+    files: [{ name: 'tide.txt' }],
+  });
+  expect((await ofRun(run)).json).toMatchObject({ artifact_status: 'pending', archive: null, file_count: 1 });
+  await waitFor(async () => expect(await addressOf(ofRun(run))).toBeDefined());
+  await waitFor(async () => expect(await addressOf(ofSession(run))).toBeDefined());
+  expect(await bytesAt((await addressOf(ofRun(run)))!)).toEqual(before);
 });

@@ -38,7 +38,7 @@ const PUBLISHED =
   /^SELECT (count\(\*\) AS total FROM \(SELECT 1|[pv]\.).* FROM publish_(pages p|versions v)\b(?!.* [pv]\.(user_seq|page_id) = \+).* LIMIT \+\?( OFFSET \+\?)?\)?$/s;
 /** What is old, from its oldest row on: a portion of each commit. */
 const OLDEST =
-  / INDEX (runs_with_(events|details) \(finished_at>\? AND finished_at<\?\)|events_of_sessions_by_age \(created_at<\?\))$|^SEARCH audit_entries USING INTEGER PRIMARY KEY \(rowid([<>]\?)( AND rowid<\?)?\)$/;
+  / INDEX (runs_with_(events|details)|\w+_by_age|firings_ended|sessions_(scheduled|idle)|publish_pages_by_versions) \(\w+[<>]\?( AND \w+<\?)?\)$|^SEARCH audit_entries USING INTEGER PRIMARY KEY \(rowid([<>]\?)( AND rowid<\?)?\)$/;
 const OF_A_PORTION = / LIMIT \+\?(\)|$)| LIMIT 1$|^DELETE FROM audit_entries WHERE id <= \+\?$/;
 /** A slice of the ledger: between two numbers. */
 const SLICE = /^SEARCH (x|usage_records) USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/;

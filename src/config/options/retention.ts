@@ -25,4 +25,28 @@ export const RETENTION_OPTIONS = {
     about:
       'Days that entries of the audit log are kept. Then the chain of hashes continues from the last that was removed.',
   },
+  'retention.exports_days': {
+    schema: days,
+    fallback: 30,
+    about: 'Days that archives of files are kept. One that is asked for later is packed again, which takes a moment.',
+  },
+  'retention.firings_days': {
+    schema: days,
+    fallback: 0,
+    about:
+      'Days that firings of scheduled tasks are listed after their end, except the last of a task, and deleted tasks.',
+  },
+  'retention.scheduled_sessions_days': {
+    schema: days,
+    fallback: 0,
+    about:
+      'Days that sessions of scheduled tasks are kept after their last run. Then they are deleted with their files, except ' +
+      'those that a published page is made of.',
+  },
+  'retention.versions_keep': {
+    schema: count(0, 100_000),
+    fallback: 0,
+    about:
+      'Newest versions of a published page that are kept. Older ones are withdrawn, except while their share has an end.',
+  },
 } satisfies Options;

@@ -2,7 +2,8 @@
 import { isoTime } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { KindReport, RetentionReport } from '../../retention/retention.ts';
+import type { KindReport } from '../../retention/bounds.ts';
+import type { RetentionReport } from '../../retention/retention.ts';
 import type { collectionWish, RetentionKindWire, RetentionWire } from '../../wire/retention.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
@@ -35,6 +36,6 @@ function renderReport({ heldUntil, kinds, pass, database }: RetentionReport): Re
   };
 }
 
-function renderKind({ name, days, before, rows, bytes, isAtLeast }: KindReport): RetentionKindWire {
-  return { kind: name, keep_days: days, before: timeOrNull(before), rows, bytes, at_least: isAtLeast };
+function renderKind({ name, unit, keep, before, rows, bytes, isAtLeast }: KindReport): RetentionKindWire {
+  return { kind: name, unit, keep, before: timeOrNull(before), rows, bytes, at_least: isAtLeast };
 }

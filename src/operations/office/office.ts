@@ -7,11 +7,11 @@ import { makeSessionPages, type SessionPageParts } from './session-pages.ts';
 export type OfficeParts = HouseParts & SessionFactParts & SessionFileParts & SessionPageParts;
 
 export function makeOfficeOperations(parts: OfficeParts) {
-  const { store, looking, catalog, clock, fileAddresses, emptyArchives } = parts;
+  const { store, looking, catalog, clock } = parts;
   return {
     ...makeHouse({ store, clock }),
     ...makeSessionFacts({ store, looking, catalog, clock }),
     ...makeSessionPages({ store, looking, clock }),
-    ...makeSessionFiles({ store, looking, fileAddresses, emptyArchives }),
+    ...makeSessionFiles(parts),
   };
 }

@@ -2,7 +2,12 @@
 import { notFound } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
-import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
+import {
+  type ArtifactOperationParts,
+  makeAddressArchive,
+  packWorkspaceAgain,
+  workspaceArchiveName,
+} from '../sessions/artifacts.ts';
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
 import type { Looking } from '../looking.ts';
 
@@ -12,7 +17,8 @@ export interface SignedFile {
   readonly filename: string;
 }
 
-export interface SessionFileParts extends Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'> {
+export interface SessionFileParts
+  extends Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives' | 'collector'> {
   readonly store: Pick<Store, 'artifacts' | 'screenshots'>;
   readonly looking: Pick<Looking, 'session'>;
 }
@@ -24,7 +30,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The verbs. They throw as `Looking.session` does. */
-export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives }: SessionFileParts) {
+export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives, collector }: SessionFileParts) {
   const addressArchive = makeAddressArchive({ fileAddresses, emptyArchives });
   return {
     /** The tree of the workspace; empty while its export isn't ready. */
@@ -42,8 +48,9 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives 
     ): Promise<Pick<SignedFile, 'filename'> & { readonly url: string | null }> => {
       const session = await looking.session(caller, id);
       const filename = workspaceArchiveName(session.id);
-      const { status, archive } = await store.artifacts.getWorkspaceExport(session.seq);
-      if (status !== 'ready') return { url: null, filename };
+      const { status, archive, isRemoved } = await store.artifacts.getWorkspaceExport(session.seq);
+      if (isRemoved) await packWorkspaceAgain({ store, collector }, session.seq);
+      if (status !== 'ready' || isRemoved) return { url: null, filename };
       const { url } = await addressArchive(session.id, filename, archive);
       return { url, filename };
     },

@@ -1,6 +1,7 @@
 // What runs have produced: a session's workspace, and the files of one run (§2.8, §2.9, E6).
 import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/sessions/artifact.ts';
 import type { Caller } from '../../domain/people/user.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -43,6 +44,8 @@ export interface ArtifactOperationParts {
   readonly looking: Looking;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
+  /** Packs the archives of a session that are pending. */
+  readonly collector: Pick<Collector, 'wake'>;
 }
 
 /** The name of the archive of a session's workspace (§2.8). */
@@ -59,33 +62,50 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
 }
 
 type Place = { readonly seq: number; readonly id: string };
-type RunPlace = Place & { readonly sessionId: string };
+type RunPlace = Place & { readonly sessionSeq: number; readonly sessionId: string };
+
+/** Packs the archive of a workspace that was removed by age. */
+export async function packWorkspaceAgain(
+  { store, collector }: Pick<ArtifactOperationParts, 'store' | 'collector'>,
+  sessionSeq: number,
+): Promise<void> {
+  await store.artifacts.packWorkspaceAgain(sessionSeq);
+  collector.wake(sessionSeq);
+}
 
 /** The verbs. They throw as `Looking` does. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
-  const { store, looking, fileAddresses, emptyArchives } = parts;
+  const { store, looking, fileAddresses, emptyArchives, collector } = parts;
   const archiveOf = makeAddressArchive({ fileAddresses, emptyArchives });
 
   async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
     const found = await store.artifacts.getWorkspaceArtifacts(seq);
     const leaves = await leavesOf({ sessionId: id, addresses: fileAddresses }, found.files);
+    if (found.isRemoved) await packWorkspaceAgain(parts, seq);
+    const status = found.isRemoved ? 'pending' : found.status;
     return {
       sessionId: id,
-      status: found.status,
+      status,
       files: treeOf(id, leaves),
-      archive: found.status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), found.archive) : null,
+      archive: status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), found.archive) : null,
       error: found.error,
     };
   }
 
-  async function ofRun({ seq, id, sessionId }: RunPlace): Promise<RunArtifactList> {
-    const { archive, files, ...found } = await store.artifacts.getRunArtifacts(seq);
+  async function ofRun({ seq, id, sessionSeq, sessionId }: RunPlace): Promise<RunArtifactList> {
+    const { archive, files, isRemoved, ...found } = await store.artifacts.getRunArtifacts(seq);
+    if (isRemoved) {
+      await store.artifacts.packRunAgain(seq);
+      collector.wake(sessionSeq);
+    }
+    const status = isRemoved ? 'pending' : found.status;
     return {
       ...found,
+      status,
       sessionId,
       runId: id,
       files: await leavesOf({ sessionId, addresses: fileAddresses }, files),
-      archive: found.status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, archive) : null,
+      archive: status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, archive) : null,
     };
   }
 

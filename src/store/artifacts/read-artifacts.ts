@@ -25,6 +25,8 @@ export interface RunArtifacts {
   readonly skipped: Readonly<Record<string, number>> | null;
   /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
+  /** Whether the archive was removed by age; it can be packed again. */
+  readonly isRemoved: boolean;
   readonly error: ArtifactError | null;
 }
 
@@ -33,6 +35,8 @@ export interface WorkspaceExport {
   readonly status: ExportStatus;
   /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
+  /** Whether the archive was removed by age; it can be packed again. */
+  readonly isRemoved: boolean;
   readonly error: string | null;
 }
 
@@ -54,6 +58,7 @@ interface RunRow {
 
 interface ExportRow {
   status: 'pending' | 'ready' | 'failed';
+  file_count: number;
   archive_key: string | null;
   archive_size: number | null;
   error: string | null;
@@ -76,6 +81,7 @@ export function makeReadArtifacts({ read }: Database) {
         files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
         skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
         archive: archiveOf(row),
+        isRemoved: row.artifact_status === 'ready' && row.archive_key === null && (row.file_count ?? 0) > 0,
         error: errorOf(row),
       };
     }),
@@ -109,13 +115,14 @@ function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
 
 function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
   const row = yield* tx.get<ExportRow>(
-    'SELECT status, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
+    'SELECT status, file_count, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
     sessionSeq,
   );
   const status = yield* statusOf(tx, sessionSeq, row);
   return {
     status,
     archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
+    isRemoved: status === 'ready' && row !== undefined && row.archive_key === null && row.file_count > 0,
     error: status === 'failed' ? row!.error : null,
   };
 }

@@ -38,9 +38,10 @@ export function makeRecordArtifacts({ write }: Database) {
       const run = yield* findEnded(tx, runSeq);
       if (run === undefined) return false;
       yield* tx.run(
-        'UPDATE run_artifacts SET archive_key = ?, archive_size = ? WHERE run_seq = ?',
+        'UPDATE run_artifacts SET archive_key = ?, archive_size = ?, archived_at = ? WHERE run_seq = ?',
         archive.key,
         archive.size,
+        tx.now,
         runSeq,
       );
       yield* readyIn(tx, run);

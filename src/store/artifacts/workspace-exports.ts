@@ -26,10 +26,11 @@ export function makeWorkspaceExports({ write }: Database) {
       const old = yield* findPendingExport(tx, sessionSeq, runSeq);
       if (old === undefined) return undefined;
       yield* tx.run(
-        `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, error = NULL, updated_at = ?
-           WHERE session_seq = ?`,
+        `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, archived_at = ?, error = NULL,
+             updated_at = ? WHERE session_seq = ?`,
         archive.key,
         archive.size,
+        tx.now,
         tx.now,
         sessionSeq,
       );

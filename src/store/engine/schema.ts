@@ -27,6 +27,7 @@ import { scheduledTasks } from './migrations/020-scheduled-tasks.ts';
 import { timingOfCalls } from './migrations/021-timing-of-calls.ts';
 import { retention } from './migrations/022-retention.ts';
 import { budgets } from './migrations/023-budgets.ts';
+import { ages } from './migrations/024-ages.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -53,6 +54,7 @@ const MIGRATIONS: readonly string[] = [
   timingOfCalls,
   retention,
   budgets,
+  ages,
 ];
 
 /** The schema version this code writes. */

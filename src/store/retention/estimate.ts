@@ -11,7 +11,7 @@ export interface Amount {
 }
 
 /** Things are counted up to this number. */
-const MAX_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 /** Runs that the size of the others is estimated by. */
 const SAMPLE = 10;
 /** What a row of the journal takes beside its payload, with its index entries, and an entry of the audit log in all. */

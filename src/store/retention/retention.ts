@@ -1,9 +1,12 @@
 // The verbs of retention: each removes a part of what is old in one short commit.
 import type { Database } from '../engine/database.ts';
 import { makeEstimates } from './estimate.ts';
+import { makeRemoveArchives } from './remove-archives.ts';
 import { makeRemoveAudit } from './remove-audit.ts';
 import { makeRemoveDetails } from './remove-details.ts';
 import { makeRemoveEvents } from './remove-events.ts';
+import { makeRemoveFirings } from './remove-firings.ts';
+import { makeRemoveVersions } from './remove-versions.ts';
 import { makeRetentionClock } from './retention-clock.ts';
 import { makeSpace } from './space.ts';
 
@@ -13,6 +16,9 @@ export function makeRetention(database: Database) {
   return {
     ...makeRetentionClock(database),
     ...makeRemoveAudit(database),
+    ...makeRemoveArchives(database),
+    ...makeRemoveFirings(database),
+    ...makeRemoveVersions(database),
     ...makeEstimates(database),
     ...makeSpace(database),
     eventsOfRuns: events.ofRuns,

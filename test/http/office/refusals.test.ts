@@ -106,6 +106,7 @@ async function openOffice() {
     catalog: () => catalog,
     fileAddresses,
     emptyArchives,
+    collector: { wake: () => undefined },
   });
   const feeds = makeSessionFeeds({ bus, events: store.events, places });
   const watch = makeWatchOperations({ store, access, audit, looking, feeds, house: makeHouseFeed({ bus, places }) });

@@ -41,6 +41,7 @@ export async function officeSessions() {
     catalog: () => catalog,
     fileAddresses: addresses,
     emptyArchives: makeEmptyArchives(rows.parts),
+    collector: { wake: () => undefined },
   });
   const house = await openHouse({ operations });
   const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });

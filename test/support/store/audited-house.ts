@@ -82,6 +82,7 @@ export async function auditedHouse() {
     deriveKey: deriveSealKey,
     stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
+    collector: { wake: () => undefined },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
     broker: {

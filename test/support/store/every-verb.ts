@@ -574,6 +574,21 @@ async function callRetention({ store, clock }: StoreHouse): Promise<void> {
     )(30),
   });
   await retention.auditEntries(clock.now(), batch(), () => 'seal');
+  await retention.countArchives(clock.now());
+  await retention.archives(clock.now(), batch());
+  await retention.countFirings(clock.now());
+  await retention.firings(clock.now(), batch());
+  await retention.countVersions(0);
+  await retention.versions(0, {
+    room: (
+      (rooms) => () =>
+        rooms-- > 0 ? 1 : 0
+    )(9),
+  });
+  await retention.countScheduledSessions(clock.now());
+  await retention.scheduledSessions(clock.now(), batch());
+  await store.artifacts.packRunAgain(1);
+  await store.artifacts.packWorkspaceAgain(1);
 }
 
 async function callDeletion(house: StoreHouse): Promise<void> {

@@ -11,7 +11,7 @@ const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
 
 const WHAT_GOES: readonly Column<RetentionKindWire>[] = [
   field('kind', 9),
-  column('keep_days', ({ keep_days: days }) => days ?? 'all', 8),
+  column('keep', ({ keep, unit }) => (keep === null ? 'all' : `${keep} ${unit}`), 8),
   column('rows', ({ rows, at_least: more }) => (more ? `${rows}+` : `${rows}`), 7),
   column('mb', ({ bytes }) => megabytes(bytes), 6),
   field('before', 4),
@@ -68,7 +68,7 @@ function showWhatGoes({ out }: Context, report: RetentionWire): void {
   out.hint(
     `The database has ${megabytes(bytes)} MB, ${megabytes(free)} MB of them free.${shrinks ? '' : CANNOT_SHRINK}`,
   );
-  if (report.kinds.every(({ keep_days: days }) => days === null)) out.hint('The settings "retention" keep everything.');
+  if (report.kinds.every(({ keep }) => keep === null)) out.hint('The settings "retention" keep everything.');
   if (report.held_until !== null) out.hint(heldText(report.held_until));
 }
 

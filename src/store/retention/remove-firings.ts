@@ -1,0 +1,78 @@
+// Removes what scheduled tasks leave behind: firings, tasks that were deleted, and whole sessions of old firings.
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { IS_UNFINISHED } from '../runs/run-states.ts';
+import { deleteSessionIn } from '../sessions/cleanups.ts';
+import { type Batch, LARGE, type Removed } from './batch.ts';
+import { type Amount, MAX_COUNTED } from './estimate.ts';
+
+/** The newest of a task that is still there says how it went last. */
+const OLD_FIRINGS = `SELECT f.id FROM firings f CROSS JOIN scheduled_tasks t ON t.seq = f.task_seq
+  WHERE f.ended_at < ? AND f.ended_at IS NOT NULL
+    AND (t.deleted_at IS NOT NULL OR f.id < (SELECT max(id) FROM firings WHERE task_seq = f.task_seq))
+  ORDER BY f.ended_at LIMIT ?`;
+const OLD_TASKS = `SELECT seq FROM scheduled_tasks WHERE deleted_at < ? AND deleted_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM firings WHERE task_seq = scheduled_tasks.seq) ORDER BY deleted_at LIMIT ?`;
+/** A page may make its next version of the session. */
+const OLD_SESSIONS = `SELECT seq FROM sessions WHERE kind = 'scheduled' AND deleted_at IS NULL AND updated_at < ?
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = sessions.seq AND ${IS_UNFINISHED})
+  AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = sessions.seq AND p.deleted_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = sessions.seq)
+  ORDER BY updated_at LIMIT ?`;
+const WEIGHT = 3;
+/** What a firing takes with its indexes, and what a session takes at least. */
+const FIRING_BYTES = 250;
+
+/** The verbs. */
+export function makeRemoveFirings({ read, write }: Database) {
+  const countOf = (old: string, bytesEach: number) =>
+    read(function* (tx: Reader, before: number): Step<Amount> {
+      const sql = `SELECT count(*) AS rows FROM (${old})`;
+      const { rows } = (yield* tx.get<{ rows: number }>(sql, before, MAX_COUNTED))!;
+      return { rows, bytes: rows * bytesEach, isAtLeast: rows === MAX_COUNTED };
+    });
+  return {
+    countFirings: countOf(OLD_FIRINGS, FIRING_BYTES),
+    countScheduledSessions: countOf(OLD_SESSIONS, 0),
+
+    /** Removes firings that ended before a moment, then tasks that were deleted before it and have none left. */
+    firings: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
+      let rows = 0;
+      for (const [old, remove] of [
+        [OLD_FIRINGS, removeFiring],
+        [OLD_TASKS, removeTask],
+      ] as const) {
+        for (let found = Infinity, room = 0; found >= room; rows += found) {
+          room = batch.room(WEIGHT);
+          if (room === 0) return { rows, more: true };
+          const some = yield* tx.all<{ id: number; seq: number }>(old, before, room);
+          for (const { id, seq } of some) yield* remove(tx, id ?? seq);
+          found = some.length;
+        }
+      }
+      return { rows, more: false };
+    }, 'free'),
+
+    /** Deletes sessions of firings whose last run was before a moment, as their owners could. */
+    scheduledSessions: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
+      for (let rows = 0; ; ) {
+        const room = batch.room(LARGE);
+        if (room === 0) return { rows, more: true };
+        const old = yield* tx.all<{ seq: number }>(OLD_SESSIONS, before, room);
+        for (const { seq } of old) yield* deleteSessionIn(tx, seq);
+        rows += old.length;
+        if (old.length < room) return { rows, more: false };
+      }
+    }, 'free'),
+  };
+}
+
+function* removeFiring(tx: Transaction, id: number): Step<void> {
+  yield* tx.run('DELETE FROM scheduled_runs WHERE firing_id = ?', id);
+  yield* tx.run('DELETE FROM firings WHERE id = ?', id);
+}
+
+function* removeTask(tx: Transaction, seq: number): Step<void> {
+  yield* tx.run('DELETE FROM task_plans WHERE task_seq = ?', seq);
+  yield* tx.run('DELETE FROM scheduled_tasks WHERE seq = ?', seq);
+}

@@ -1,0 +1,61 @@
+// What scheduled tasks leave behind goes by age: firings, deleted tasks, whole sessions.
+import { expect, test } from 'vitest';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { publishHouse, SITE } from '../../support/store/publishing.ts';
+import { aTask, fireNow, work } from '../../support/store/schedules.ts';
+
+const DAY = 86_400_000;
+const always = { room: () => 9 };
+
+async function taskHouse() {
+  const house = await storeHouse();
+  const task = await house.store.schedules.create(aTask(house.user.seq));
+  const fire = async () => {
+    const fired = await fireNow(house, task);
+    const run = await work(house);
+    house.clock.advance(DAY);
+    return { fired, run };
+  };
+  const firings = async () => (await house.store.schedules.listFirings(task.seq, { limit: 9, offset: 0 })).total;
+  return { ...house, task, fire, firings };
+}
+
+test('firings go by their age, except the last of a task', async () => {
+  const { store, clock, fire, firings } = await taskHouse();
+  for (let no = 0; no < 3; no += 1) await fire();
+  expect(await store.retention.countFirings(clock.now())).toMatchObject({ rows: 2 });
+  expect(await store.retention.firings(clock.now() - 5 * DAY, always)).toEqual({ rows: 0, more: false });
+  expect(await store.retention.firings(clock.now(), always)).toEqual({ rows: 2, more: false });
+  expect(await firings()).toBe(1);
+  expect(await store.retention.firings(clock.now(), always)).toEqual({ rows: 0, more: false });
+});
+
+test('a deleted task goes with its last firing', async () => {
+  const { store, clock, task, fire, rows } = await taskHouse();
+  await fire();
+  await store.schedules.remove(task.id);
+  await store.retention.firings(clock.now() - DAY - 1, always);
+  expect(rows('SELECT 1 FROM scheduled_tasks')).toHaveLength(1);
+  expect(await store.retention.firings(clock.now() + 1, always)).toEqual({ rows: 2, more: false });
+  for (const table of ['scheduled_tasks', 'task_plans', 'firings', 'scheduled_runs'])
+    expect(rows(`SELECT 1 FROM ${table}`)).toEqual([]);
+});
+
+test('sessions of a task are deleted by their age, unless a page is made of them; others stay', async () => {
+  const house = await taskHouse();
+  const { store, clock, fire, rows, committed } = house;
+  const [old, shown] = [await fire(), await fire()];
+  await house.accept();
+  await work(house);
+  clock.advance(DAY);
+  await fire();
+  const pages = await publishHouse(house);
+  await store.artifacts.recordArtifacts(shown.run.seq, { files: SITE, skipped: {} });
+  await pages.publish(shown.run);
+  const before = clock.now() - DAY;
+  expect(await store.retention.countScheduledSessions(before)).toMatchObject({ rows: 1 });
+  expect(await store.retention.scheduledSessions(before, always)).toEqual({ rows: 1, more: false });
+  const deleted = rows<{ seq: number }>('SELECT seq FROM sessions WHERE deleted_at IS NOT NULL');
+  expect(deleted).toEqual([{ seq: old.run.sessionSeq }]);
+  expect(committed.at(-1)).toMatchObject({ type: 'session.deleted', sessionSeq: old.run.sessionSeq });
+});
