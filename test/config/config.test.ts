@@ -34,7 +34,6 @@ test('without any source, every setting has its default, and that is its origin'
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
-    retention: { eventsDays: 0, runsDays: 0, auditDays: 0 },
     tls: { certFile: '', keyFile: '' },
     metrics: { listen: '' },
     retention: {
