@@ -12,7 +12,7 @@ import type { QueueWire } from '../wire/sessions/queue.ts';
 import type { runQuery, RunWire } from '../wire/sessions/run.ts';
 import type { TimelineWire } from '../wire/sessions/timeline.ts';
 import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
-import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
+import type { ConfigurationWire, DatabaseWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Backups, makeBackups } from './backups.ts';
 import { type Checks, makeChecks } from './checks.ts';
@@ -39,6 +39,7 @@ export interface Client extends Checks {
   status(): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
   configuration(): Promise<ConfigurationWire>;
+  database(): Promise<DatabaseWire>;
   readonly retention: RetentionVerbs;
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
@@ -137,6 +138,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   return {
     status: () => call('GET', '/status'),
     configuration: () => call('GET', '/configuration'),
+    database: () => call('GET', '/database'),
     retention: makeRetentionVerbs(call),
     ...makePeople(call, references),
     sessions: {

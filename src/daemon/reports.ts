@@ -16,7 +16,9 @@ import { makeWriteWatch, type WriteWatch } from '../files/blobs/write-watch.ts';
 import type { Log } from '../log/log.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
+import { inspectDatabase } from '../store/engine/inspect.ts';
 import type { Store } from '../store/open-store.ts';
+import { DATABASE_FILE } from './initialize.ts';
 import { VERSION } from '../version.ts';
 
 export interface ReportParts {
@@ -103,7 +105,8 @@ export function makeReports(parts: ReportParts) {
     settings: live.describe(),
   });
 
-  return { readiness, status, configuration };
+  const database = () => inspectDatabase(join(config.places.dataDir, DATABASE_FILE));
+  return { readiness, status, configuration, database };
 }
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });

@@ -40,7 +40,14 @@ import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
 import { timeline } from '../wire/sessions/timeline.ts';
 import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
-import { configuration, health, openApiDocument, readiness as readinessShape, status } from '../wire/status.ts';
+import {
+  configuration,
+  database,
+  health,
+  openApiDocument,
+  readiness as readinessShape,
+  status,
+} from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
@@ -150,6 +157,20 @@ function programRoutes(parts: RouteParts): Route[] {
   ];
 }
 
+/** Runs and the queue. */
+function runRoutes({ runs }: RouteParts): Route[] {
+  const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
+  // biome-ignore format: a table reads best with one route a line
+  return [
+    ofAdmin('GET /api/v1/runs', 'List runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
+    ofAdmin('GET /api/v1/runs/:id', 'Read a run', { reply: run, handler: runs.get }),
+    ofAdmin('GET /api/v1/runs/:id/timeline', 'Read where the time of a run went', { reply: timeline, handler: runs.timeline }),
+    ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
+    ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
+    ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
+  ];
+}
+
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
   const { operations, administration: a, runs } = parts;
@@ -158,13 +179,13 @@ function managementRoutes(parts: RouteParts): Route[] {
   const audit = makeAuditHandlers(operations);
   const retention = makeRetentionHandlers(operations);
   const sessions = makeSessionHandlers(operations);
-  const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
   const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line
   return [
     ofAdmin('GET /api/v1/status', 'How the daemon is doing', { reply: status, handler: a.status }),
     ofAdmin('GET /api/v1/configuration', 'The settings, and what is wrong with the configuration files', { reply: configuration, handler: a.configuration }),
+    ofAdmin('GET /api/v1/database', 'Figures of the database: its schema, its size, rows of its tables', { reply: database, handler: a.database }),
     ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
     ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
     ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
@@ -194,12 +215,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/sessions/:id/artifacts', 'List the files of a session', { reply: sessionArtifacts, handler: sessions.artifacts }),
     ofAdmin('GET /api/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
     ofAdmin('POST /api/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
-    ofAdmin('GET /api/v1/runs', 'List runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
-    ofAdmin('GET /api/v1/runs/:id', 'Read a run', { reply: run, handler: runs.get }),
-    ofAdmin('GET /api/v1/runs/:id/timeline', 'Read where the time of a run went', { reply: timeline, handler: runs.timeline }),
-    ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
-    ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
-    ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
+    ...runRoutes(parts),
     ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
     ...scheduleRoutes(operations),

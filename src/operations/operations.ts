@@ -147,6 +147,7 @@ export function makeOperations(parts: OperationParts) {
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
     getStatus: (_caller: Administrator) => parts.reports.status(),
     getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),
+    getDatabase: async (_caller: Administrator) => parts.reports.database(),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),

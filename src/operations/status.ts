@@ -1,5 +1,6 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
 import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
+import type { DatabaseFigures } from '../store/engine/inspect.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
@@ -34,6 +35,8 @@ export interface ConfigurationReport {
 export interface Reports {
   status(): Promise<StatusReport>;
   configuration(): ConfigurationReport;
+  /** Figures of the database; blocks for about a millisecond per table. */
+  database(): DatabaseFigures;
 }
 
 /** The running daemon as an operator sees it. */

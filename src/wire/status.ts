@@ -68,3 +68,19 @@ export const readiness = named('Readiness', object({ ready: boolean, parts: arra
 export const openApiDocument: Shape<object> = named('OpenApiDocument', jsonObject);
 
 export const health = named('Health', object({ status: constant('ok') }));
+
+/** Figures of the database. `more`: the table has more rows than were counted. */
+export const database = named(
+  'Database',
+  object({
+    schema_version: count,
+    known_version: count,
+    sqlite_version: string,
+    size_bytes: count,
+    wal_bytes: count,
+    free_pages: count,
+    page_size: count,
+    tables: array(object({ name: string, rows: count, more: boolean })),
+  }),
+);
+export type DatabaseWire = Static<typeof database>;

@@ -22,6 +22,7 @@ const TABLE: readonly string[] = [
   'GET /readyz none bare',
   'GET /api/v1/status admin envelope',
   'GET /api/v1/configuration admin envelope',
+  'GET /api/v1/database admin envelope',
   'GET /api/v1/users admin envelope',
   'POST /api/v1/users admin envelope',
   'GET /api/v1/users/:ref admin envelope',

@@ -35,6 +35,7 @@ const GROUPS: readonly NounGroup[] = [
     heading: 'Administration:',
     nouns: {
       gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
+      'support-bundle': async () => (await import('../nouns/administration/support-bundle.ts')).addSupportBundle,
       service: async () => (await import('../nouns/administration/service.ts')).addService,
     },
   },

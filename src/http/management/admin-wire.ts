@@ -6,10 +6,11 @@ import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
 import type { NewUser, UserChange } from '../../operations/people/users.ts';
 import type { UserRecord } from '../../store/people/users.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
+import type { DatabaseFigures } from '../../store/engine/inspect.ts';
 import { AUTOMATIC, type KeyChangeWire, type KeyWire, type NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../wire/people/team.ts';
 import type { NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../../wire/people/user.ts';
-import type { ConfigurationWire, StatusWire } from '../../wire/status.ts';
+import type { ConfigurationWire, DatabaseWire, StatusWire } from '../../wire/status.ts';
 import { choiceOf, renderCapabilities, renderCapabilityNames } from './capability-wire.ts';
 
 export function newUserOf(body: NewUserWire): NewUser {
@@ -118,6 +119,19 @@ export function renderConfiguration({ configDir, problems, settings }: Configura
     config_dir: configDir,
     problems: problems.map(({ file, line, column, message }) => ({ file, line, column, message })),
     settings: settings.map(({ name, value, origin, source }) => ({ name, value, origin, source })),
+  };
+}
+
+export function renderDatabase(figures: DatabaseFigures): DatabaseWire {
+  return {
+    schema_version: figures.schemaVersion,
+    known_version: figures.knownVersion,
+    sqlite_version: figures.sqliteVersion,
+    size_bytes: figures.sizeBytes,
+    wal_bytes: figures.walBytes,
+    free_pages: figures.freePages,
+    page_size: figures.pageSize,
+    tables: figures.tables.map(({ name, rows, more }) => ({ name, rows, more })),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   newTeamOf,
   newUserOf,
   renderConfiguration,
+  renderDatabase,
   renderKey,
   renderStatus,
   renderTeam,
@@ -32,6 +33,8 @@ export function makeAdministration(operations: Operations) {
     status: async (_exchange: Exchange, caller: Administrator) => ok(renderStatus(await operations.getStatus(caller))),
     configuration: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderConfiguration(await operations.getConfiguration(caller))),
+    database: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderDatabase(await operations.getDatabase(caller))),
 
     listUsers: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderList(await operations.listUsers(caller), renderUser)),

@@ -191,6 +191,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
   listRuns: 'not of a conversation',
   getRun: ['run.read', ({ run }, v) => v.getRun(ROOT, run.id)],
+  getDatabase: 'not of a conversation',
   explainRun: ['run.read', ({ run }, v) => v.explainRun(ROOT, run.id)],
   getRunArtifacts: ['run.read', ({ run }, v) => v.getRunArtifacts(ROOT, run.id)],
   followRun: ['run.follow', ({ run }, v) => v.followRun(ROOT, run.id)],

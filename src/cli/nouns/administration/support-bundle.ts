@@ -1,0 +1,86 @@
+// `errand support-bundle`: one archive for those who help, with what they need and nothing of the conversations.
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { codeOf, messageOf } from '../../../domain/errors.ts';
+import { notEmpty } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
+import { confirm } from '../../terminal/standard-input.ts';
+import type { BundleFile } from '../../support/bundle.ts';
+
+interface Options {
+  readonly to?: string;
+  readonly offline?: true;
+  readonly log?: string;
+}
+
+const FILES: readonly Column<BundleFile>[] = [
+  field('name', 9),
+  column('size', ({ text }) => Buffer.byteLength(text), 7),
+  { ...column('about', ({ about, fault }) => (fault === null ? about : `not collected: ${fault}`), 5), wraps: true },
+];
+
+/** Adds the command. */
+export function addSupportBundle(program: Command, io: Io): void {
+  program
+    .command('support-bundle')
+    .summary('one archive for those who help')
+    .description(
+      'Write an archive with what others need to help: versions, status, settings, the database in figures, failed runs, log lines, the unit. It has no conversations and no secrets.',
+    )
+    .option('--to <file>', 'where to write it; - for standard output (default: errand-support-TIME.tar.gz)', notEmpty)
+    .option('--offline', "don't ask the daemon: only what its files and the machine say")
+    .option('--log <file>', 'the file that the log is written to, if it is not in the journal', notEmpty)
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, write));
+}
+
+const EXAMPLES = `
+It lists what is in it, and on a terminal asks before it writes.
+
+Examples:
+  errand support-bundle --to bundle.tar.gz
+  errand support-bundle --offline --log /var/log/errand.log --to - | tar tz`;
+
+async function write(context: Context, { to, offline, log }: Options): Promise<void> {
+  const { io, out, places } = context;
+  const { collectBundle, packBundle } = await import('../../support/bundle.ts');
+  const { makeBlot } = await import('../../support/blot.ts');
+  const { knownSecrets } = await import('../../support/known-secrets.ts');
+  const { runProgram } = await import('../../support/host.ts');
+  // Without a daemon there is little to collect: it is better to know than to send an empty bundle.
+  if (!offline) await context.client().status();
+  const options = { offline: offline === true, logFile: log ?? null, run: runProgram };
+  const files = await collectBundle(context, options, makeBlot(knownSecrets(places, io.environment)));
+  if (to === '-') {
+    for (const { name, fault } of files) out.hint(fault === null ? name : `${name}: not collected: ${fault}`);
+    await packBundle(files, io.stdout, context.signal);
+    return;
+  }
+  const path = resolve(to ?? `errand-support-${new Date(io.now()).toISOString().replace(/[:.]/g, '-')}.tar.gz`);
+  if (out.format !== 'json') out.list(files, FILES, null);
+  if (io.terminal.stdin && io.terminal.stderr) await confirm(context, async () => `Write these to ${path}?`);
+  await save(path, (stream) => packBundle(files, stream, context.signal));
+  if (out.format === 'json') {
+    out.json({
+      path,
+      files: files.map(({ name, about, text, fault }) => ({ name, size: Buffer.byteLength(text), about, fault })),
+    });
+  } else out.hint(`Written: ${path}. Read it before you send it.`);
+}
+
+/** For its owner only, and never over another file. */
+async function save(path: string, pack: (stream: NodeJS.WritableStream) => Promise<void>): Promise<void> {
+  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  try {
+    await pack(stream);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new CommandError('conflict', `${path} exists already.`);
+    await rm(path, { force: true });
+    throw new CommandError('failure', `${path} could not be written: ${messageOf(error)}`);
+  }
+}

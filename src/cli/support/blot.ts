@@ -1,0 +1,46 @@
+// Blots secrets out of texts that leave the house: those that are known, and whatever has the form of one.
+import { makeRedactor } from '../../outbound/redact.ts';
+
+export type Blot = (text: string) => string;
+
+const REMOVED = '[removed]';
+
+/** Names whose values are secret. */
+const SECRET_NAME =
+  'password|passwd|passphrase|secret|token|api[_-]?key|apikey|authorization|credential|private[_-]?key|access[_-]?key|cookie';
+
+/** Whether the value of something with this name is secret. */
+export function isSecretName(name: string): boolean {
+  return new RegExp(SECRET_NAME, 'i').test(name);
+}
+
+/** What has the form of a secret. What a pattern keeps is in its first group. */
+const FORMS: readonly RegExp[] = [
+  // Keys of Errand, its login tokens, secrets of webhooks.
+  /()errand_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{20,}/g,
+  /()\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g,
+  /()whsec_[A-Za-z0-9+/=_-]{8,}/g,
+  // Signed addresses, and pages that whoever has the address may read.
+  /(\/files\/)[\w-]+\.[\w-]+\.[\w-]+/g,
+  /(\/share\/(?:p\/)?)[A-Za-z0-9_-]{10,}/g,
+  // Keys of well-known services.
+  /()\b(?:sk|pk|rk|key|xox[abprs]|glpat)-[\w-]{12,}/g,
+  /()\bgh[pousr]_\w{16,}/g,
+  /()\bAKIA[A-Z0-9]{12,}/g,
+  /()-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  // Credentials of requests, and in addresses.
+  /(\b(?:bearer|basic|digest)\s+)[\w.~+/=-]{6,}/gi,
+  /(:\/\/)[^/\s"'@]+@/g,
+  new RegExp(String.raw`([?&][^=&\s"']*(?:${SECRET_NAME}|sig|signature|code|key)[^=&\s"']*=)[^&\s"'#]+`, 'gi'),
+  // Values with such a name. Numbers, words of JSON and paths are none.
+  new RegExp(
+    String.raw`((?:${SECRET_NAME})[\w.-]*\\?["']?\s*[:=]\s*\\?["']?)(?!\[removed\]|\d+(?:\.\d+)?(?![\w-])|true\b|false\b|null\b|\/|credential:)[^\s"',}\]\\]{4,}`,
+    'gi',
+  ),
+];
+
+/** Makes the blot for some known secrets, which are found in every encoding of decision 32. */
+export function makeBlot(secrets: readonly string[]): Blot {
+  const redact = makeRedactor(secrets);
+  return (text) => FORMS.reduce((left, form) => left.replace(form, `$1${REMOVED}`), redact(text).text);
+}

@@ -1,0 +1,89 @@
+// The secrets of this installation that whoever calls the program can read: so that none gets into a bundle by accident.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { parse } from 'yaml';
+import type { Environment, Places } from '../../config/config.ts';
+import { secretsIn as partsOfSecret } from '../../outbound/redact.ts';
+import { isSecretName } from './blot.ts';
+
+const MAX_FILES = 500;
+const MAX_DEPTH = 4;
+const MAX_BYTES = 262_144;
+const MAX_SECRETS = 200;
+
+/** Maps whose values may be secret, whatever the names in them are; those of the second kind name files. */
+const VALUES = new Set(['headers', 'env', 'query', 'extra_body']);
+const FILES = /_files?$/;
+
+/** All that can be read: values and files of the config directory, variables, the master key, the first credentials. */
+export function knownSecrets(places: Places, environment: Environment): string[] {
+  const found = new Set<string>();
+  for (const [name, value] of Object.entries(environment)) if (value && isSecretName(name)) found.add(value);
+  for (const file of yamlFilesIn(places.configDir, MAX_DEPTH).slice(0, MAX_FILES)) {
+    for (const secret of secretsIn(parsed(file), places)) found.add(secret);
+  }
+  for (const word of (read(join(places.dataDir, 'first-credentials')) ?? '').split(/\s+/)) {
+    if (word.length >= 10 && !word.includes('/')) found.add(word);
+  }
+  for (const form of formsOfKey(places.masterKeyPath)) found.add(form);
+  return [...found].filter(({ length }) => length >= 6).slice(0, MAX_SECRETS);
+}
+
+function yamlFilesIn(directory: string, depth: number): string[] {
+  const entries = attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return depth === 0 ? [] : yamlFilesIn(path, depth - 1);
+    return entry.isFile() && /\.ya?ml$/.test(entry.name) ? [path] : [];
+  });
+}
+
+function* secretsIn(
+  value: unknown,
+  places: Places,
+  name = '',
+  above: 'values' | 'files' | null = null,
+): Generator<string> {
+  if (typeof value === 'string') {
+    if (above === 'files' || FILES.test(name)) yield* secretOfFile(value, places);
+    else if (above === 'values' || isSecretName(name)) yield* partsOfSecret(value);
+    return;
+  }
+  if (value === null || typeof value !== 'object') return;
+  const kind = above ?? (VALUES.has(name) ? 'values' : FILES.test(name) ? 'files' : null);
+  for (const [key, part] of Object.entries(value))
+    yield* secretsIn(part, places, Array.isArray(value) ? name : key, kind);
+}
+
+function* secretOfFile(named: string, { configDir, credentialsDirectory }: Places): Generator<string> {
+  const credential = named.startsWith('credential:') ? named.slice('credential:'.length) : null;
+  const base = credential === null ? configDir : credentialsDirectory;
+  if (base === null) return;
+  const path = credential ?? named;
+  const secret = read(isAbsolute(path) ? path : join(base, path))?.trim();
+  if (secret) yield secret;
+}
+
+function formsOfKey(path: string): string[] {
+  const bytes = attempt(() => readFileSync(path));
+  if (bytes === undefined || bytes.length > MAX_BYTES) return [];
+  return [bytes.toString('utf8').trim(), bytes.toString('hex'), bytes.toString('base64url')];
+}
+
+function parsed(file: string): unknown {
+  const text = read(file);
+  return text === undefined ? undefined : attempt(() => parse(text) as unknown);
+}
+
+function read(path: string): string | undefined {
+  return attempt(() => (statSync(path).size > MAX_BYTES ? undefined : readFileSync(path, 'utf8')));
+}
+
+/** What can't be read is no help to whoever reads the bundle either. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
