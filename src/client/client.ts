@@ -6,11 +6,9 @@ import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
 import type { SigningKeyWire } from '../wire/people/token.ts';
 import type { NewPasswordWire, NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../wire/people/user.ts';
-import type { RunArtifactsWire, SessionArtifactsWire } from '../wire/sessions/artifact.ts';
+import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
 import type { HistoryWire } from '../wire/sessions/history.ts';
 import type { QueueWire } from '../wire/sessions/queue.ts';
-import type { runQuery, RunWire } from '../wire/sessions/run.ts';
-import type { TimelineWire } from '../wire/sessions/timeline.ts';
 import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
 import type { ConfigurationWire, DatabaseWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
@@ -28,8 +26,7 @@ import { type Inputs, type Insights, makeInputs, makeInsights } from './question
 import { type CallManagement, makeReferences, type References } from './references.ts';
 import { makeRetentionVerbs, type RetentionVerbs } from './retention.ts';
 import { makeSchedules, type Schedules } from './schedules.ts';
-import type { JournalEventWire } from '../wire/journal-event.ts';
-import { tailRun, type TailOptions } from './run-tail.ts';
+import { makeRuns, type Runs } from './runs.ts';
 import type { Address, Call } from './transport/transport.ts';
 import { makeWebhookEvents, type WebhookEvents } from './webhook-events.ts';
 import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
@@ -79,17 +76,7 @@ export interface Client extends Checks {
     stop(id: string): Promise<StopWire>;
     remove(id: string): Promise<DeletionWire>;
   };
-  readonly runs: {
-    list(query: Query<typeof runQuery>): Promise<ListWire<RunWire>>;
-    get(id: string): Promise<RunWire>;
-    /** Where its time went. */
-    timeline(id: string): Promise<TimelineWire>;
-    /** What the run has made, with addresses that are valid for 15 minutes. */
-    artifacts(id: string): Promise<RunArtifactsWire>;
-    stop(id: string): Promise<StopWire>;
-    /** The run's events from its first to its last, live and across broken connections. */
-    tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<JournalEventWire, void, undefined>;
-  };
+  readonly runs: Runs;
   readonly connections: Connections;
   readonly audit: AuditLog;
   readonly backups: Backups;
@@ -149,17 +136,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       stop: async (id) => call('POST', `${await at('sessions', id)}/stop`),
       remove: async (id) => call('DELETE', await at('sessions', id)),
     },
-    runs: {
-      list: async (query) =>
-        call('GET', `/runs${queryOf({ ...query, session: await whole('sessions', query.session) })}`),
-      get: async (id) => call('GET', await at('runs', id)),
-      timeline: async (id) => call('GET', `${await at('runs', id)}/timeline`),
-      artifacts: async (id) => call('GET', `${await at('runs', id)}/artifacts`),
-      stop: async (id) => call('POST', `${await at('runs', id)}/stop`),
-      tail: async function* (id, options = {}) {
-        yield* tailRun(address, await whole('runs', id), { ...options, signal });
-      },
-    },
+    runs: makeRuns(call, references, { address, signal }),
     connections: makeConnections(call, references),
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
