@@ -1,18 +1,22 @@
-# A large database is migrated, though the unit has less time.
+# A migration gets the time that it needs, though the unit has less.
 mv /var/lib/errand/errand.db /srv/errand.db.kept
 rm -f /var/lib/errand/errand.db-*
-program old-database /var/lib/errand/errand.db 400
+program old-database /var/lib/errand/errand.db 200
 chown errand:errand /var/lib/errand/errand.db
 chmod 600 /var/lib/errand/errand.db
-with TimeoutStartSec=2
+with TimeoutStartSec=15
 systemctl start errand.socket >>/srv/log 2>&1
 systemctl start errand >>/srv/log 2>&1 &
 start=$!
-SECONDS=0
 check 'the status says that the daemon migrates' within 20 status_says '^Migrating: '
-check 'a migration gets the time that it needs' wait "$start"
-say "        it took $SECONDS s, where the unit has 2"
+# As on a slow disk.
+pid=$(property MainPID)
+kill -STOP "$pid"
+sleep 20
+kill -CONT "$pid"
+check 'a migration that takes longer than the unit allows is not interrupted' wait "$start"
 check 'the service is active' systemctl is-active errand
+check 'in the same process' test "$(property MainPID)" = "$pid"
 check 'the old database is kept' test -s /var/lib/errand/errand.db.v1.backup
 with
 systemctl stop errand.socket errand.service >>/srv/log 2>&1
