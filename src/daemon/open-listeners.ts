@@ -1,6 +1,7 @@
 // The daemon's listeners: the operator's socket (K1), and the addresses for everyone.
 import { join } from 'node:path';
 import { parseListen } from '../config/listen-address.ts';
+import type { Config } from '../config/config.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -60,6 +61,8 @@ export async function openListeners(
     return listener;
   }
 
+  const advice = adviceOnLinks(configuration.config);
+  if (advice !== null) log.warn(advice);
   const everyone = await open(
     service.sockets[0] === undefined ? parseListen(initial.listen)! : { kind: 'fd', fd: service.sockets[0].fd },
   );
@@ -77,6 +80,13 @@ export async function openListeners(
     url: address.startsWith('unix:') ? address : `${scheme}://${address}`,
     handOver: () => inherited.forEach((listener) => listener.stopAccepting()),
   };
+}
+
+/** What to do about links that lead clients of a proxy nowhere; null when they don't. Nothing in a request makes addresses. */
+export function adviceOnLinks({ settings, origins }: Pick<Config, 'settings' | 'origins'>): string | null {
+  const isBehindProxy = settings.trustedProxies.length > 0 || settings.listen.startsWith('unix:');
+  if (!isBehindProxy || origins.get('public_url') !== 'default') return null;
+  return `links lead to ${settings.publicUrl}, where clients of a proxy find nothing: set public_url to the address that they use`;
 }
 
 function secureServer(app: HttpApp, certificate: LiveCertificate) {
