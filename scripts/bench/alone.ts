@@ -2,6 +2,7 @@
 import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office.ts';
+import { measurePackage } from './cases/package.ts';
 import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
 import { measureTools } from './cases/tools.ts';
@@ -49,5 +50,6 @@ export const CASES = [
   { part: 'webhooks', what: 'webhooks that wait', measure: (p) => measureBacklogs(p, p.scale, p.failures) },
   { part: 'shares', what: 'published pages', measure: (p) => measureShares(p, p.scale, p.failures) },
   { part: 'schedules', what: 'scheduled tasks', measure: (p) => measureSchedules(p, p.scale, p.failures) },
+  { part: 'package', what: 'the single executable', measure: (p) => measurePackage(p.scratch, p.say) },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

@@ -28,7 +28,18 @@ const FIRINGS = [
   ['burst', 'tasks due at once'],
 ] as const;
 
+const FORMS = [
+  ['packaged', 'single executable'],
+  ['checkout', '  node dist'],
+] as const;
+
 export const RESULT_ROWS: readonly Row[] = [
+  ...FORMS.flatMap(([form, label]): Row[] => [
+    { key: `${form}StartMs`, label: `${label}: start to ready, ms`, digits: 0 },
+    { key: `${form}FirstMs`, label: '    the first time', digits: 0 },
+    { key: `${form}StartCpuMs`, label: '    CPU until ready, ms', digits: 0 },
+    { key: `${form}RestMb`, label: '    memory at rest, MB', digits: 0 },
+  ]),
   ...CONTENTS.flatMap(([content, label]): Row[] => [
     ...SERVERS.flatMap(([server, words]): Row[] => [
       {

@@ -17,8 +17,8 @@ export interface Tree {
   readonly isCompiled: boolean;
 }
 
-/** Writes it into an empty directory. */
-export async function layTree(directory: string, target: Target): Promise<Tree> {
+/** Writes it into an empty directory. `compile`: the addon of the database for a target, or null for the one that npm delivers. */
+export async function layTree(directory: string, target: Target, compile = compiledAddon): Promise<Tree> {
   const { architecture } = target;
   const inputs = await bundle(directory);
   const copy = (from: string, to: string) => cpSync(from, path.join(directory, to), { recursive: true });
@@ -34,7 +34,7 @@ export async function layTree(directory: string, target: Target): Promise<Tree> 
 
   const sqlite = 'node_modules/better-sqlite3';
   for (const part of ['package.json', 'lib']) copy(path.join(ROOT, sqlite, part), `${sqlite}/${part}`);
-  const compiled = await compiledAddon(target);
+  const compiled = await compile(target);
   const prebuilt = `${sqlite}/prebuilds/linux-${architecture}.node`;
   copy(compiled ?? path.join(ROOT, prebuilt), prebuilt);
 

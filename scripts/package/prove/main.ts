@@ -1,0 +1,170 @@
+// Proves the packages: builds them twice and compares, then takes the Debian package through its life on a Debian 11 booted with
+// systemd. `npm run package:prove [-- --once] [--root DIR]`. Prints SKIPPED, and ends with 0, where that is impossible.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFile, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runProgram } from '../../systemd/run-program.ts';
+import { runTool } from '../run-tool.ts';
+
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+const SUITE = 'bullseye';
+const PACKAGES = 'systemd,systemd-sysv,dbus,procps';
+const MINUTE = 60_000;
+
+class Skipped extends Error {}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function build(out: string): Promise<string> {
+  await runTool(process.execPath, [path.join(CHECKOUT, 'scripts/package/main.ts'), '--out', out, 'x64']);
+  return readFileSync(path.join(out, 'SHA256SUMS'), 'utf8');
+}
+
+/** What is changed in the package to have others: a version, and a line in a script or a program. */
+const VARIANTS: Readonly<Record<string, { version: string; file?: string; from?: RegExp; to?: string }>> = {
+  first: { version: '9.9.0' },
+  second: { version: '9.9.1', file: 'usr/lib/errand/package.json', from: /"version":"[^"]*"/, to: '"version":"9.9.1"' },
+  third: { version: '9.9.2' },
+  old: { version: '0.0.1', file: 'DEBIAN/preinst', from: /SCHEMA=\d+/, to: 'SCHEMA=1' },
+  broken: { version: '9.9.3', file: 'usr/bin/errand', from: /exec .*/, to: 'exit 78' },
+};
+
+async function makeVariants(deb: string, work: string, srv: string): Promise<void> {
+  for (const [name, { version, file, from, to }] of Object.entries(VARIANTS)) {
+    const folder = path.join(work, name);
+    await runTool('dpkg-deb', ['-R', deb, folder]);
+    const edit = async (place: string, pattern: RegExp, words: string) => {
+      const text = readFileSync(path.join(folder, place), 'utf8');
+      if (!pattern.test(text)) throw new Error(`${place} has no ${pattern}.`);
+      await writeFile(path.join(folder, place), text.replace(pattern, words));
+    };
+    await edit('DEBIAN/control', /^Version: .*$/m, `Version: ${version}`);
+    if (file !== undefined) await edit(file, from!, to!);
+    // Damage is looked for, and these files are not damaged.
+    if (file?.startsWith('usr/') === true) {
+      const sum = (await runTool('md5sum', [file], { cwd: folder })).split(' ')[0]!;
+      await edit('DEBIAN/md5sums', new RegExp(`^.*  ${file}$`, 'm'), `${sum}  ${file}`);
+    }
+    await runTool('dpkg-deb', [
+      '--root-owner-group',
+      '-Zgzip',
+      '-z1',
+      '--build',
+      folder,
+      path.join(srv, `${name}.deb`),
+    ]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const MODELS = `endpoints: { here: { kind: openai, base_url: "http://127.0.0.1:9797/v1" } }
+models: { scripted: { endpoint: here, model: scripted, context_window: 128000 } }
+scenarios: { general: { model: scripted } }
+`;
+
+const UNIT = `[Service]
+Type=oneshot
+ExecStart=/bin/bash /srv/prove.sh
+ExecStopPost=/bin/systemctl poweroff --no-block
+TimeoutStartSec=420
+`;
+
+async function layProof(root: string, out: string, work: string): Promise<void> {
+  const srv = (name: string) => path.join(root, 'srv', name);
+  await mkdir(srv('model'), { recursive: true });
+  const [deb = ''] = readdirSync(out).filter((name) => name.endsWith('_amd64.deb'));
+  const [executable = ''] = readdirSync(out).filter((name) => name.endsWith('-linux-x64'));
+  await makeVariants(path.join(out, deb), work, srv(''));
+  await copyFile(path.join(out, executable), srv('errand'));
+  const models = path.join(CHECKOUT, 'test/support/model');
+  for (const name of readdirSync(models).filter((file) => /^model-.*\.ts$/.test(file))) {
+    await cp(path.join(models, name), srv(`model/${name}`));
+  }
+  await writeFile(srv('package.json'), '{ "type": "module" }\n');
+  await writeFile(srv('models.yaml'), MODELS);
+  await copyFile(fileURLToPath(new URL('prove.sh', import.meta.url)), srv('prove.sh'));
+  const units = path.join(root, 'etc/systemd/system');
+  await writeFile(path.join(units, 'prove.service'), UNIT);
+  await mkdir(path.join(units, 'multi-user.target.wants'), { recursive: true });
+  const link = path.join(units, 'multi-user.target.wants/prove.service');
+  if (!existsSync(link)) await symlink('../prove.service', link);
+}
+
+async function takeThroughLife(work: string, out: string, given: string | undefined): Promise<boolean> {
+  const root = path.join(work, 'root');
+  say('Debian 11 …');
+  const made =
+    given === undefined
+      ? await runProgram('debootstrap', ['--variant=minbase', `--include=${PACKAGES}`, SUITE, root], {
+          limitMs: 9 * MINUTE,
+        })
+      : await runProgram('cp', ['-a', given, root], { limitMs: 2 * MINUTE });
+  if (made.code !== 0) throw new Skipped(`Debian could not be fetched: ${made.output.trimEnd().split('\n').at(-1)}`);
+  await layProof(root, out, work);
+  say('systemd …');
+  const args = ['--quiet', '--register=no', '--keep-unit', '--private-network', '--console=pipe'];
+  const machine = path.basename(work).replaceAll(/[^a-z0-9-]/gi, '');
+  const { output } = await runProgram('systemd-nspawn', [...args, `--machine=${machine}`, '-D', root, '--boot'], {
+    limitMs: 8 * MINUTE,
+  });
+  rmSync(`/run/systemd/nspawn/propagate/${machine}`, { recursive: true, force: true });
+  const read = (name: string) => {
+    const file = path.join(root, 'srv', name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  const lines = read('result').trimEnd().split('\n');
+  if (lines[0] !== 'booted') throw new Skipped(`systemd does not boot in a container here: ${output.trim()}`);
+  for (const line of lines.slice(1)) say(line);
+  if (lines.at(-1) === 'done' && !lines.some((line) => line.startsWith('FAILED'))) return true;
+  say(
+    `--- what the commands said\n${read('log')}\n--- the last of dpkg\n${read('said')}\n--- the journal\n${read('journal')}`,
+  );
+  return false;
+}
+
+async function requireMachine(): Promise<void> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Skipped('it needs root on Linux');
+  for (const program of ['debootstrap', 'systemd-nspawn', 'dpkg-deb', 'g++']) {
+    const found = await runProgram('sh', ['-c', `command -v ${program}`], { limitMs: MINUTE });
+    if (found.code !== 0) throw new Skipped(`there is no ${program}`);
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    /** Leaves out the second build. */
+    once: { type: 'boolean', default: false },
+    /** A Debian 11 with the packages above, to copy instead of fetching one. */
+    root: { type: 'string' },
+    /** Packages that are there, instead of building them. */
+    packages: { type: 'string' },
+  },
+});
+const work = mkdtempSync(path.join(tmpdir(), 'errand-package-'));
+try {
+  await requireMachine();
+  const out = values.packages ?? path.join(work, 'out');
+  if (values.packages === undefined) {
+    say('packages …');
+    const sums = await build(out);
+    if (!values.once) {
+      const again = await build(path.join(work, 'again'));
+      say(
+        sums === again
+          ? 'ok      built twice, they are the same byte for byte'
+          : `FAILED  built twice:\n${sums}${again}`,
+      );
+      if (sums !== again) process.exitCode = 1;
+    }
+  }
+  if (!(await takeThroughLife(work, out, values.root))) process.exitCode = 1;
+} catch (error) {
+  if (!(error instanceof Skipped)) throw error;
+  say(`SKIPPED: ${error.message}`);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
