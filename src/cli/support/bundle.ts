@@ -1,4 +1,5 @@
 // Makes a support bundle: collects its parts, blots every text, and packs them.
+import type { Writable } from 'node:stream';
 import { messageOf } from '../../domain/errors.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import { packTarGz } from '../../files/archives/pack-tar-gz.ts';
@@ -57,18 +58,14 @@ are replaced by [removed] or [credential]. Read it before you send it.
 }
 
 /** Packs the files as tar.gz. */
-export async function packBundle(
-  files: readonly BundleFile[],
-  to: NodeJS.WritableStream,
-  signal: AbortSignal,
-): Promise<void> {
+export async function packBundle(files: readonly BundleFile[], to: Writable, signal: AbortSignal): Promise<void> {
   const bytes = new Map(files.map(({ name, text }) => [`/errand-support/${name}`, Buffer.from(text)]));
   await packTarGz({
     files: [...bytes].map(([path, { length: size }]) => ({ path, size, sha256: '' })),
     bytesOf: async function* ({ path }) {
       yield bytes.get(path)!;
     },
-    to: to as import('node:stream').Writable,
+    to,
     signal,
   });
 }

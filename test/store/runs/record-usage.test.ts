@@ -3,11 +3,20 @@ import { expect, test } from 'vitest';
 import { quarterOf } from '../../../src/domain/time-zone.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { openDatabase } from '../../../src/store/engine/database.ts';
+import { StepTransaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import { callEveryVerb } from '../../support/store/every-verb.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { ledgerFaults } from '../../support/store/ledger-faults.ts';
-import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import {
+  aSpentCall,
+  aStep,
+  fenceOf,
+  FREE,
+  type StoreHouse,
+  storeHouse,
+  TIMING,
+} from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const USAGE: Usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 50 };
@@ -170,4 +179,16 @@ test('a ledger that does not add up is found out', async () => {
     'counts of sessions do not add up',
     'tool calls of runs do not add up',
   ]);
+});
+
+test('what a call was for and how long it took costs no statement more', () => {
+  const facts = { purpose: 'reply', step: 1, agent: null, timing: TIMING } as const;
+  const run = { seq: 1, keySeq: 1, teamId: null, isScheduled: false };
+  const call = { sessionSeq: 1, model: 'deep', usage: USAGE, costUsd: 0, run, facts };
+  const steps = recordCall(new StepTransaction(0), call)[Symbol.iterator]();
+  const tables: string[] = [];
+  for (let next = steps.next(undefined); next.done !== true; next = steps.next({ teamId: null, userSeq: 1 })) {
+    tables.push(/(?:INSERT INTO|UPDATE) (\w+)/.exec(next.value.sql)![1]!);
+  }
+  expect(tables).toEqual(['usage_records', 'usage_quarters', 'session_activity', 'session_totals']);
 });

@@ -1,16 +1,13 @@
 // `errand support-bundle`: one archive for those who help, with what they need and nothing of the conversations.
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { codeOf, messageOf } from '../../../domain/errors.ts';
 import { notEmpty } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 import type { BundleFile } from '../../support/bundle.ts';
+import { saveFile } from '../../support/save-file.ts';
 
 interface Options {
   readonly to?: string;
@@ -64,23 +61,11 @@ async function write(context: Context, { to, offline, log }: Options): Promise<v
   const path = resolve(to ?? `errand-support-${new Date(io.now()).toISOString().replace(/[:.]/g, '-')}.tar.gz`);
   if (out.format !== 'json') out.list(files, FILES, null);
   if (io.terminal.stdin && io.terminal.stderr) await confirm(context, async () => `Write these to ${path}?`);
-  await save(path, (stream) => packBundle(files, stream, context.signal));
+  await saveFile(path, (stream) => packBundle(files, stream, context.signal));
   if (out.format === 'json') {
     out.json({
       path,
       files: files.map(({ name, about, text, fault }) => ({ name, size: Buffer.byteLength(text), about, fault })),
     });
   } else out.hint(`Written: ${path}. Read it before you send it.`);
-}
-
-/** For its owner only, and never over another file. */
-async function save(path: string, pack: (stream: NodeJS.WritableStream) => Promise<void>): Promise<void> {
-  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-  try {
-    await pack(stream);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new CommandError('conflict', `${path} exists already.`);
-    await rm(path, { force: true });
-    throw new CommandError('failure', `${path} could not be written: ${messageOf(error)}`);
-  }
 }

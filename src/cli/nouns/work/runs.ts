@@ -13,6 +13,7 @@ import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { widthForHints } from '../../terminal/output.ts';
+import { EXPORT_HELP, exportRun } from './export-run.ts';
 import { explain, EXPLAIN_HELP } from './explain.ts';
 import { showStop } from './sessions.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
@@ -74,6 +75,14 @@ export function addRuns(program: Command, io: Io): void {
     .description('Show where the time of a run went, what each step cost, and what was slow. This is logged.')
     .addHelpText('after', EXPLAIN_HELP)
     .action(act(io, explain));
+
+  runs
+    .command('export')
+    .addArgument(ID)
+    .description('Write what the model was asked in a run, step by step, to ask it again elsewhere. This is logged.')
+    .option('--to <file>', 'where to write it; - for standard output (default: errand-run-ID.json)', notEmpty)
+    .addHelpText('after', EXPORT_HELP)
+    .action(act(io, exportRun));
 
   runs
     .command('tail')
