@@ -48,6 +48,7 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
     'HTTP tool servers, connected services. Private, loopback and link-local addresses, and all ports except 80 and 443, ' +
     'are refused unless an exception allows them.',
   metrics: 'Metrics for Prometheus, on a listener of their own.',
+  traces: 'Traces of runs that have ended, for a collector of OpenTelemetry: what took how long, without any content.',
   log: 'The log.',
   backup: 'Scheduled backups. `errand backup create` makes others.',
 };

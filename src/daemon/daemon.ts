@@ -53,9 +53,9 @@ async function build(start: Start): Promise<Daemon> {
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const telemetry = await openTelemetry({ live, store, bus, log, closers });
+  const telemetry = await openTelemetry({ config, live, store, bus, log, closers });
   const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox };
-  const engine = makeEngine({ ...forRuns, hooks: telemetry.hooks });
+  const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
   const renderer = makeRenderer({ clock: systemClock, log });
@@ -81,7 +81,7 @@ async function build(start: Start): Promise<Daemon> {
     schemas,
     renderer,
     rooms,
-    hooks: telemetry.hooks,
+    ...telemetry.watching,
     backups,
     startedAt,
     closing: closing.signal,

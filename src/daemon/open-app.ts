@@ -45,6 +45,7 @@ export interface OpenAppParts {
   readonly rooms: Engine['rooms'];
   readonly hooks: MetricHooks | null;
   readonly backups: ReturnType<typeof openBackups>;
+  readonly runAccepted: HttpParts['runAccepted'];
   readonly startedAt: number;
   /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
@@ -99,5 +100,8 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   });
   const { readiness } = reports;
   const forHttp = { operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer };
-  return { app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded }), readiness };
+  return {
+    app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded, runAccepted: parts.runAccepted }),
+    readiness,
+  };
 }

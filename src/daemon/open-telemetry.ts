@@ -1,4 +1,4 @@
-// What other systems observe of the daemon: its metrics, when they have a listener.
+// What other systems observe of the daemon: its metrics, when they have a listener, and traces of its runs.
 import type { Config } from '../config/config.ts';
 import { parseListen } from '../config/listen-address.ts';
 import type { LiveConfig } from '../config/live-config.ts';
@@ -11,10 +11,14 @@ import type { Store } from '../store/open-store.ts';
 import type { GaugeSources } from '../telemetry/metrics/collect-gauges.ts';
 import { makeMetricsServer } from '../telemetry/metrics/metrics-server.ts';
 import { type MetricHooks, openMetrics } from '../telemetry/metrics/metrics.ts';
+import { makeExporter } from '../telemetry/traces/exporter.ts';
+import { readHeadersFile } from '../telemetry/traces/headers-file.ts';
+import { makeTraces, type Traces } from '../telemetry/traces/traces.ts';
 import type { Closer } from './closers.ts';
 import { databaseOf } from './foundations.ts';
 
 export interface TelemetryParts {
+  readonly config: Config;
   readonly live: Pick<LiveConfig, 'settings'>;
   readonly store: Store;
   readonly bus: Bus;
@@ -30,8 +34,8 @@ interface MeasuredParts {
 }
 
 export interface Telemetry {
-  /** Null when nothing is measured. */
-  readonly hooks: MetricHooks | null;
+  /** What other rooms call. `hooks` is null when nothing is measured. */
+  readonly watching: { readonly hooks: MetricHooks | null; readonly runAccepted: Traces['accepted'] };
   /** Opens the listener of the metrics. Returns its address; null when nothing is measured. */
   open(sources: MeasuredParts): Promise<string | null>;
 }
@@ -39,14 +43,18 @@ export interface Telemetry {
 /** Who has no business with the daemon can't open the socket: metrics ask for no credential. */
 const SOCKET_MODE = 0o660;
 
-/** Begins to measure, if the metrics have an address to be read at. */
-export async function openTelemetry({ live, store, bus, log, closers }: TelemetryParts): Promise<Telemetry> {
+/** Begins to measure, if the metrics have an address to be read at, and to trace, if there is a collector. */
+export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
+  const { live, store, bus, log, closers } = parts;
   const target = parseListen(live.settings().metrics.listen);
-  if (target === null) return { hooks: null, open: async () => null };
-  const metrics = await openMetrics({ store, bus, clock, log });
+  const metrics = target === null ? null : await openMetrics({ store, bus, clock, log });
+  const hooks = metrics?.hooks ?? null;
+  const { accepted } = openTraces(parts, hooks);
+  const watching = { hooks, runAccepted: accepted };
+  if (target === null || metrics === null) return { watching, open: async () => null };
   closers.push(metrics.stop);
   return {
-    hooks: metrics.hooks,
+    watching,
     open: async ({ config, pool, readiness }) => {
       const { dataDir } = config.places;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
@@ -57,4 +65,13 @@ export async function openTelemetry({ live, store, bus, log, closers }: Telemetr
       return listener.address;
     },
   };
+}
+
+function openTraces({ config, live, store, bus, log, closers }: TelemetryParts, hooks: MetricHooks | null): Traces {
+  const { settings } = live;
+  const headers = () => readHeadersFile(settings().traces.headersFile, config.places);
+  const counted = hooks?.traced;
+  const traces = makeTraces({ store, bus, clock, log, exporter: makeExporter(), settings, headers, counted });
+  closers.push(traces.stop);
+  return traces;
 }

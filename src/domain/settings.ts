@@ -153,6 +153,15 @@ export interface Settings {
     /** `HOST:PORT` or `unix:/path`, read once at start; empty for no metrics. */
     readonly listen: string;
   };
+  /** Traces of runs, sent to a collector when it is set. */
+  readonly traces: {
+    /** Base address of a collector that takes OTLP over HTTP; empty for none. */
+    readonly otlpEndpoint: string;
+    /** Reference to a file with its headers; empty for none. */
+    readonly headersFile: string;
+    /** Share of the runs, from 0 to 1. */
+    readonly sample: number;
+  };
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
 }
 

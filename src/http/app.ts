@@ -48,6 +48,8 @@ export interface HttpParts {
   readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
+  /** Called for each accepted turn, with the header of its request that names a trace. */
+  readonly runAccepted?: ((runSeq: number, traceParent: string | undefined) => void) | undefined;
   /** Called after each answered request. */
   readonly requestEnded?: ((request: EndedRequest) => void) | undefined;
 }
@@ -68,7 +70,13 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   const { operations, tail, settings, clock, log, readiness, draining } = parts;
   const watchCredential = makeCredentialWatch(clock);
   const openStream = makeRunStreams({ tail, clock, settings, draining, watchCredential });
-  const conversations = makeConversations({ operations, openStream, watchCredential, settings });
+  const conversations = makeConversations({
+    operations,
+    openStream,
+    watchCredential,
+    settings,
+    runAccepted: parts.runAccepted,
+  });
   const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
   const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });

@@ -60,6 +60,7 @@ export interface ConversationParts {
   readonly openStream: OpenRunStream;
   readonly watchCredential: WatchCredential;
   readonly settings: () => Settings;
+  readonly runAccepted?: ((runSeq: number, traceParent: string | undefined) => void) | undefined;
 }
 
 /** A handler that replies, unless it streams. */
@@ -92,6 +93,7 @@ export function makeConversations({
   openStream,
   settings,
   watchCredential,
+  runAccepted,
 }: ConversationParts): Conversations {
   /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
@@ -108,6 +110,7 @@ export function makeConversations({
     await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
+    else runAccepted?.(run.seq, exchange.req.headers['traceparent'] as string | undefined);
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 

@@ -72,6 +72,11 @@ export const METRICS = {
   errand_webhooks_failing: gauge('Webhooks whose newest attempt failed.'),
   errand_webhooks_disabled: gauge('Webhooks that the daemon has disabled because they failed.'),
 
+  errand_traces_total: counter(
+    'Runs whose trace was sent, rejected by the collector, or dropped because it could not be reached.',
+    'outcome',
+  ),
+
   errand_commit_duration_seconds: histogram('Seconds of one commit, until it is on the disk.', OF_COMMITS),
   errand_commit_failures_total: counter('Commits that the storage refused.'),
   errand_journal_newest_event_id: gauge('The number of the newest event of the journal.'),

@@ -7,6 +7,7 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import { VERSION } from '../../version.ts';
+import type { TraceOutcome } from '../traces/outbox.ts';
 import { makeBoundedNames } from './bounded-names.ts';
 import { type GaugeSources, makeGauges } from './collect-gauges.ts';
 import { makeEventCounts } from './count-events.ts';
@@ -31,6 +32,7 @@ export interface MetricHooks {
   }): void;
   modelCalled(call: { readonly endpoint: string; readonly outcome: CallOutcome }): void;
   deliveryAttempted(outcome: 'ok' | 'error'): void;
+  traced(outcome: TraceOutcome, runs: number): void;
 }
 
 export interface Metrics {
@@ -124,5 +126,6 @@ function makeHooks(meters: Meters): MetricHooks {
       meters.set('errand_model_endpoint_up', { endpoint: name }, Number(SHOWS_LIFE[outcome]));
     },
     deliveryAttempted: (outcome) => meters.add('errand_webhook_attempts_total', { outcome }, 1),
+    traced: (outcome, runs) => meters.add('errand_traces_total', { outcome }, runs),
   };
 }

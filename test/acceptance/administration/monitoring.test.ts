@@ -1,13 +1,14 @@
 // All that docs/MONITORING.md shows works when it is pasted, with the real Prometheus where it is installed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, freePort, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { openReader, type Reader } from '../../support/daemon/document-reader.ts';
 import { openTriedDocument } from '../../support/files/document-blocks.ts';
+import { openOtlpReceiver } from '../../support/http/otlp-receiver.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -64,6 +65,36 @@ async function startPrometheus(): Promise<string> {
   });
   return `http://${listen}/api/v1`;
 }
+
+test('the traces that are shown are set while the daemon runs, and reach the collector', async () => {
+  const receiver = await openOtlpReceiver(undefined, { onTestFinished: (end) => ends.push(end) });
+  const shown = document.fileBlock('traces.yaml').text;
+  const traces = shown.replace('http://127.0.0.1:4318', receiver.url).replace('sample: 0.1', 'sample: 1');
+  writeFileSync(join(daemon.configDir, 'collector.headers'), 'authorization: Bearer of-the-collector\n');
+  appendFileSync(join(daemon.configDir, 'errand.yaml'), traces);
+  await waitFor(async () => (await reader.paste('errand config show')).includes(receiver.url), { everyMs: 250 });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const reply = await fetch(`${daemon.url}/openapi/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${daemon.apiKey}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+    },
+    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'write b.txt: Hello.' }] }),
+  });
+  expect(reply.status).toBe(200);
+  await waitFor(() => receiver.spans.some(({ name }) => name === 'run'), { everyMs: 250 });
+  expect(receiver.faults).toEqual([]);
+  expect(receiver.requests[0]?.headers.authorization).toBe('Bearer of-the-collector');
+  expect(receiver.spans.find(({ name }) => name === 'run')).toMatchObject({
+    traceId,
+    parentSpanId: '00f067aa0ba902b7',
+    status: { code: 1 },
+  });
+  expect(receiver.spans.map(({ name }) => name)).toContain('execute_tool write_file');
+  await reader.paste(`curl -s http://${address}/metrics | grep 'errand_traces_total{outcome="sent"} 1'`);
+});
 
 test('the real Prometheus scrapes the daemon, answers queries of the dashboard, and loads the alerts', async ({
   skip,

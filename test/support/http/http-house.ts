@@ -80,6 +80,7 @@ export const SETTINGS: Settings = {
   disk: { keepFreeMb: 0 },
   metrics: { listen: '' },
   backup: { directory: '', at: '03:30', keepDays: 14, workspaces: true },
+  traces: { otlpEndpoint: '', headersFile: '', sample: 1 },
   log: { level: 'info' },
 };
 

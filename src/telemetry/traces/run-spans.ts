@@ -1,0 +1,176 @@
+// The spans of a run that has ended, made of its time line: ids, names, durations and counts, never content.
+import { createHash } from 'node:crypto';
+import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../domain/sessions/timeline.ts';
+import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
+import type { TraceParent } from './traceparent.ts';
+
+/** Tools may have long names: those of other servers do as they like. */
+const MAX_NAME = 100;
+
+/** The id of the trace of a run without a parent: the run's own, so that each is found by the other. */
+export const traceIdOf = (runId: string): string => runId.replaceAll('-', '');
+
+/** The same for the same part of a run, whenever it is sent: a trace that is sent twice is one trace. */
+function spanIdOf(runId: string, part: string): string {
+  return createHash('sha256').update(`${runId} ${part}`).digest('hex').slice(0, 16);
+}
+
+/** The spans: the run, its steps, and in them their model calls and tools, in which those of sub-agents are. */
+export function spansOfRun(timeline: Timeline, parent: TraceParent | null): OtlpSpan[] {
+  const { run } = timeline;
+  const traceId = parent?.traceId ?? traceIdOf(run.id);
+  const rootId = spanIdOf(run.id, 'run');
+  const endedAt = run.finishedAt ?? run.createdAt;
+  // What has not ended with its run is not told: its files may still be collected.
+  const parts = timeline.spans.flatMap((span, index) => (span.endedAt === null ? [] : [{ span, index }]));
+  const steps = stepsOf(parts.map(({ span }) => span));
+
+  const parentOf = ({ parent: whole, ...facts }: Span): string => {
+    if (whole !== null) return spanIdOf(run.id, `part ${whole}`);
+    const step = stepOf(facts);
+    return step === null ? rootId : spanIdOf(run.id, `step ${step}`);
+  };
+  const make = (id: string, parentSpanId: string, facts: SpanText & Times): OtlpSpan => ({
+    traceId,
+    spanId: id,
+    parentSpanId,
+    name: facts.name,
+    kind: SPAN_KINDS[facts.kind ?? 'internal'],
+    startTimeUnixNano: nanoseconds(facts.startedAt),
+    endTimeUnixNano: nanoseconds(Math.max(facts.startedAt, facts.endedAt)),
+    attributes: attributesOf(facts.attributes),
+    status: statusOf(facts.ok ?? null, facts.reason ?? null),
+  });
+
+  const { parentSpanId: _none, ...root } = make(rootId, '', {
+    ...textOfRun(timeline),
+    startedAt: run.createdAt,
+    endedAt,
+  });
+  return [
+    parent === null ? root : { ...root, parentSpanId: parent.spanId },
+    ...[...steps].map(([step, times]) =>
+      make(spanIdOf(run.id, `step ${step}`), rootId, {
+        name: `step ${step}`,
+        attributes: { 'errand.step': step },
+        ...times,
+      }),
+    ),
+    ...parts.map(({ span, index }) =>
+      make(spanIdOf(run.id, `part ${index}`), parentOf(span), {
+        ...textOf(span),
+        startedAt: span.startedAt,
+        endedAt: span.endedAt ?? span.startedAt,
+      }),
+    ),
+  ];
+}
+
+interface Times {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** What a span says. */
+interface SpanText {
+  readonly name: string;
+  readonly kind?: keyof typeof SPAN_KINDS;
+  readonly attributes: Attributes;
+  readonly ok?: boolean | null;
+  readonly reason?: string | null;
+}
+
+/** The step that a part belongs to: replies of the run's own agent, and its tools. */
+function stepOf(facts: SpanFacts): number | null {
+  if (facts.kind === 'model') return facts.step;
+  return facts.kind === 'tool' ? facts.step : null;
+}
+
+/** Each step, from the beginning of its first part to the end of its last. */
+function stepsOf(spans: readonly Span[]): ReadonlyMap<number, Times> {
+  const steps = new Map<number, Times>();
+  for (const span of spans) {
+    const step = span.parent === null ? stepOf(span) : null;
+    if (step === null) continue;
+    const { startedAt, endedAt } = steps.get(step) ?? { startedAt: span.startedAt, endedAt: span.startedAt };
+    steps.set(step, {
+      startedAt: Math.min(startedAt, span.startedAt),
+      endedAt: Math.max(endedAt, span.endedAt ?? span.startedAt),
+    });
+  }
+  return steps;
+}
+
+function textOfRun({ run, detail, truncated }: Timeline): SpanText {
+  const { usage } = run;
+  return {
+    name: 'run',
+    kind: 'server',
+    attributes: {
+      'errand.run.id': run.id,
+      'errand.session.id': run.sessionId,
+      'errand.run.status': run.status,
+      'errand.run.attempt': run.attempt,
+      'errand.run.resumes': run.resumes,
+      'errand.timeline': truncated ? 'truncated' : detail,
+      'gen_ai.request.model': run.model,
+      'gen_ai.usage.input_tokens': usage.inputTokens,
+      'gen_ai.usage.output_tokens': usage.outputTokens,
+      'errand.cost_usd': run.costUsd,
+      'error.type': run.error?.type ?? null,
+    },
+    ok: run.status === 'completed' ? true : run.error === null ? null : false,
+    reason: run.error?.type ?? null,
+  };
+}
+
+type TextOf = { readonly [K in SpanFacts['kind']]: (span: Extract<Span, { kind: K }>) => SpanText };
+
+const TEXTS: TextOf = {
+  queue: ({ waitedFor }) => ({ name: 'queue', attributes: { 'errand.waited_for': waitedFor } }),
+  prepare: ({ attempt }) => ({ name: 'prepare', attributes: { 'errand.run.attempt': attempt } }),
+  model: (span) => textOfCall(span),
+  tool: ({ name, toolUseId, agent, ok }) => ({
+    name: `execute_tool ${name.slice(0, MAX_NAME)}`,
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name.slice(0, MAX_NAME),
+      'gen_ai.tool.call.id': toolUseId.slice(0, MAX_NAME),
+      'gen_ai.agent.name': agent,
+    },
+    ok,
+  }),
+  question: ({ outcome }) => ({ name: 'question', attributes: { 'errand.question.outcome': outcome } }),
+  compaction: ({ step }) => ({ name: 'compaction', attributes: { 'errand.step': step } }),
+  interruption: ({ resumes }) => ({ name: 'interruption', attributes: { 'errand.run.resumes': resumes }, ok: false }),
+  finish: () => ({ name: 'finish', attributes: {} }),
+  collection: ({ ok }) => ({ name: 'collect files', attributes: {}, ok }),
+  export: ({ ok }) => ({ name: 'export workspace', attributes: {}, ok }),
+};
+
+function textOf(span: Span): SpanText {
+  return (TEXTS[span.kind] as (of: Span) => SpanText)(span);
+}
+
+function textOfCall({ purpose, agent, model, ok, usage, costUsd, timing }: ModelSpan): SpanText {
+  return {
+    name: `chat ${model}`,
+    kind: 'client',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': model,
+      'gen_ai.agent.name': agent,
+      'gen_ai.usage.input_tokens': usage?.inputTokens ?? null,
+      'gen_ai.usage.output_tokens': usage?.outputTokens ?? null,
+      'gen_ai.usage.cache_read.input_tokens': usage?.cacheReadTokens ?? null,
+      'errand.cost_usd': costUsd,
+      'errand.call.purpose': purpose,
+      'errand.call.tries': timing?.tries ?? null,
+      'errand.call.first_token_ms': timing?.firstTokenMs ?? null,
+      'errand.call.permit_wait_ms': timing?.permitWaitMs ?? null,
+      'errand.call.retry_wait_ms': timing?.retryWaitMs ?? null,
+      'errand.call.commit_wait_ms': timing?.commitWaitMs ?? null,
+    },
+    ok,
+  };
+}
