@@ -13,6 +13,7 @@ import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/
 import type { ConfigurationWire, DatabaseWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Backups, makeBackups } from './backups.ts';
+import { type Budgets, makeBudgets } from './budgets.ts';
 import { type Checks, makeChecks } from './checks.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { makeMessages, type Messages } from './conversation.ts';
@@ -77,6 +78,7 @@ export interface Client extends Checks {
     remove(id: string): Promise<DeletionWire>;
   };
   readonly runs: Runs;
+  readonly budgets: Budgets;
   readonly connections: Connections;
   readonly audit: AuditLog;
   readonly backups: Backups;
@@ -165,11 +167,12 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
 
 const named = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
 
-/** The verbs on people and what they prove themselves with. */
+/** The verbs on people, what they prove themselves with, and what they may use. */
 function makePeople(
   call: CallManagement,
-  { at, whole }: References,
-): Pick<Client, 'users' | 'teams' | 'keys' | 'tokens'> {
+  references: References,
+): Pick<Client, 'users' | 'teams' | 'keys' | 'tokens' | 'budgets'> {
+  const { at, whole } = references;
   const withTeam = async <F extends { readonly team?: string | null }>(fields: F): Promise<F> =>
     fields.team === undefined ? fields : { ...fields, team: await whole('teams', fields.team) };
   const withConnections = async (fields: KeyChangeWire | NewKeyWire): Promise<object> => {
@@ -179,6 +182,7 @@ function makePeople(
     return { ...fields, capability_config: { ...fields.capability_config, connector_connection_ids: connections } };
   };
   return {
+    budgets: makeBudgets(call, references),
     users: {
       list: () => call('GET', '/users'),
       get: async (ref) => call('GET', await at('users', ref)),

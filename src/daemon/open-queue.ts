@@ -10,7 +10,7 @@ import { makeBuildBrief } from '../execution/brief/brief.ts';
 import { makeEquip } from '../execution/brief/equip.ts';
 import { makeDocuments } from '../execution/brief/read-documents.ts';
 import type { Broker } from '../execution/broker/broker.ts';
-import { makeBudgetGate } from '../execution/executor/budget-gate.ts';
+import { logBudgetWarnings, makeBudgetGate } from '../execution/executor/budget-gate.ts';
 import { executeRun } from '../execution/executor/executor.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { ExecutorParts } from '../execution/executor/run-state.ts';
@@ -45,6 +45,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   const { workspaces, collector, broker, browser, documentReader } = parts;
   const { settings, catalog, definitions } = live;
   const budgets = makeBudgetGate({ store, catalog, clock, log });
+  logBudgetWarnings(store, log);
   const executor: ExecutorParts = {
     store,
     pool,

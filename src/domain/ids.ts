@@ -35,6 +35,7 @@ export const ID_NOUNS = [
   'scheduled-tasks',
   'users',
   'teams',
+  'budgets',
 ] as const;
 export type IdNoun = (typeof ID_NOUNS)[number];
 

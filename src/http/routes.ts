@@ -56,6 +56,8 @@ import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
 import { backupRoutes } from './backups/routes.ts';
+import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
+import { makeBudgetHandlers } from './management/budgets.ts';
 import { makeAuditHandlers } from './management/audit.ts';
 import { makeRetentionHandlers } from './management/retention.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
@@ -186,19 +188,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/status', 'How the daemon is doing', { reply: status, handler: a.status }),
     ofAdmin('GET /api/v1/configuration', 'The settings, and what is wrong with the configuration files', { reply: configuration, handler: a.configuration }),
     ofAdmin('GET /api/v1/database', 'Figures of the database: its schema, its size, rows of its tables', { reply: database, handler: a.database }),
-    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
-    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
-    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
-    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
-    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
-    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
-    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
-    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
-    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
-    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
-    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
-    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
-    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
+    ...peopleRoutes(parts),
     ...definitionRoutes(operations),
     ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
     ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
@@ -227,6 +217,32 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
+  ];
+}
+
+/** Users, their teams and keys, and the budgets of all three. */
+function peopleRoutes({ operations, administration: a }: RouteParts): Route[] {
+  const budgets = makeBudgetHandlers(operations);
+  const created = { statuses: [201] } as const;
+  // biome-ignore format: a table reads best with one route a line
+  return [
+    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
+    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
+    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
+    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
+    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
+    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
+    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
+    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
+    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
+    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
+    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
+    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
+    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
+    ofAdmin('GET /api/v1/budgets', 'List budgets', { query: budgetQuery, reply: listOf(budget), handler: budgets.list }),
+    ofAdmin('PUT /api/v1/budgets', 'Set a budget, in place of the one for the same subject, unit and period', { body: wantedBudget, reply: budget, handler: budgets.set }),
+    ofAdmin('GET /api/v1/budgets/:id', 'Read a budget', { reply: budget, handler: budgets.get }),
+    ofAdmin('DELETE /api/v1/budgets/:id', 'Remove a budget', { reply: budget, handler: budgets.remove }),
   ];
 }
 

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<IdNoun, readonly [one: string, several: string]>> =
   'scheduled-tasks': ['Scheduled task', 'scheduled tasks'],
   users: ['User', 'users'],
   teams: ['Team', 'teams'],
+  budgets: ['Budget', 'budgets'],
 };
 
 /** Maximum number of candidates that an error names. */

@@ -35,6 +35,7 @@ import { makeLoginTokens } from './people/login-tokens.ts';
 import { makePollRate } from './people/poll-rate.ts';
 import { makeResolveKey } from './people/resolve-key.ts';
 import { makeAskProvider } from './people/sso.ts';
+import { makeBudgetOperations } from './people/budgets.ts';
 import { makeTeamOperations } from './people/teams.ts';
 import { makeUserOperations } from './people/users.ts';
 import { type ArtifactOperationParts, makeArtifactOperations } from './sessions/artifacts.ts';
@@ -124,6 +125,7 @@ export function makeOperations(parts: OperationParts) {
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
     ...makeTeamOperations({ store, audit }),
+    ...makeBudgetOperations({ store, audit, clock }),
     ...makeKeyOperations({ store, audit, clock, makeSetup, catalog, definitions }),
     ...definitionVerbs,
     ...makeCheckOperations({ checks: parts.checks, audit, catalog, getDefinition: definitionVerbs.getDefinition }),

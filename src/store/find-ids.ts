@@ -15,6 +15,7 @@ const SOURCES: Readonly<Record<IdNoun, string>> = {
   'scheduled-tasks': '(SELECT id FROM scheduled_tasks WHERE deleted_at IS NULL) t',
   users: 'users t',
   teams: 'teams t',
+  budgets: 'budgets t',
 };
 
 /** Greater than every character of an id. */

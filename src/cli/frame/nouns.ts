@@ -81,6 +81,7 @@ const GROUPS: readonly NounGroup[] = [
     heading: 'Administration:',
     nouns: {
       backup: async () => (await import('../nouns/backups/backup.ts')).addBackup,
+      budgets: async () => (await import('../nouns/administration/budgets.ts')).addBudgets,
     },
   },
   {

@@ -19,6 +19,9 @@ export const WARNING_SHARE = 0.8;
 
 /** How much there may be. */
 export const MOST_BUDGETS = 10_000;
+/** A limit above it is a slip. Up to it, tokens are counted exactly. */
+export const HIGHEST_LIMIT = 1_000_000_000_000;
+
 /** The terms of a budget. */
 export interface BudgetTerms {
   readonly subject: BudgetSubject;

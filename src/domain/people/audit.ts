@@ -9,6 +9,8 @@ export const AUDIT_ACTIONS = {
   'user.set_password': 'user',
   'team.create': 'team',
   'team.change': 'team',
+  'budget.set': 'budget',
+  'budget.remove': 'budget',
   'key.create': 'key',
   'key.change': 'key',
   'key.revoke': 'key',

@@ -2,7 +2,8 @@
 import type { Services } from '../../agent/port/protocol.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import { budgetErrorOf, mostOf } from '../../domain/budgets/decide.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { percentUsed } from '../../domain/budgets/warning.ts';
+import { type Clock, isoTimeOrNull } from '../../domain/clock.ts';
 import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { Log } from '../../log/log.ts';
 import type { BudgetsInForce } from '../../store/budgets/in-force.ts';
@@ -78,4 +79,13 @@ export function shareBudgets(inForce: Pick<BudgetsInForce, 'mayBe' | 'onChange'>
   share(inForce.mayBe());
   inForce.onChange(share);
   return shared;
+}
+
+/** Warns of each budget of which most is used, once in each of its periods. */
+export function logBudgetWarnings({ onBudgetWarning }: Pick<Store, 'onBudgetWarning'>, log: Log): void {
+  onBudgetWarning((budget) => {
+    const { id, subject, name, unit, limit, spent, period, renewsAt } = budget;
+    const facts = { budget_id: id, subject, name, unit, limit, spent, period, renews_at: isoTimeOrNull(renewsAt) };
+    log.warn(facts, `${percentUsed(budget)} % of a budget is used`);
+  });
 }

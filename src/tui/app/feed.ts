@@ -6,6 +6,8 @@ import type { OfficeEvent } from '../../client/office-stream.ts';
 
 /** Run entities of a snapshot: the most that the daemon gives. */
 const SNAPSHOT_LIMIT = 96;
+/** Budgets of teams: a page of them. */
+const MOST_BUDGETS = 500;
 /** Runs that begin together are asked for together. */
 const SOON_MS = 400;
 const TICK_MS = 1000;
@@ -73,11 +75,13 @@ function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
     dueAt = Number.POSITIVE_INFINITY;
     dispatch({ type: 'snapshot-asked', at: now() });
     try {
-      const [snapshot, queue] = await Promise.all([
+      const [snapshot, queue, budgets] = await Promise.all([
         client.office.snapshot({ limit: SNAPSHOT_LIMIT, tz }),
         client.queue(1).catch(() => null),
+        // An older daemon has none.
+        client.budgets.list({ subject: 'team', limit: MOST_BUDGETS }).catch(() => null),
       ]);
-      if (!isStopped) dispatch({ type: 'snapshot', snapshot, queue, limit: SNAPSHOT_LIMIT, at: now() });
+      if (!isStopped) dispatch({ type: 'snapshot', snapshot, queue, budgets, limit: SNAPSHOT_LIMIT, at: now() });
     } catch (error) {
       if (!(error instanceof ClientError) && !isStopped) throw error;
       if (!isStopped) dispatch({ type: 'snapshot-failed', failure: error as ClientError });

@@ -1,4 +1,5 @@
-// The teams of the floor: today's cost against the budget, and how much flowed in the last hour.
+// The teams of the floor: today's cost, the tightest budget, and how much flowed in the last hour.
+import type { BudgetWire } from '../../wire/people/budget.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import type { House, Team } from '../state/house.ts';
 import { barOf, gather, money, short, sparkline } from '../text/figures.ts';
@@ -27,7 +28,7 @@ export function teamLines(house: House, chosenId: string | null, width: number, 
   ];
 }
 
-function columnsFor({ flows }: House): readonly Column<Team>[] {
+function columnsFor({ flows, budgets }: House): readonly Column<Team>[] {
   return [
     {
       title: 'TEAM',
@@ -43,7 +44,13 @@ function columnsFor({ flows }: House): readonly Column<Team>[] {
       align: 'end',
       cell: ({ today_cost_usd: cost }) => span(money(cost), 'money'),
     },
-    { title: 'BUDGET', width: 20, most: 32, worth: 80, cell: budget },
+    {
+      title: 'BUDGET',
+      width: 20,
+      most: 32,
+      worth: 80,
+      cell: (team, width) => budgetCell(standingOf(team, budgets.get(team.id)), width),
+    },
     {
       title: 'TOKENS',
       width: 6,
@@ -76,11 +83,30 @@ function graph(values: readonly (number | null)[]): readonly Span[] {
 
 const NEARLY = 0.8;
 
-function budget({ budget_amount_usd: amount, today_cost_usd: cost }: Team, width: number): readonly Span[] {
-  if (amount === null || amount === 0) return [span('no budget', 'dim')];
-  const share = cost / amount;
-  const label = ` ${money(amount)}`;
-  const [filled, rest] = barOf(share, width - label.length);
+/** How much of a budget is used, from 0, and what it is. */
+interface Standing {
+  readonly share: number;
+  readonly label: string;
+}
+
+/** Null without a budget. Without the budgets themselves, the team's own amount is compared with its cost of today. */
+function standingOf({ budget_amount_usd: amount, today_cost_usd: cost }: Team, budget?: BudgetWire): Standing | null {
+  if (budget === undefined) return amount === null ? null : { share: shareOf(cost, amount), label: money(amount) };
+  const { unit, limit, spent, period } = budget;
+  const most = unit === 'usd' ? money(limit) : `${short(limit)} tokens`;
+  return { share: shareOf(spent, limit), label: `${most}${period === 'day' ? '' : PERIODS[period]}` };
+}
+
+const PERIODS = { month: '/month', all: ' in all' };
+
+/** A budget of 0 is used up. */
+const shareOf = (spent: number, limit: number) => (limit === 0 ? 1 : spent / limit);
+
+function budgetCell(standing: Standing | null, width: number): readonly Span[] {
+  if (standing === null) return [span('no budget', 'dim')];
+  const { share } = standing;
+  const label = ` ${standing.label}`;
+  const [filled, rest] = barOf(share, Math.max(0, width - label.length));
   const role: Role = share >= 1 ? 'failed' : share >= NEARLY ? 'waiting' : 'running';
   return [span('━'.repeat(filled), role), span('─'.repeat(rest), 'faint'), span(label, share >= 1 ? 'failed' : 'dim')];
 }

@@ -1,5 +1,6 @@
 // The house as the terminal knows it: rows of runs, teams and counters. Shapes only; what changes them is beside.
 import type { QueueWire } from '../../wire/sessions/queue.ts';
+import type { BudgetWire } from '../../wire/people/budget.ts';
 import type { EntityWire, SnapshotWire } from '../../client/office.ts';
 import type { Flow } from './flow.ts';
 
@@ -39,6 +40,8 @@ export interface House {
   readonly overview: Overview;
   /** Null until it was read, or where the credential may not. */
   readonly queue: Pick<QueueWire, 'total' | 'slots' | 'busy' | 'waiting_for_user'> | null;
+  /** The tightest budget of each team that has one, by its id. */
+  readonly budgets: ReadonlyMap<string, BudgetWire>;
   /** Tokens of the last hour, by team id. */
   readonly flows: ReadonlyMap<string, Flow>;
   /** What to add to this machine's clock for the daemon's. */
@@ -61,6 +64,7 @@ export const MAX_LIVE_ROWS = 5000;
 export const EMPTY_HOUSE: House = {
   rows: new Map(),
   teams: [],
+  budgets: new Map(),
   overview: {
     total: 0,
     running: 0,

@@ -1,11 +1,15 @@
 // Takes a snapshot into the house: what it contains replaces what was known, and what it had no room for stays.
 import type { EntityWire, LastHourWire, SnapshotWire } from '../../client/office.ts';
+import type { ListWire } from '../../wire/listing.ts';
+import type { BudgetWire } from '../../wire/people/budget.ts';
 import { fillFlow, type Flow, flowAfter } from './flow.ts';
 import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './house.ts';
 
 export interface SnapshotTaken {
   readonly snapshot: SnapshotWire;
   readonly queue: House['queue'];
+  /** Null where the daemon gives none. */
+  readonly budgets?: ListWire<BudgetWire> | null;
   /** How many entities were asked for. */
   readonly limit: number;
   /** This machine's clock. */
@@ -13,7 +17,11 @@ export interface SnapshotTaken {
 }
 
 /** The house after a snapshot. Rows that are as they were keep their marks. */
-export function takeSnapshot(house: House, { snapshot, queue, limit, at }: SnapshotTaken, askedAt: number): House {
+export function takeSnapshot(
+  house: House,
+  { snapshot, queue, budgets, limit, at }: SnapshotTaken,
+  askedAt: number,
+): House {
   const rows = new Map<string, Row>();
   for (const entity of snapshot.entities) {
     const row = rowOf(entity, house.rows.get(entity.run_id), house.loadedAt === null ? 0 : at);
@@ -28,6 +36,7 @@ export function takeSnapshot(house: House, { snapshot, queue, limit, at }: Snaps
     teams: snapshot.teams,
     overview: snapshot.overview,
     queue: queue ?? house.queue,
+    budgets: budgets ? tightestOf(budgets.items) : house.budgets,
     flows: flowsAfter(house, snapshot, at),
     skewMs: skewAfter(house.skewMs, Date.parse(snapshot.generated_at), { askedAt, at }),
     loadedAt: at,
@@ -35,6 +44,16 @@ export function takeSnapshot(house: House, { snapshot, queue, limit, at }: Snaps
     isFull: snapshot.entities.length >= limit,
     isStale: false,
   };
+}
+
+/** By team, the budget of which the greatest share is used. */
+function tightestOf(budgets: readonly BudgetWire[]): ReadonlyMap<string, BudgetWire> {
+  const tightest = new Map<string, BudgetWire>();
+  for (const budget of budgets) {
+    const other = tightest.get(budget.subject_id ?? '');
+    if (other === undefined || other.used_percent < budget.used_percent) tightest.set(budget.subject_id ?? '', budget);
+  }
+  return tightest;
 }
 
 /** The daemon made the snapshot between the request and the answer. Within that, what was known of its clock stays. */

@@ -194,6 +194,7 @@ describe('the last hour', () => {
     await rows.work({ who: ben });
     expect(await data('/last-hour')).toMatchObject({ teams: [{ id: red, steps: [quarter('12:00', 3)] }] });
     await rows.change('UPDATE users SET team_id = NULL');
+    await rows.change('DELETE FROM budgets');
     await rows.change('DELETE FROM teams');
     expect(await data('/last-hour')).toMatchObject({ teams: [{ id: '__unassigned__', steps: [quarter('12:00', 1)] }] });
   });

@@ -33,6 +33,15 @@ const NEW_PAGE = {
   isDistractionFree: false,
   scheduledTaskId: null,
 };
+const A_BUDGET = {
+  subject: 'run',
+  reference: null,
+  unit: 'usd',
+  limit: 1,
+  period: 'all',
+  timeZone: null,
+} as const;
+const EVERY_BUDGET = { subject: null, reference: null, limit: 9, offset: 0 } as const;
 const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capabilityChoice: null } as const;
 
 /**
@@ -76,6 +85,13 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     (_, v) => v.pruneBackups(ROOT, { directory: '/backups', keepDays: null, keepAtLeast: null }),
   ],
   listTeams: 'not of a conversation',
+  listBudgets: 'not of a conversation',
+  getBudget: 'not of a conversation',
+  setBudget: ['budget.set', (_, v) => v.setBudget(ROOT, A_BUDGET)],
+  removeBudget: [
+    'budget.remove',
+    async (_, v) => v.removeBudget(ROOT, (await v.listBudgets(ROOT, EVERY_BUDGET)).items[0]!.id),
+  ],
   createTeam: ['team.create', (_, v) => v.createTeam(ROOT, { name: 'Red', budgetUsd: null })],
   changeTeam: ['team.change', (_, v) => v.changeTeam(ROOT, 'Blue', { budgetUsd: 1 })],
   listKeys: 'not of a conversation',

@@ -144,6 +144,7 @@ test('the house’s usage is that of its teams, of users without one, and of del
   await house.work({ who: await house.person('ben', blue), calls: 2 });
   await house.work({ who: await house.person('cid'), calls: 3 });
   await house.join(gone, null);
+  await house.change('DELETE FROM budgets');
   await house.change('DELETE FROM teams WHERE id = ?', red);
   const { usage, teams, unassigned } = await house.snapshot();
   expect(usage.tokens).toBe(6 * TOKENS);

@@ -72,6 +72,7 @@ const RULE_2: Scenarios = {
       const who = await house.person('ann', red);
       await house.work({ who });
       await house.join(who, null);
+      await house.change('DELETE FROM budgets');
       await house.change('DELETE FROM teams WHERE id = ?', red);
     },
     red: [1, 1, 1],

@@ -128,7 +128,7 @@ export async function auditedHouse() {
     secret,
   });
   const task = await store.schedules.create(aTask(user.seq));
-  await store.teams.create({ name: 'Blue', budgetUsd: null });
+  await store.teams.create({ name: 'Blue', budgetUsd: 5 });
   const webhook = await store.webhooks.create(aWebhook(), renderId);
   const published = await publishing.workspace();
   const page = await publishing.publish(published);

@@ -79,6 +79,61 @@ test('the floor on a usual terminal', () => {
   `);
 });
 
+test('a team shows the budget of which most is used; one by month or in all says so', () => {
+  const common = {
+    timezone: 'UTC',
+    reserved: 0,
+    renews_at: null,
+    period_started_at: null,
+    created_at: '',
+    updated_at: '',
+  };
+  const budgets = [
+    {
+      ...common,
+      id: 'a',
+      subject: 'team',
+      subject_id: 't1',
+      subject_name: '',
+      unit: 'usd',
+      period: 'day',
+      limit: 20,
+      spent: 5,
+      used_percent: 25,
+    },
+    {
+      ...common,
+      id: 'b',
+      subject: 'team',
+      subject_id: 't1',
+      subject_name: '',
+      unit: 'usd',
+      period: 'month',
+      limit: 50,
+      spent: 45,
+      used_percent: 90,
+    },
+    {
+      ...common,
+      id: 'c',
+      subject: 'team',
+      subject_id: 't2',
+      subject_name: '',
+      unit: 'tokens',
+      period: 'all',
+      limit: 2e6,
+      spent: 3e6,
+      used_percent: 150,
+    },
+  ] as const;
+  const taken = { type: 'snapshot', snapshot: aSnapshot([]), queue: null, limit: 96, at: AT } as const;
+  const state = reduce(shown(), { ...taken, budgets: { items: budgets, total: 3 } });
+  const lines = frame(state, { columns: 120, rows: 16 });
+  expect(lines).toMatch(/Research.* ━+─+ \$50.00\/month /);
+  expect(lines).toMatch(/Sales.* ━+ 2.0M tokens in all /);
+  expect(frame(reduce(state, taken), { columns: 120, rows: 16 })).toContain('$50.00/month');
+});
+
 test('the floor on the smallest terminal', () => {
   expect(frame(shown(), { columns: 60, rows: 15 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
     " ● 2  ○ 1  ✓ 1  ✗ 1  - 0   $12.41 · 3.1M   ● live  12:00:00
