@@ -112,7 +112,7 @@ const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 
 /** The verbs, and the entry points for callers with a credential, with a signed address, or with nothing but a share. */
 export function makeOperations(parts: OperationParts) {
-  const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
+  const { store, blobs, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, deriveKey, webhooks } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
@@ -154,15 +154,8 @@ export function makeOperations(parts: OperationParts) {
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),
     acceptTurn: makeAcceptTurn({
-      store,
+      ...parts,
       access,
-      blobs,
-      disk,
-      queue,
-      node: parts.node,
-      schemas: parts.schemas,
-      settings,
-      clock,
       makeSetup,
       fetchImages: makeFetchImages({ settings, ending: draining }),
       draining: parts.closing,
