@@ -1,6 +1,6 @@
 // The periods of budgets: days and months of time zones.
-import { dayStartQuarter, firstMomentAfter, firstMomentOf, QUARTER_MS } from '../time-zone.ts';
-import type { BudgetPeriod, BudgetTerms } from './budget.ts';
+import { dayStartQuarter, firstMomentAfter, firstMomentOf, isTimeZone, QUARTER_MS } from '../time-zone.ts';
+import { type BudgetPeriod, type BudgetTerms, DEFAULT_TIME_ZONE } from './budget.ts';
 
 /** A period, in epoch ms; `endsAt` null: it never ends. */
 export interface Span {
@@ -21,7 +21,8 @@ export function makePeriodOf(): PeriodOf {
     const name = `${period} ${timeZone}`;
     const known = current.get(name);
     if (known !== undefined && at >= known.startsAt && at < known.endsAt!) return known;
-    const span = SPANS[period](at, timeZone);
+    // A zone that was known when the budget was set may be gone: the rules of budgets must hold all the same.
+    const span = SPANS[period](at, isTimeZone(timeZone) ? timeZone : DEFAULT_TIME_ZONE);
     current.set(name, span);
     return span;
   };

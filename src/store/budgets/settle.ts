@@ -14,7 +14,6 @@ export interface SettledCall extends Payer {
 /** A budget of which most is used, for the first time in its period. */
 export interface Exceeding {
   readonly row: BudgetRow;
-  readonly startsAt: number;
   readonly renewsAt: number | null;
   readonly spent: number;
 }
@@ -31,7 +30,7 @@ export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: Settle
     const { spent, warned } = yield* addSpent(tx, row.seq, startsAt, call.used[row.unit]);
     if (warned === 1 || spent < row.amount * WARNING_SHARE) continue;
     yield* tx.run('UPDATE budget_periods SET warned = 1 WHERE budget_seq = ? AND starts_at = ?', row.seq, startsAt);
-    nearly.push({ row, startsAt, renewsAt: endsAt, spent });
+    nearly.push({ row, renewsAt: endsAt, spent });
   }
   return nearly;
 }

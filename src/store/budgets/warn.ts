@@ -1,4 +1,5 @@
 // Warns administrators that most of a budget is used: by an insight of the run that used it, and by the store's listeners.
+import { newId } from '../../domain/ids.ts';
 import { nearlyWordsOf, type NearlyUsedUp } from '../../domain/budgets/warning.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { reportIn, type ReportingRun } from '../sessions/report-insight.ts';
@@ -11,13 +12,13 @@ export function* warnIn(
   tx: Transaction,
   warnings: BudgetWarnings,
   run: ReportingRun,
-  { row, startsAt, renewsAt, spent }: Exceeding,
+  { row, renewsAt, spent }: Exceeding,
 ): Step<void> {
   const sql = `SELECT ${NAME_OF_SUBJECT} AS name FROM ${NAMED_BUDGETS} WHERE b.seq = ?`;
   const { name } = (yield* tx.get<{ name: string }>(sql, row.seq))!;
   const { id, subject, unit, period, amount } = row;
   const budget: NearlyUsedUp = { id, subject, name, unit, period, limit: amount, spent, renewsAt };
-  const insight = { ...nearlyWordsOf(budget), callId: `budget:${id}:${startsAt}`, priority: 'high' } as const;
+  const insight = { ...nearlyWordsOf(budget), callId: `budget:${newId(tx.now)}`, priority: 'high' } as const;
   yield* reportIn(tx, run, insight, 'api');
   warnings.note(budget);
 }

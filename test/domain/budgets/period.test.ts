@@ -13,6 +13,7 @@ const CASES: readonly (readonly [BudgetPeriod, zone: string, at: string, span: r
   ['day', 'Europe/Berlin', '2026-10-25T12:00', ['2026-10-24T22:00', '2026-10-25T23:00']],
   // Apia skipped 30 December 2011 as a whole.
   ['day', 'Pacific/Apia', '2011-12-30T09:00', ['2011-12-29T10:00', '2011-12-30T10:00']],
+  ['day', 'Nowhere/Gone', '2026-03-01T12:00', ['2026-03-01T00:00', '2026-03-02T00:00']],
   ['month', 'UTC', '2026-12-31T23:59', ['2026-12-01T00:00', '2027-01-01T00:00']],
   ['month', 'America/New_York', '2026-03-01T04:00', ['2026-02-01T05:00', '2026-03-01T05:00']],
   ['month', 'America/New_York', '2026-03-01T05:00', ['2026-03-01T05:00', '2026-04-01T04:00']],

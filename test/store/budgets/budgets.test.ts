@@ -222,6 +222,20 @@ test('administrators are warned once in a period, when most of a budget is used'
   expect((await house.store.insights.list(all)).total).toBe(2);
 });
 
+test('a limit that is raised warns again, also of the same run', async () => {
+  const house = await budgetHouse();
+  const warned: number[] = [];
+  house.store.onBudgetWarning(({ limit }) => warned.push(limit));
+  await house.set({ limit: 1_000 });
+  const run = await house.begin();
+  await house.spend(run);
+  await house.set({ limit: 2_000 });
+  await house.spend(run);
+  await house.set({ limit: 2_100 });
+  await house.spend(run);
+  expect(warned).toEqual([1_000, 2_000]);
+});
+
 test('a budget of another user is not charged', async () => {
   const house = await budgetHouse();
   const other = await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });

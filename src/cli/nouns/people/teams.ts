@@ -26,7 +26,7 @@ export function addTeams(program: Command, io: Io): void {
   teams
     .command('create <name>')
     .description('Create a team.')
-    .option('--budget <usd>', 'budget in US dollars', dollars)
+    .option('--budget <usd>', 'budget in US dollars by day', dollars)
     .addHelpText('after', '\nExample:\n  errand teams create Research --budget 250')
     .action(
       act(io, async ({ client, out }, name: string, { budget }: { readonly budget?: number }) => {
@@ -50,7 +50,7 @@ export function addTeams(program: Command, io: Io): void {
     .command('set <team>')
     .description('Change a team, by name or id. Other fields stay as they are.')
     .option('--name <name>', 'new name', notEmpty)
-    .option('--budget <usd>', 'budget in US dollars; "none" for no budget', dollarsOrNone)
+    .option('--budget <usd>', 'budget in US dollars by day; "none" for no budget', dollarsOrNone)
     .addHelpText('after', '\nExample:\n  errand teams set Research --budget none')
     .action(
       act(io, async ({ client, out }, ref: string, { name, budget }: Changes) => {
