@@ -3,6 +3,7 @@ import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office.ts';
 import { measurePackage } from './cases/package.ts';
+import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
 import { measureTools } from './cases/tools.ts';
@@ -51,5 +52,6 @@ export const CASES = [
   { part: 'shares', what: 'published pages', measure: (p) => measureShares(p, p.scale, p.failures) },
   { part: 'schedules', what: 'scheduled tasks', measure: (p) => measureSchedules(p, p.scale, p.failures) },
   { part: 'package', what: 'the single executable', measure: (p) => measurePackage(p.scratch, p.say) },
+  { part: 'retention', what: 'what is removed by age', measure: (p) => measureRetention(p, p.scale) },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

@@ -84,7 +84,7 @@ export function makeEngine(parts: EngineParts) {
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
-  const retention = openRetention({ ...parts, planned: webhooks.planner.catchUp, removed: publishing.ended, clock });
+  const retention = openRetention({ ...parts, workspaces, webhooks, publishing, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const { modelCalled } = parts.hooks ?? {};
   const queue = openQueue({ config, live, log, store, blobs, sandbox, modelCalled, ...forRuns });

@@ -4,29 +4,34 @@ import type { Clock } from '../domain/clock.ts';
 import type { DeriveKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import { makeSeal } from '../operations/audit/audit.ts';
+import { type IdleWorkspaceParts, makeEmptyIdle } from '../retention/idle-workspaces.ts';
 import { makeRetention, type Retention } from '../retention/retention.ts';
 import type { Store } from '../store/open-store.ts';
+import type { Planner } from '../webhooks/planner.ts';
 
 export interface OpenRetentionParts {
   readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;
   readonly store: Store;
   readonly deriveKey: DeriveKey;
-  /** Resolves when what is committed was planned for webhooks. */
-  planned(): Promise<void>;
+  readonly workspaces: IdleWorkspaceParts['workspaces'];
+  readonly snapshotThread: IdleWorkspaceParts['snapshotThread'];
+  /** Plans what is committed before it is removed. */
+  readonly webhooks: { readonly planner: Pick<Planner, 'catchUp'> };
   /** Removes blobs that nothing refers to any more. */
-  removed(): void;
+  readonly publishing: { ended(): void };
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Makes the service, which also works when the settings change. */
-export function openRetention({ live, store, deriveKey, planned, removed, clock, log }: OpenRetentionParts): Retention {
-  const seal = makeSeal(deriveKey);
+export function openRetention(parts: OpenRetentionParts): Retention {
+  const { live, store, deriveKey, webhooks, publishing, clock, log } = parts;
   const retention = makeRetention({
     store,
-    seal,
-    beforeRemoving: planned,
-    removed,
+    seal: makeSeal(deriveKey),
+    emptyIdle: makeEmptyIdle(parts),
+    beforeRemoving: webhooks.planner.catchUp,
+    removed: publishing.ended,
     clock,
     log,
     settings: live.settings,

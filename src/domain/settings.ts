@@ -105,6 +105,8 @@ export interface Settings {
     /** Journals, tool calls and their results, of ended runs. */
     readonly runsDays: number;
     readonly auditDays: number;
+    /** Files of sessions that had no run for so long. */
+    readonly workspacesIdleDays: number;
     /** Archives, which are packed again on request. */
     readonly exportsDays: number;
     readonly firingsDays: number;

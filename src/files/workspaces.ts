@@ -1,5 +1,6 @@
 // Workspaces: one directory per session, the only place its agent can use.
 import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeDirectoriesBeneath, makeRoot, type Owner, reopenRoot } from '../disk/make-beneath.ts';
@@ -9,7 +10,7 @@ import { takenBy } from '../disk/disk-space.ts';
 import { removeBeneath } from '../disk/remove-beneath.ts';
 import { walkBeneath } from '../disk/walk-beneath.ts';
 import type { Attachment } from '../domain/sessions/content.ts';
-import { ErrandError } from '../domain/errors.ts';
+import { codeOf, ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs/blobs.ts';
 
 export interface Workspaces {
@@ -30,6 +31,10 @@ export interface Workspaces {
   tidy(sessionId: string): Promise<void>;
   /** Removes a session's workspace, if it exists, but nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
+  /** Takes a session's workspace out of the way, within this call. Returns whether it had one. */
+  retire(sessionId: string): boolean;
+  /** Removes what was taken out of the way, also by an earlier process. */
+  removeRetired(sessionId: string): Promise<void>;
 }
 
 export interface PlaceOptions {
@@ -38,6 +43,7 @@ export interface PlaceOptions {
   readonly hasBegun: boolean;
 }
 
+const retiredName = (sessionId: string) => `.retired-${sessionId}`;
 const UUID = /^[0-9a-f-]{36}$/;
 const isTemporary = (name: string) =>
   name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));
@@ -77,6 +83,19 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
     },
     remove: async (sessionId) => {
       if (await isThere(directory, sessionId)) await removeBeneath(directory, sessionId);
+    },
+    retire: (sessionId) => {
+      try {
+        renameSync(pathOf(sessionId), pathOf(retiredName(sessionId)));
+        return true;
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return false;
+        throw error;
+      }
+    },
+    removeRetired: async (sessionId) => {
+      const name = retiredName(sessionId);
+      if (await isThere(directory, name)) await removeBeneath(directory, name);
     },
   };
 }

@@ -21,13 +21,15 @@ export interface Kind {
 export interface KindParts {
   readonly store: Pick<Store, 'retention'>;
   readonly seal: Seal;
+  /** Empties the next workspace that was idle since before a moment. */
+  readonly emptyIdle: Kind['remove'];
 }
 
 /** The shorter of two ages; 0 is none. */
 const shorter = (one: number, other: number) => (one === 0 || other === 0 ? one + other : Math.min(one, other));
 
 /** The kinds, in the order in which they are removed: what takes most room first. */
-export function makeKinds({ store: { retention: verbs }, seal }: KindParts): readonly Kind[] {
+export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: KindParts): readonly Kind[] {
   const ofEvents = ({ eventsDays, runsDays }: Keep) => shorter(eventsDays, runsDays);
   const age = (name: string, keep: Kind['keep'], { remove, count }: Pick<Kind, 'remove' | 'count'>): Kind => ({
     name,
@@ -37,6 +39,7 @@ export function makeKinds({ store: { retention: verbs }, seal }: KindParts): rea
     count,
   });
   return [
+    age('workspaces', (keep) => keep.workspacesIdleDays, { remove: emptyIdle, count: verbs.countIdle }),
     age('archives', (keep) => keep.exportsDays, { remove: verbs.archives, count: verbs.countArchives }),
     age('scheduled_sessions', (keep) => keep.scheduledSessionsDays, {
       remove: verbs.scheduledSessions,

@@ -8,12 +8,13 @@ import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { FileSpace } from '../store/retention/space.ts';
 import { type KindReport, makeBounds } from './bounds.ts';
-import { makeKinds } from './kinds.ts';
+import { type KindParts, makeKinds } from './kinds.ts';
 import { type Due, type PassReport, removeDue } from './pass.ts';
 
 export interface RetentionParts {
   readonly store: Pick<Store, 'retention'>;
   readonly seal: Seal;
+  readonly emptyIdle: KindParts['emptyIdle'];
   /** Awaited before events are removed: whoever delivers events has read them then. */
   beforeRemoving(): Promise<void>;
   /** Called after a pass: blobs may be left to remove. */
@@ -45,13 +46,14 @@ const LOOK_MS = 3_600_000;
 export function makeRetention({
   store,
   seal,
+  emptyIdle,
   beforeRemoving,
   removed: notify,
   clock,
   log,
   settings,
 }: RetentionParts): Retention {
-  const bounds = makeBounds(makeKinds({ store, seal }), { clock, settings });
+  const bounds = makeBounds(makeKinds({ store, seal, emptyIdle }), { clock, settings });
   let pass: PassReport | null = null;
   let passes = 0;
 

@@ -40,6 +40,7 @@ test('without any source, every setting has its default, and that is its origin'
       eventsDays: 0,
       runsDays: 0,
       auditDays: 0,
+      workspacesIdleDays: 0,
       exportsDays: 30,
       firingsDays: 0,
       scheduledSessionsDays: 0,

@@ -287,7 +287,7 @@ test('archives that were removed by age are packed again on request', async () =
     files: [{ name: 'tide.txt' }],
   });
   expect((await ofRun(run)).json).toMatchObject({ artifact_status: 'pending', archive: null, file_count: 1 });
-  await waitFor(async () => expect(await addressOf(ofRun(run))).toBeDefined());
-  await waitFor(async () => expect(await addressOf(ofSession(run))).toBeDefined());
+  await waitFor(() => addressOf(ofRun(run)));
+  await waitFor(() => addressOf(ofSession(run)));
   expect(await bytesAt((await addressOf(ofRun(run)))!)).toEqual(before);
 });

@@ -12,6 +12,7 @@ const NEVER: Settings['retention'] = {
   eventsDays: 0,
   runsDays: 0,
   auditDays: 0,
+  workspacesIdleDays: 0,
   exportsDays: 0,
   firingsDays: 0,
   scheduledSessionsDays: 0,
@@ -26,6 +27,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
   const retention = makeRetention({
     store,
     seal,
+    emptyIdle: async () => ({ rows: 0, more: false }),
     beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
     removed: () => undefined,
     clock,

@@ -25,6 +25,13 @@ export const RETENTION_OPTIONS = {
     about:
       'Days that entries of the audit log are kept. Then the chain of hashes continues from the last that was removed.',
   },
+  'retention.workspaces_idle_days': {
+    schema: days,
+    fallback: 0,
+    about:
+      'Days after the last run of a session at which the files of its workspace are removed. Files that runs have made can ' +
+      'still be downloaded. The next turn finds an empty workspace, and its agent is told so.',
+  },
   'retention.exports_days': {
     schema: days,
     fallback: 30,

@@ -1,4 +1,5 @@
 // What a run gets in addition to the conversation: instructions, tools and equipment, checked again at each start (§2.10, J1).
+import { isoTime } from '../../domain/clock.ts';
 import { defaultInstructions } from '../../agent/loop/prompt.ts';
 import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/grants.ts';
 import { planOf, unique } from '../../catalog/kinds/agent-plan.ts';
@@ -70,7 +71,8 @@ export function makeEquip({ store, places, log, browser, definitions: definition
       subagents: cast.subagents.flatMap((plan) => toSubagent(fit, catalog(), plan)),
     };
     if (missing.length > 0) log.warn({ run_id: run.id, missing }, 'the run lacks some of its equipment');
-    const instructions = instructionsOf(cast, setup.orchestration) + noteOf(unique(missing));
+    const instructions =
+      instructionsOf(cast, setup.orchestration) + noteOf(unique([...missing, ...removedFiles(setup)]));
     return { ok: true, outfit: { instructions, tools: own, equipment } };
   };
 }
@@ -160,6 +162,12 @@ Your team: ${orchestration.team}
 ${orchestration.description}
 You lead this team and answer the user yourself. Give parts of the task to its members with the tool delegate, tell each all it needs to know, check what comes back, and put the answer together.
 ${members.join('\n')}${own}`;
+}
+
+/** What the agent may remember, but won't find. */
+function removedFiles({ workspaceRemovedAt: at }: { readonly workspaceRemovedAt: number | null }): string[] {
+  if (at === null) return [];
+  return [`files in the workspace from before ${isoTime(at)}: they were removed, because the session was not used`];
 }
 
 function noteOf(missing: readonly string[]): string {

@@ -1,6 +1,7 @@
 // The verbs of retention: each removes a part of what is old in one short commit.
 import type { Database } from '../engine/database.ts';
 import { makeEstimates } from './estimate.ts';
+import { makeIdleWorkspaces } from './idle-workspaces.ts';
 import { makeRemoveArchives } from './remove-archives.ts';
 import { makeRemoveAudit } from './remove-audit.ts';
 import { makeRemoveDetails } from './remove-details.ts';
@@ -17,6 +18,7 @@ export function makeRetention(database: Database) {
     ...makeRetentionClock(database),
     ...makeRemoveAudit(database),
     ...makeRemoveArchives(database),
+    ...makeIdleWorkspaces(database),
     ...makeRemoveFirings(database),
     ...makeRemoveVersions(database),
     ...makeEstimates(database),

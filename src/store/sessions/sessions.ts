@@ -48,7 +48,15 @@ function toOrchestration(json: string): Orchestration {
   return { ...rest, lead: { ...UNSAID, ...lead }, members: members.map((one) => ({ ...UNSAID, ...one })) };
 }
 
-type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'>;
+type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'> & {
+  readonly workspace_removed_at: number | null;
+};
+
+/** What a session was given, whose it is, and when the files of its workspace were removed by age; null if never. */
+interface FoundSetup extends SessionSetup {
+  readonly userSeq: number;
+  readonly workspaceRemovedAt: number | null;
+}
 
 // The owner of a key never changes, so its sessions are that user's.
 const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
@@ -58,14 +66,15 @@ const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
 export function makeSessions({ read }: Database) {
   return {
     /** The setup of a session, and its owner. */
-    getSetup: read(function* (tx: Reader, sessionSeq: number): Step<SessionSetup & { readonly userSeq: number }> {
+    getSetup: read(function* (tx: Reader, sessionSeq: number): Step<FoundSetup> {
       const row = (yield* tx.get<SetupRow>(
-        'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
+        'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
         sessionSeq,
       ))!;
       const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
       return {
         userSeq: row.user_seq,
+        workspaceRemovedAt: row.workspace_removed_at,
         target: row.target,
         capabilityConfig: { ...NO_CAPABILITIES, ...config },
         orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),

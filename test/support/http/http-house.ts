@@ -68,6 +68,7 @@ export const SETTINGS: Settings = {
     eventsDays: 0,
     runsDays: 0,
     auditDays: 0,
+    workspacesIdleDays: 0,
     exportsDays: 0,
     firingsDays: 0,
     scheduledSessionsDays: 0,

@@ -574,6 +574,9 @@ async function callRetention({ store, clock }: StoreHouse): Promise<void> {
     )(30),
   });
   await retention.auditEntries(clock.now(), batch(), () => 'seal');
+  await retention.countIdle(clock.now());
+  const idle = await retention.takeIdle(clock.now());
+  if (idle !== undefined) await retention.forgetWorkspace(idle, true, { room: () => 9 });
   await retention.countArchives(clock.now());
   await retention.archives(clock.now(), batch());
   await retention.countFirings(clock.now());

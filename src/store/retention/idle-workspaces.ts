@@ -1,0 +1,83 @@
+// Sessions whose workspaces are idle, and what the store forgets of them when their files are removed.
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { IS_UNFINISHED } from '../runs/run-states.ts';
+import type { Batch } from './batch.ts';
+import { type Amount, MAX_COUNTED } from './estimate.ts';
+
+export interface IdleSession {
+  readonly seq: number;
+  readonly id: string;
+  /** When its files were removed before; null if never. */
+  readonly removedAt: number | null;
+}
+
+/** Nothing may be under way there: runs, files that aren't known yet, archives, and pages that are made of it. */
+const AT_REST = `NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${IS_UNFINISHED})
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND artifact_status = 'pending' AND finished_at IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM workspace_exports e WHERE e.session_seq = s.seq AND e.status = 'pending')
+  AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = s.seq AND p.deleted_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = s.seq)
+  AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)`;
+const IDLE = `FROM sessions s WHERE s.deleted_at IS NULL
+    AND (s.workspace_checked_at IS NULL OR s.workspace_checked_at < s.updated_at) AND s.updated_at < ? AND ${AT_REST}
+  ORDER BY s.updated_at LIMIT ?`;
+const IS_AT_REST = `SELECT 1 FROM sessions s WHERE s.seq = ? AND s.deleted_at IS NULL AND ${AT_REST}`;
+
+/** The verbs. */
+export function makeIdleWorkspaces({ read, write }: Database) {
+  return {
+    countIdle: read(function* (tx: Reader, before: number): Step<Amount> {
+      const sql = `SELECT count(*) AS rows, coalesce(sum(size), 0) AS bytes FROM (
+        SELECT (SELECT total_size FROM workspace_exports e WHERE e.session_seq = s.seq) AS size ${IDLE})`;
+      const found = (yield* tx.get<{ rows: number; bytes: number }>(sql, before, MAX_COUNTED))!;
+      return { ...found, isAtLeast: found.rows === MAX_COUNTED };
+    }),
+
+    /** The session that has been idle for longest, since before a moment. Whoever asks removes its files at once. */
+    takeIdle: write(function* (tx: Transaction, before: number): Step<IdleSession | undefined> {
+      const idle = yield* tx.get<IdleSession>(
+        `SELECT s.seq, s.id, s.workspace_removed_at AS removedAt ${IDLE}`,
+        before,
+        1,
+      );
+      if (idle !== undefined)
+        yield* tx.run('UPDATE sessions SET workspace_removed_at = ? WHERE seq = ?', tx.now, idle.seq);
+      return idle;
+    }, 'free'),
+
+    /**
+     * Forgets the files of a workspace, so that no later run is said to have deleted them. Returns whether any are left. A run
+     * that has begun meanwhile looks at the workspace itself.
+     */
+    forgetWorkspace: write(function* (
+      tx: Transaction,
+      { seq, removedAt }: IdleSession,
+      wasThere: boolean,
+      batch: Batch,
+    ): Step<boolean> {
+      if ((yield* tx.get(IS_AT_REST, seq)) === undefined) return false;
+      const which = 'workspace_files WHERE session_seq = ? ORDER BY path LIMIT ?';
+      for (let removed = Infinity, room = 0; removed >= room; ) {
+        room = batch.room(4);
+        if (room === 0) return true;
+        const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${which} ON CONFLICT DO NOTHING`;
+        yield* tx.run(noted, seq, room);
+        removed = yield* tx.run(`DELETE FROM ${which}`, seq, room);
+      }
+      yield* tx.run(
+        `INSERT INTO publish_removals (sha256) SELECT archive_key FROM workspace_exports
+         WHERE session_seq = ? AND archive_key IS NOT NULL ON CONFLICT DO NOTHING`,
+        seq,
+      );
+      yield* tx.run('DELETE FROM workspace_exports WHERE session_seq = ?', seq);
+      yield* tx.run(
+        `UPDATE sessions SET workspace_checked_at = max(?, updated_at), workspace_removed_at = ? WHERE seq = ?`,
+        tx.now,
+        wasThere ? tx.now : removedAt,
+        seq,
+      );
+      return false;
+    }, 'free'),
+  };
+}

@@ -1,0 +1,67 @@
+// Workspaces of sessions that nobody uses are emptied, and the next run is not blamed for it.
+import { expect, test } from 'vitest';
+import { makeEmptyIdle } from '../../src/retention/idle-workspaces.ts';
+import { artifactHouse } from '../support/files/artifact-house.ts';
+import { waitFor } from '../support/time/wait-for.ts';
+
+const DAY = 86_400_000;
+
+async function idleHouse() {
+  const house = await artifactHouse();
+  const collector = house.collect();
+  const emptyIdle = makeEmptyIdle(house);
+  const finished = async (files: Record<string, string>, sessionId: string | null = null) => {
+    const run = await house.begin(sessionId);
+    const baseline = collector.baselineOf(run);
+    await baseline.workspaceFree();
+    baseline.take(false);
+    await baseline.taken();
+    house.write(run, files);
+    await house.end(run);
+    collector.wake(run.sessionSeq);
+    const isPacked = async () => (await house.artifactsOf(run)).archive && (await house.exportOf(run)).archive;
+    await waitFor(isPacked, { timeoutMs: 20_000 });
+    return run;
+  };
+  return { ...house, collector, emptyIdle, finished };
+}
+
+test('an idle workspace is emptied; files of runs stay, and the next run has only added what it made', async () => {
+  const house = await idleHouse();
+  const run = await house.finished({ 'tide.txt': 'high', 'moon.txt': 'full' });
+  house.clock.advance(9 * DAY);
+  expect(await house.store.retention.countIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, bytes: 8 });
+  expect(await house.emptyIdle(house.clock.now() - DAY)).toEqual({ rows: 1, more: true });
+  expect(await house.emptyIdle(house.clock.now() - DAY)).toEqual({ rows: 0, more: false });
+  expect(await house.workspaces.isThere(run.sessionId)).toBe(false);
+  expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isRemoved: false });
+  expect((await house.artifactsOf(run)).files).toHaveLength(2);
+  expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).toBe(house.clock.now());
+  const next = await house.finished({ 'sun.txt': 'bright' }, run.sessionId);
+  expect((await house.artifactsOf(next)).files).toMatchObject([{ path: '/sun.txt', change: 'added' }]);
+  expect((await house.exportOf(next)).files).toMatchObject([{ path: '/sun.txt' }]);
+});
+
+test('a session with a run in progress, or used since, keeps its files', async () => {
+  const house = await idleHouse();
+  const run = await house.finished({ 'tide.txt': 'high' });
+  const before = house.clock.now() - 1;
+  house.clock.advance(DAY);
+  await house.begin(run.sessionId);
+  expect(await house.emptyIdle(house.clock.now() + 1)).toEqual({ rows: 0, more: false });
+  expect(await house.emptyIdle(before)).toEqual({ rows: 0, more: false });
+  expect(await house.workspaces.isThere(run.sessionId)).toBe(true);
+});
+
+test('what a kill interrupts is finished by the next pass', async () => {
+  const house = await idleHouse();
+  const run = await house.finished({ 'tide.txt': 'high' });
+  const at = house.clock.now() + 1;
+  await house.store.retention.takeIdle(at);
+  house.workspaces.retire(run.sessionId);
+  house.clock.advance(DAY);
+  expect(await house.emptyIdle(at)).toEqual({ rows: 0, more: true });
+  expect((await house.exportOf(run)).files).toEqual([]);
+  expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).not.toBe(null);
+  expect(await house.emptyIdle(at)).toEqual({ rows: 0, more: false });
+});
