@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -60,6 +61,52 @@ test('a service manager is notified when the daemon listens', {
   await waitFor(() => /RELOADING=1\nMONOTONIC_USEC=\d+[^]*READY=1/.test(said()));
   await daemon.stop();
   await waitFor(() => /STOPPING=1\nSTATUS=Stopping: .*\nEXTEND_TIMEOUT_USEC=60000000/.test(said()));
+});
+
+/** Holds a listening socket as systemd does, passes it to a daemon, and starts the next when one has ended. */
+const SOCKET_HOLDER = `
+import os, socket, sys
+holder = socket.socket()
+holder.bind(('127.0.0.77', 0))
+holder.listen(64)
+os.dup2(holder.fileno(), 3)
+os.set_inheritable(3, True)
+print('port', holder.getsockname()[1], flush=True)
+while True:
+    pid = os.fork()
+    if pid == 0:
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1', LISTEN_FDNAMES='http')
+        os.execv(sys.argv[1], [sys.argv[1], 'serve', '--data-dir', sys.argv[2]])
+    print('daemon', pid, flush=True)
+    os.waitpid(pid, 0)
+`;
+
+test('a daemon takes the socket that it is given, and leaves connections in it to the next when it stops', {
+  skip: !has('python3'),
+}, async () => {
+  const binary = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
+  const holder = spawn('python3', ['-c', SOCKET_HOLDER, binary, makeDirectory()], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [holder.stdout, holder.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => void (said += text));
+  }
+  const daemons = () => [...said.matchAll(/^daemon (\d+)$/gm)].map(([, pid]) => Number(pid));
+  onTestFinished(() => {
+    holder.kill('SIGKILL');
+    process.kill(daemons().at(-1)!, 'SIGKILL');
+  });
+  const port = await waitFor(() => /^port (\d+)$/m.exec(said)?.[1]);
+  const health = async () => (await fetch(`http://127.0.0.77:${port}/healthz`)).status;
+  // It waits in the socket until the daemon has started.
+  expect(await health()).toBe(200);
+  expect(said).toContain('the sockets of systemd are used, not the setting listen');
+  process.kill(daemons()[0]!, 'SIGTERM');
+  await waitFor(() => said.includes('"msg":"draining"'));
+  expect(await health()).toBe(200);
+  expect(daemons()).toHaveLength(2);
+  expect(said.match(/"msg":"stopped"/g)).toHaveLength(1);
 });
 
 test('SIGHUP takes the configuration up and ends nothing; SIGTERM still drains to code 0', async () => {
