@@ -13,7 +13,7 @@ export interface Removed {
 }
 
 /** Milliseconds of statements in one commit; syncing comes on top. */
-const BATCH_MS = 6;
+const BATCH_MS = 3;
 /** Rows of the journal in one statement. */
 const PORTION = 100;
 /** Portions in one commit, however fast they are. */
