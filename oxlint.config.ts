@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],
+  ['doctor'],
   ['daemon'],
   ['cli'],
   ['main.ts'],

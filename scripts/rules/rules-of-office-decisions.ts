@@ -125,7 +125,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     id: 'G17',
     text: 'An entry of the audit log says who did what to which, when and from where; each hash seals those before.',
     proofs: {
-      'http/management/audit.test.ts': [
+      'http/administration/audit.test.ts': [
         'an entry has the key, the address behind a trusted proxy and the id of the request',
       ],
       'store/audit/record-entry.test.ts': [

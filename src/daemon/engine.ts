@@ -34,12 +34,14 @@ import type { SecretBox } from '../files/secret-box.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
+import type { Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import type { Closer } from './closers.ts';
 import { openPublishing } from './open-publishing.ts';
 import { openQueue } from './open-queue.ts';
 import { openRetention } from './open-retention.ts';
+import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import { openScheduler } from './open-scheduler.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import { openBroker } from './run-services.ts';
@@ -79,7 +81,6 @@ export function makeEngine(parts: EngineParts) {
   const node = makeNode({ store, clock, log, id: hostname(), capacity: config.workers ? pool.slots : null });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
-  const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, attempted: parts.hooks?.deliveryAttempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
@@ -105,7 +106,7 @@ export function makeEngine(parts: EngineParts) {
   const services: readonly BackgroundService[] = [
     { stop: node.stop },
     { start: queueWait.wake, stop: queueWait.stop },
-    { start: orphanedBlobs.wake, stop: orphanedBlobs.stop },
+    started(makeOrphanedBlobs({ store, blobs, clock, log })),
     { start: webhooks.start, stop: webhooks.stop },
     { start: sweeper.wake, stop: sweeper.stop },
     { start: retention.wake, stop: retention.stop },
@@ -117,6 +118,7 @@ export function makeEngine(parts: EngineParts) {
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
     openScheduler({ ...parts, node, clock }),
+    started(makeDiskWatch({ store, directory: places.dataDir, clock, log })),
   ];
   return {
     rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention },
@@ -136,6 +138,9 @@ interface BackgroundService {
   readonly start?: () => void;
   readonly stop: Closer;
 }
+
+/** A service whose work may be due at its start. */
+const started = ({ wake, stop }: Pick<Service, 'wake' | 'stop'>): BackgroundService => ({ start: wake, stop });
 
 /** The pool of threads, whose size follows the settings. */
 function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce }: Store): WorkerPool {

@@ -24,6 +24,7 @@ import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import type { openBackups } from './open-backups.ts';
 import type { Engine } from './engine.ts';
+import { makeDoctor } from '../doctor/examine.ts';
 import { makeReports, watchMachine } from './reports.ts';
 
 export interface OpenAppParts {
@@ -65,6 +66,17 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const closing = () => parts.closing.aborted;
   const machine = { disk, sandbox, browser, backups: parts.backups, ...watchMachine(config, log) };
   const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
+  const doctor = makeDoctor({
+    places: config.places,
+    settings,
+    catalog,
+    problems: live.check,
+    sandbox: async () => sandbox,
+    diskSamples: store.diskSamples.list,
+    daemon: { state: 'running', parts: () => reports.readiness().parts },
+    clock,
+  });
+  draining.addEventListener('abort', () => void doctor.stop());
   const operations = makeOperations({
     store,
     blobs,
@@ -95,6 +107,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     definitions,
     problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
     reports,
+    doctor,
     closing,
     draining,
   });

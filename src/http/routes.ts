@@ -3,6 +3,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
+import { administrationRoutes } from './administration/routes.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
@@ -25,8 +26,6 @@ import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
-import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
-import { collection, collectionWish, retentionReport } from '../wire/retention.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
@@ -40,14 +39,7 @@ import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
 import { timeline } from '../wire/sessions/timeline.ts';
 import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
-import {
-  configuration,
-  database,
-  health,
-  openApiDocument,
-  readiness as readinessShape,
-  status,
-} from '../wire/status.ts';
+import { health, openApiDocument, readiness as readinessShape } from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
@@ -58,8 +50,6 @@ import type { makeAdministration } from './management/admin.ts';
 import { backupRoutes } from './backups/routes.ts';
 import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
 import { makeBudgetHandlers } from './management/budgets.ts';
-import { makeAuditHandlers } from './management/audit.ts';
-import { makeRetentionHandlers } from './management/retention.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFileHandler } from './files/signed-files.ts';
@@ -178,16 +168,12 @@ function managementRoutes(parts: RouteParts): Route[] {
   const { operations, administration: a, runs } = parts;
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
-  const audit = makeAuditHandlers(operations);
-  const retention = makeRetentionHandlers(operations);
   const sessions = makeSessionHandlers(operations);
   const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ofAdmin('GET /api/v1/status', 'How the daemon is doing', { reply: status, handler: a.status }),
-    ofAdmin('GET /api/v1/configuration', 'The settings, and what is wrong with the configuration files', { reply: configuration, handler: a.configuration }),
-    ofAdmin('GET /api/v1/database', 'Figures of the database: its schema, its size, rows of its tables', { reply: database, handler: a.database }),
+    ...administrationRoutes(operations, a),
     ...peopleRoutes(parts),
     ...definitionRoutes(operations),
     ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
@@ -210,10 +196,6 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...questionRoutes(parts),
     ...scheduleRoutes(operations),
     ...webhookRoutes(operations),
-    ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
-    ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),
-    ofAdmin('GET /api/v1/retention', 'Estimate what is old enough to be removed', { reply: retentionReport, handler: retention.get }),
-    ofAdmin('POST /api/v1/retention/collect', 'Begin to remove what is old enough', { body: collectionWish, bodyIsOptional: true, reply: collection, handler: retention.collect }),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),

@@ -20,6 +20,7 @@ import { type Audit, makeAudit } from './audit/audit.ts';
 import { type BackupOperationParts, makeBackupOperations } from './backups/backups.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
+import type { Doctor, ExaminationWish } from './doctor.ts';
 import type { Reports } from './status.ts';
 import { makeLooking } from './looking.ts';
 import { makeRetentionOperations, type RetentionOperationParts } from './retention.ts';
@@ -91,6 +92,7 @@ export interface OperationParts {
   definitions(): Definitions;
   readonly problems: DefinitionParts['problems'];
   readonly reports: Reports;
+  readonly doctor: Doctor;
   /** Whether new turns are refused because the daemon is shutting down. */
   closing(): boolean;
   /** Fires when waiting requests must end because the daemon does. */
@@ -150,6 +152,7 @@ export function makeOperations(parts: OperationParts) {
     getStatus: (_caller: Administrator) => parts.reports.status(),
     getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),
     getDatabase: async (_caller: Administrator) => parts.reports.database(),
+    examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => parts.doctor.examine(wish, signal),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),

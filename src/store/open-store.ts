@@ -23,6 +23,7 @@ import { makeDocuments } from './artifacts/documents.ts';
 import { makeEndRun } from './runs/end-run.ts';
 import { makeErasures } from './sessions/erasures.ts';
 import { makeEvents } from './sessions/events.ts';
+import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeExpireQueued } from './runs/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
@@ -129,6 +130,7 @@ function makeStore(database: Database) {
     shares: makeShares(database),
     manifests: makeManifests(database),
     board: makeBoard(database),
+    diskSamples: makeDiskSamples(database),
     publishJobs: makePublishJobs(database),
     pageRemovals: makePageRemovals(database),
     runs: makeRunVerbs(database, kit),

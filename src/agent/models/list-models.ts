@@ -1,5 +1,6 @@
 // Asks a model endpoint which models it has.
 import { request } from 'undici';
+import { codeOf, messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import { dressOf } from './dress-call.ts';
@@ -8,8 +9,20 @@ import { normalizeBaseUrl } from './open-model.ts';
 const MAX_BYTES = 4 * 1_024 * 1_024;
 const ANTHROPIC_VERSION = '2023-06-01';
 
+/** How an endpoint answered: with its models, in another way, or not at all. */
+export type EndpointAnswer =
+  | { readonly kind: 'listed'; readonly names: readonly string[] }
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'unreachable'; readonly why: string };
+
 /** The names of the endpoint's models; null when it does not report them. Never rejects. */
 export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly string[] | null> {
+  const answer = await askEndpoint(grant, timeoutMs);
+  return answer.kind === 'listed' ? answer.names : null;
+}
+
+/** Asks an endpoint for its models. Never rejects. */
+export async function askEndpoint(grant: ModelGrant, timeoutMs: number): Promise<EndpointAnswer> {
   const { kind, apiKey, baseUrl } = grant;
   const key: Record<string, string> =
     kind === 'anthropic'
@@ -22,11 +35,12 @@ export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<
     const { statusCode, body } = await request(address, { headers: dress.headers(key), signal });
     if (statusCode !== 200) {
       await body.dump();
-      return null;
+      return { kind: 'answered', status: statusCode };
     }
-    return namesIn(await readText(body));
-  } catch {
-    return null;
+    const names = namesIn(await readText(body));
+    return names === null ? { kind: 'answered', status: statusCode } : { kind: 'listed', names };
+  } catch (error) {
+    return { kind: 'unreachable', why: codeOf(error) ?? messageOf(error) };
   }
 }
 
@@ -42,7 +56,16 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 function namesIn(text: string): readonly string[] | null {
-  const list = JSON.parse(text) as JsonValue;
+  const list = parsed(text);
   if (!isJsonObject(list) || !Array.isArray(list['data'])) return null;
   return list['data'].flatMap((model) => (isJsonObject(model) && typeof model['id'] === 'string' ? [model['id']] : []));
+}
+
+/** Null for text that isn't JSON, such as the page of a proxy. */
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,7 @@
 // How the user calls this program from their directory, for lines to paste.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { shellWord } from '../../terminal/shell-word.ts';
 
 /**
  * `errand` if the search path leads to this program, otherwise its launcher as a path: the one next to `script`, or `script`
@@ -50,11 +51,6 @@ export function callOf(name: string, given: PlaceFlags): string {
     return value === undefined ? [] : [flag, shellWord(value)];
   });
   return [name, ...words].join(' ');
-}
-
-/** Quotes a word for a POSIX shell if needed. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function resolved(file: string): string | undefined {

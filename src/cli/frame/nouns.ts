@@ -21,6 +21,15 @@ const GROUPS: readonly NounGroup[] = [
     },
   },
   {
+    heading: 'Administration:',
+    nouns: {
+      doctor: async () => (await import('../nouns/administration/doctor.ts')).addDoctor,
+      gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
+      'support-bundle': async () => (await import('../nouns/administration/support-bundle.ts')).addSupportBundle,
+      service: async () => (await import('../nouns/administration/service.ts')).addService,
+    },
+  },
+  {
     heading: 'People and keys:',
     nouns: {
       users: async () => (await import('../nouns/people/users.ts')).addUsers,
@@ -29,14 +38,6 @@ const GROUPS: readonly NounGroup[] = [
       tokens: async () => (await import('../nouns/people/tokens.ts')).addTokens,
       connections: async () => (await import('../nouns/people/connections.ts')).addConnections,
       audit: async () => (await import('../nouns/people/audit.ts')).addAudit,
-    },
-  },
-  {
-    heading: 'Administration:',
-    nouns: {
-      gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
-      'support-bundle': async () => (await import('../nouns/administration/support-bundle.ts')).addSupportBundle,
-      service: async () => (await import('../nouns/administration/service.ts')).addService,
     },
   },
   {

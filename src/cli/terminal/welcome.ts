@@ -1,5 +1,5 @@
 // The welcome of a new daemon: its administrator, and two ways to try it.
-import { shellWord } from '../frame/command-name.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import type { Created } from '../frame/io.ts';
 
 /** The credentials, which are shown only once. */

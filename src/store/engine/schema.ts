@@ -28,6 +28,7 @@ import { timingOfCalls } from './migrations/021-timing-of-calls.ts';
 import { retention } from './migrations/022-retention.ts';
 import { budgets } from './migrations/023-budgets.ts';
 import { ages } from './migrations/024-ages.ts';
+import { diskSamples } from './migrations/025-disk-samples.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -55,6 +56,7 @@ const MIGRATIONS: readonly string[] = [
   retention,
   budgets,
   ages,
+  diskSamples,
 ];
 
 /** The schema version this code writes. */

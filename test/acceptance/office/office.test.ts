@@ -86,6 +86,8 @@ test.skipIf(!hasTmux)(
     view.press('?');
     await view.until('page before');
     view.press('Escape');
+    // Together, the two keys would be Alt and q.
+    await waitFor(() => !view.screen().includes('page before'));
     view.press('q');
     await view.until('ended 0');
     expect(view.modes()).toBe('0 0 1');

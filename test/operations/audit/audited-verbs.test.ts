@@ -222,6 +222,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getQueue: 'not of a conversation',
   getStatus: 'not of a conversation',
   getConfiguration: 'not of a conversation',
+  examine: 'not of a conversation',
   findId: 'not of a conversation',
   listAuditEntries: 'not of a conversation',
   getAuditHead: 'not of a conversation',

@@ -524,7 +524,9 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
 }
 
 /** A note, and the log with each filter and from each end. */
-async function callAudit({ store: { audit } }: StoreHouse): Promise<void> {
+async function callAudit({ store: { audit, diskSamples } }: StoreHouse): Promise<void> {
+  await diskSamples.record({ freeBytes: 1, freeInodes: null });
+  await diskSamples.list();
   const actor = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
   const target = { targetType: 'session', targetId: 's', sessionId: 's', address: 'socket', requestId: 'r' };
   const entry = { actor, action: 'session.read', ...target };

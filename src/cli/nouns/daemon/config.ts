@@ -6,6 +6,7 @@ import type { ConfigurationWire } from '../../../wire/status.ts';
 import { describeSettings } from '../../../config/config.ts';
 import { checkConfiguration, requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
+import { addConfigSet } from './config-set.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column } from '../../terminal/columns.ts';
@@ -44,6 +45,8 @@ export function addConfig(program: Command, io: Io): void {
     .description('Check every file of the config directory, and the environment. Exits with 78 if there is a problem.')
     .addHelpText('after', '\nExample:\n  errand config check --config-dir /etc/errand')
     .action(act(io, check));
+
+  addConfigSet(config, io);
 }
 
 const ABOUT =

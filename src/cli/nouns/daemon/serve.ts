@@ -10,7 +10,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import { CommandError, type ExitName } from '../../frame/exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from '../../frame/io.ts';
-import { shellWord } from '../../frame/command-name.ts';
+import { shellWord } from '../../../terminal/shell-word.ts';
 import { credentialsText, firstStepsText } from '../../terminal/welcome.ts';
 
 /** In the data directory; only its owner can read it. */

@@ -5,7 +5,7 @@ import { isoTime } from '../../../domain/clock.ts';
 import { requestHeaders } from '../../../webhooks/attempt.ts';
 import { baseStrings } from '../../../webhooks/sign.ts';
 import type { Context } from '../../frame/context.ts';
-import { shellWord } from '../../frame/command-name.ts';
+import { shellWord } from '../../../terminal/shell-word.ts';
 
 /** One attempt. */
 export interface SentRequest {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Created, Daemon, DaemonVerbs } from '../../../../src/cli/frame/io.ts';
-import { shellWord } from '../../../../src/cli/frame/command-name.ts';
+import { shellWord } from '../../../../src/terminal/shell-word.ts';
 import { firstStepsText } from '../../../../src/cli/terminal/welcome.ts';
 import { ErrandError } from '../../../../src/domain/errors.ts';
 import { makeDirectory, run, start, startFakeDaemon } from '../../outside.ts';

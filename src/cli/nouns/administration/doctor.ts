@@ -1,0 +1,96 @@
+// `errand doctor`: examines the whole installation, and says what mends it.
+import type { Command } from 'commander';
+import { isClientFailure } from '../../../client/transport/client-error.ts';
+import { messageOf } from '../../../domain/errors.ts';
+import type { DiagnosisWire, ExaminationWire, ExaminationWishWire } from '../../../wire/doctor.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
+
+interface Options {
+  readonly offline?: true;
+  readonly egress?: true;
+  readonly full?: true;
+}
+
+const CHECKS: readonly Column<DiagnosisWire>[] = [
+  column('no', ({ number }) => number, 9),
+  field('id', 9),
+  state('state', (check) => check.state, 9),
+  { ...field<DiagnosisWire, 'evidence'>('evidence', 9), wraps: true },
+];
+/** In a pipe, a line has its remedy, too. */
+const WITH_REMEDY: readonly Column<DiagnosisWire>[] = [...CHECKS, field('remedy', 9)];
+
+/** Adds the command. */
+export function addDoctor(program: Command, io: Io): void {
+  program
+    .command('doctor')
+    .summary('find what is wrong, and what mends it')
+    .description(ABOUT)
+    .option('--offline', 'examine the files beside a stopped daemon')
+    .option('--egress', 'also show what users and agents can reach')
+    .option('--full', 'search a large database for damage, and look at every stored file, however long it takes')
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, examine));
+}
+
+const ABOUT =
+  'Examine the whole installation: configuration, permissions, disk, clock, database, stored files, sandbox, models, public ' +
+  'address, webhooks, runs, backups and unit. Each check shows what was seen, and the command that mends it. Exits with 8 if ' +
+  'a check fails; warnings do not count.';
+
+const EXAMPLES = `
+Examples:
+  errand doctor
+  errand doctor --offline --full
+  errand doctor -o json | jq '.checks[] | select(.state != "ok")'`;
+
+async function examine(context: Context, { offline, egress, full }: Options): Promise<void> {
+  const wish = { egress: egress === true, full: full === true };
+  const found = await (offline ? examineFiles(context, wish, { state: 'stopped' }) : askDaemon(context, wish));
+  show(context, found);
+  if (found.ok) return;
+  const failed = found.checks.filter((check) => check.state === 'failed').map(({ id }) => id);
+  throw new CommandError('checkFailed', `Not as it should be: ${failed.join(', ')}.`);
+}
+
+/** Where none answers, its files are examined. */
+async function askDaemon(context: Context, wish: Required<ExaminationWishWire>): Promise<ExaminationWire> {
+  try {
+    return await context.client().examine(wish);
+  } catch (error) {
+    if (context.places.url !== null || !isClientFailure(error, 'unreachable')) throw error;
+    return examineFiles(context, wish, { state: 'silent', why: messageOf(error) });
+  }
+}
+
+type Silence = { readonly state: 'stopped' } | { readonly state: 'silent'; readonly why: string };
+
+async function examineFiles(
+  context: Context,
+  wish: Required<ExaminationWishWire>,
+  daemon: Silence,
+): Promise<ExaminationWire> {
+  // Loaded here because the daemon usually examines itself.
+  const { examineOffline } = await import('../../../doctor/offline.ts');
+  const { renderExamination } = await import('../../../http/administration/doctor-wire.ts');
+  const { places, flags, io, signal } = context;
+  const wanted = { egress: wish.egress === true, full: wish.full === true };
+  return renderExamination(
+    await examineOffline({ places, flags, environment: io.environment, daemon }, wanted, signal),
+  );
+}
+
+function show({ out, call, io }: Context, found: ExaminationWire): void {
+  out.list(found.checks, io.terminal.stdout ? CHECKS : WITH_REMEDY, found);
+  if (out.format === 'json' || !io.terminal.stdout) return;
+  const mends = found.checks.filter(({ remedy }) => remedy !== null);
+  if (mends.length === 0) return;
+  const lines = mends.map(({ number, remedy }) => {
+    const commands = remedy!.split('\n').map((line) => line.replaceAll(/\berrand (?=[a-z])/g, `${call} `));
+    return `${String(number).padStart(4)}  ${commands.join('\n      ')}\n`;
+  });
+  out.text(`\nWhat mends it:\n${lines.join('')}`);
+}

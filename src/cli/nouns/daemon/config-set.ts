@@ -1,0 +1,91 @@
+// `errand config set`: changes one setting in errand.yaml, where the daemon takes it up by itself.
+import { chownSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { isClientFailure } from '../../../client/transport/client-error.ts';
+import { codeOf, messageOf } from '../../../domain/errors.ts';
+import { writeAtomically } from '../../../files/blobs/write-atomically.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+
+const USUAL_MODE = 0o644;
+
+/** Adds the verb. */
+export function addConfigSet(config: Command, io: Io): void {
+  config
+    .command('set <setting> [value]')
+    .description(
+      'Change a setting in errand.yaml, and keep everything else in the file. A list is written as JSON. A running daemon ' +
+        'takes it up at once, except "listen".',
+    )
+    .option('--default', 'remove the setting from the file, so that its default is in effect')
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, set));
+}
+
+const EXAMPLES = `
+Examples:
+  errand config set public_url https://errand.example.com
+  errand config set trusted_proxies '["127.0.0.1"]'
+  errand config set model.max_steps --default`;
+
+async function set(
+  context: Context,
+  name: string,
+  value: string | undefined,
+  { default: isDefault }: { readonly default?: true },
+): Promise<void> {
+  if ((value === undefined) !== (isDefault === true))
+    throw new CommandError('usage', 'Give a value, or --default, and not both.');
+  const { writeSetting } = await import('../../../config/write-setting.ts');
+  const file = path.join(await configDirOf(context), 'errand.yaml');
+  const written = writeSetting(textOf(file), name, value ?? null);
+  if (!written.ok) throw new CommandError('usage', written.why);
+  replace(file, written.text);
+  context.out.hint(`${name} is ${value === undefined ? 'at its default' : 'set'} in ${file}.`);
+  await hintAtOverride(context, name);
+}
+
+/** Of the daemon that answers, which may use another directory than this shell would. */
+async function configDirOf({ client, places, flags }: Context): Promise<string> {
+  if (places.url !== null) throw new CommandError('usage', 'The file is on the machine of the daemon: run this there.');
+  if (flags.configDir !== undefined) return places.configDir;
+  try {
+    return (await client().status()).config_dir;
+  } catch (error) {
+    if (isClientFailure(error, 'unreachable')) return places.configDir;
+    throw error;
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw new CommandError('failure', `${file} can't be read: ${messageOf(error)}`);
+  }
+}
+
+function replace(file: string, text: string): void {
+  try {
+    const before = statSync(file, { throwIfNoEntry: false });
+    writeAtomically(file, text, (before?.mode ?? USUAL_MODE) & 0o777);
+    // Root must not take the file away from the daemon.
+    if (before !== undefined && process.getuid?.() === 0) chownSync(file, before.uid, before.gid);
+  } catch (error) {
+    throw new CommandError('failure', `${file} can't be written: ${messageOf(error)}`);
+  }
+}
+
+/** A variable or a flag of the daemon wins over the file. */
+async function hintAtOverride({ client, out }: Context, name: string): Promise<void> {
+  try {
+    const row = (await client().configuration()).settings.find((setting) => setting.name === name);
+    if (row?.origin === 'environment' || row?.origin === 'flag')
+      out.hint(`The daemon was started with ${row.source}, which wins over the file.`);
+  } catch {
+    // Without a daemon, nothing overrides the file yet.
+  }
+}

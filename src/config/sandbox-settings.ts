@@ -1,0 +1,19 @@
+// The sandbox that the settings describe.
+import type { SandboxSettings } from '../agent/sandbox/sandbox.ts';
+import type { Config } from './config.ts';
+
+/** Where bubblewrap is searched for. */
+const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** What a probe for the sandbox needs. */
+export function sandboxSettings({ settings, places }: Pick<Config, 'settings' | 'places'>): SandboxSettings {
+  const { shell } = settings;
+  return {
+    path: PROGRAM_PATH,
+    privateFolders: [places.dataDir, places.configDir],
+    timeoutMs: shell.timeoutSeconds * 1_000,
+    maxOutputBytes: shell.maxOutputKb * 1_024,
+    memoryBytes: shell.memoryMb * 1_048_576,
+    maxProcesses: shell.maxProcesses,
+  };
+}

@@ -1,0 +1,33 @@
+// One check of an examination, and the words that it returns.
+import type { Finding, FindingState } from '../operations/doctor.ts';
+import type { Subject } from './subject.ts';
+
+/** What a check found. */
+export type Found = Pick<Finding, 'state' | 'evidence' | 'remedy'>;
+
+export interface Check {
+  readonly id: string;
+  readonly title: string;
+  /** May throw: a check that can't be made has failed itself. */
+  examine(subject: Subject): Found | Promise<Found>;
+}
+
+export const ok = (evidence: string): Found => ({ state: 'ok', evidence, remedy: null });
+export const skipped = (evidence: string): Found => ({ state: 'skipped', evidence, remedy: null });
+export const warning = (evidence: string, remedy: string): Found => ({ state: 'warning', evidence, remedy });
+export const failed = (evidence: string, remedy: string): Found => ({ state: 'failed', evidence, remedy });
+
+const GRAVITY: Readonly<Record<FindingState, number>> = { failed: 3, warning: 2, ok: 1, skipped: 0 };
+
+/** Several findings of one check as one: the gravest state, its remedies, and the evidence of the grave ones. */
+export function together(found: readonly Found[], allIsWell: string): Found {
+  const grave = found.filter(({ state }) => GRAVITY[state] > GRAVITY.ok);
+  if (grave.length === 0) return ok(allIsWell);
+  const worst = grave.reduce((one, other) => (GRAVITY[other.state] > GRAVITY[one.state] ? other : one));
+  const remedies = [...new Set(grave.flatMap(({ remedy }) => remedy ?? []))];
+  return {
+    state: worst.state,
+    evidence: grave.map(({ evidence }) => evidence).join('; '),
+    remedy: remedies.length === 0 ? null : remedies.join('\n'),
+  };
+}

@@ -1,0 +1,111 @@
+// Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { type Check, failed, ok, skipped, warning } from '../check.ts';
+
+const MEGABYTE = 1_048_576;
+const LARGE_LOG_BYTES = 64 * MEGABYTE;
+/** So much of a file being free is worth giving back. */
+const MANY_FREE = 0.25;
+const MANY_FREE_BYTES = 64 * MEGABYTE;
+
+const database: Check = {
+  id: 'database',
+  title: 'The database',
+  examine: async ({ look }) => {
+    const seen = await look();
+    if (!seen.ok) return failed(`it could not be read: ${seen.why}`, RESTORE);
+    const { pages, pageBytes, faults, schemaVersion, ownVersion } = seen.database;
+    const words = `${inMegabytes(pages * pageBytes)}, version ${schemaVersion}`;
+    if (schemaVersion > ownVersion)
+      return failed(
+        `${words}: this Errand knows versions up to ${ownVersion}`,
+        'install the version of Errand that wrote it, or a newer one',
+      );
+    if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
+    if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, RESTORE);
+    return ok(`${words}, without damage`);
+  },
+};
+
+const RESTORE = 'errand backup restore';
+
+const writeAheadLog: Check = {
+  id: 'wal',
+  title: 'The write-ahead log',
+  examine: ({ places: { dataDir } }) => {
+    const file = path.join(dataDir, 'errand.db-wal');
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
+    return warning(
+      `${inMegabytes(size)}: another process may read an old state of the database`,
+      `fuser -v ${path.join(dataDir, 'errand.db')}`,
+    );
+  },
+};
+
+const freePages: Check = {
+  id: 'free_pages',
+  title: 'Space that the database could give back',
+  examine: async ({ look }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const { pages, freePages: free, pageBytes } = seen.database;
+    const words = `${inMegabytes(free * pageBytes)} of ${inMegabytes(pages * pageBytes)}`;
+    if (free * pageBytes < MANY_FREE_BYTES || free / pages < MANY_FREE) return ok(words);
+    return warning(words, 'errand gc');
+  },
+};
+
+const blobs: Check = {
+  id: 'blobs',
+  title: 'Stored files against their rows',
+  examine: async ({ look }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const { named, missing, wrong, examples, isWhole } = seen.blobs;
+    const words = `${named}${isWhole ? '' : ' of more (all with --full)'} looked at`;
+    if (missing + wrong === 0) return ok(`${words}, all there`);
+    const evidence = `${words}: ${missing} missing, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
+    return failed(evidence, 'restore them to blobs/ from a backup: errand backup restore');
+  },
+};
+
+const runs: Check = {
+  id: 'runs',
+  title: 'Runs that make no progress',
+  examine: async ({ look, clock }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const { stuck } = seen.database;
+    if (stuck.length === 0) return ok('there are none');
+    const minutes = (since: number) => Math.floor((clock.now() - since) / 60_000);
+    const evidence = stuck.map(({ id, status, since }) => `${id} ${status} without an event for ${minutes(since)} min`);
+    return warning(evidence.join('; '), stuck.map(({ id }) => `errand runs stop ${id}`).join('\n'));
+  },
+};
+
+const webhooks: Check = {
+  id: 'webhooks',
+  title: 'Webhooks that fail',
+  examine: async ({ look }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const failing = seen.database.webhooks;
+    if (failing.length === 0) return ok('there are none');
+    const evidence = failing.map(({ name, failures, disabledReason }) =>
+      disabledReason === null ? `${name}: ${failures} failures in a row` : `${name} was disabled: ${disabledReason}`,
+    );
+    const [first] = failing;
+    const isDisabled = failing.filter(({ disabledReason }) => disabledReason !== null);
+    const remedies = isDisabled.map(({ id }) => `errand webhooks enable ${id}`);
+    return warning(
+      evidence.join('; '),
+      remedies.length > 0 ? remedies.join('\n') : `errand webhooks deliveries ${first!.id}`,
+    );
+  },
+};
+
+const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
+
+export const DATA_CHECKS: readonly Check[] = [database, writeAheadLog, freePages, blobs, runs, webhooks];

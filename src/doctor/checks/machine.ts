@@ -1,0 +1,110 @@
+// Checks of the machine: Node.js, open files, the disk and how fast it fills, the clock.
+import { statfsSync } from 'node:fs';
+import { adviceOnDescriptors } from '../../files/descriptor-limit.ts';
+import { type DiskSample } from '../../store/inspection/disk-samples.ts';
+import { VERSION } from '../../version.ts';
+import { type Check, failed, type Found, ok, skipped, warning } from '../check.ts';
+import type { Subject } from '../subject.ts';
+
+const HOUR_MS = 3_600_000;
+const MEGABYTE = 1_048_576;
+/** A rate over less time says little. */
+const MIN_SPAN_MS = 6 * HOUR_MS;
+/** A disk that is full within this time needs someone. */
+const SOON_MS = 7 * 24 * HOUR_MS;
+const FEW_INODES = 0.05;
+/** Clocks of file systems and databases are a little coarse. */
+const CLOCK_SLACK_MS = 60_000;
+
+const node: Check = {
+  id: 'node',
+  title: 'Node.js and open files',
+  examine: () => {
+    const evidence = `Errand ${VERSION} on Node ${process.versions.node}, ${process.execPath}`;
+    const advice = adviceOnDescriptors();
+    return advice === null
+      ? ok(evidence)
+      : warning(`${evidence}; ${advice}`, 'systemctl edit errand  # [Service] LimitNOFILE=65536');
+  },
+};
+
+const disk: Check = {
+  id: 'disk',
+  title: 'Free space, and how fast it goes',
+  examine: async (subject) => {
+    const { dataDir } = subject.places;
+    const { bavail, bsize, blocks } = statfsSync(dataDir);
+    const free = bavail * bsize;
+    const { keepFreeMb } = subject.settings().disk;
+    const words = `${inMegabytes(free)} of ${inMegabytes(blocks * bsize)} are free for ${dataDir}`;
+    const rest = free - keepFreeMb * MEGABYTE;
+    if (rest < 0) return failed(`${words}, and ${keepFreeMb} MB are to stay free: new turns are refused`, FREE_SPACE);
+    return withRate(await rateOf(subject, ({ freeBytes }) => freeBytes), rest, {
+      words,
+      perDay: (bytes) => `${inMegabytes(bytes)} a day`,
+      remedy: FREE_SPACE,
+    });
+  },
+};
+
+const FREE_SPACE = 'errand gc';
+
+const inodes: Check = {
+  id: 'inodes',
+  title: 'Free inodes, and how fast they go',
+  examine: async (subject) => {
+    const { files, ffree } = statfsSync(subject.places.dataDir);
+    if (files === 0) return skipped('the file system has no fixed number of inodes');
+    const words = `${ffree} of ${files} are free`;
+    if (ffree / files < FEW_INODES) return failed(words, FREE_SPACE);
+    return withRate(await rateOf(subject, ({ freeInodes }) => freeInodes), ffree, {
+      words,
+      perDay: (count) => `${Math.ceil(count)} a day`,
+      remedy: FREE_SPACE,
+    });
+  },
+};
+
+/** What goes per millisecond; null when that isn't known yet. */
+async function rateOf({ diskSamples }: Subject, value: (sample: DiskSample) => number | null): Promise<number | null> {
+  const samples = await diskSamples();
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined || last.at - first.at < MIN_SPAN_MS) return null;
+  const [before, after] = [value(first), value(last)];
+  return before === null || after === null ? null : (before - after) / (last.at - first.at);
+}
+
+interface Filling {
+  readonly words: string;
+  readonly perDay: (amount: number) => string;
+  readonly remedy: string;
+}
+
+function withRate(perMs: number | null, rest: number, { words, perDay, remedy }: Filling): Found {
+  if (perMs === null) return ok(`${words}; the rate is known after some hours of running`);
+  if (perMs <= 0) return ok(`${words}, and no fewer than a week ago or at the first measurement`);
+  const leftMs = rest / perMs;
+  const evidence = `${words}, ${perDay(perMs * 24 * HOUR_MS)} go: enough for ${Math.floor(leftMs / (24 * HOUR_MS))} days`;
+  return leftMs < SOON_MS ? warning(evidence, remedy) : ok(evidence);
+}
+
+const inMegabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE).toLocaleString('en')} MB`;
+
+const clock: Check = {
+  id: 'clock',
+  title: 'The clock',
+  examine: async ({ clock: { now }, look }) => {
+    const at = now();
+    const seen = await look();
+    const newest = seen.ok ? seen.database.newestEventAt : null;
+    const words = `it is ${new Date(at).toISOString()}`;
+    if (newest === null || newest <= at + CLOCK_SLACK_MS) return ok(words);
+    const ahead = Math.round((newest - at) / 1_000);
+    return failed(
+      `${words}, and the newest event is ${ahead} s later: the clock was set back`,
+      'timedatectl set-ntp true',
+    );
+  },
+};
+
+export const MACHINE_CHECKS: readonly Check[] = [node, disk, inodes, clock];

@@ -1,0 +1,146 @@
+// Checks of what the daemon reaches: the sandbox of its agents, model endpoints, its own public address, and everything else.
+import { request } from 'undici';
+import { askEndpoint } from '../../agent/models/list-models.ts';
+import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../domain/egress.ts';
+import { usesTls } from '../../domain/settings.ts';
+import { publicUrlFor } from '../../config/listen-address.ts';
+import { codeOf, messageOf } from '../../domain/errors.ts';
+import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
+import { mayConnect, mayUsePort } from '../../outbound/address-rules.ts';
+import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+
+const ANSWER_MS = 5_000;
+
+const sandbox: Check = {
+  id: 'sandbox',
+  title: "The agents' sandbox",
+  examine: async ({ sandbox: probe }) => {
+    const found = await probe();
+    if (!found.ok) {
+      const isMissing = found.why.startsWith('bubblewrap is not installed');
+      return warning(found.why, isMissing ? 'apt-get install bubblewrap' : SANDBOX_HELP);
+    }
+    const { groups, bwrap } = found.grant;
+    const words = `${bwrap} confines commands`;
+    if (groups !== null) return ok(`${words}, and control groups limit their memory`);
+    return ok(`${words}; their memory is watched from outside, as no control group is delegated`);
+  },
+};
+
+const SANDBOX_HELP =
+  'sysctl -w user.max_user_namespaces=15000  # unless the evidence names another way; then restart the daemon';
+
+const models: Check = {
+  id: 'models',
+  title: 'Model endpoints',
+  examine: async ({ catalog }) => {
+    const { endpoints, models: all } = catalog();
+    const used = [...endpoints.values()].filter(({ kind }) => kind !== 'offline');
+    if (used.length === 0)
+      return warning(
+        'only the built-in offline engine, which is no language model',
+        'errand config check  # after you named a model server in models.yaml',
+      );
+    const found = await Promise.all(
+      used.map(async (endpoint): Promise<Found> => {
+        const names = [...all.values()].filter((model) => model.endpoint === endpoint.name);
+        const [first] = names;
+        if (first === undefined) return ok(`${endpoint.name} has no models`);
+        const answer = await askEndpoint(grantModel(resolveModel(catalog(), first.name)!), ANSWER_MS);
+        const place = `${endpoint.name} at ${endpoint.baseUrl}`;
+        if (answer.kind === 'unreachable')
+          return failed(
+            `${place} can't be reached (${answer.why})`,
+            `errand models check ${first.name}  # once its server runs and base_url in models.yaml is right`,
+          );
+        if (answer.kind === 'answered' && [401, 403].includes(answer.status))
+          return failed(
+            `${place} refuses the key (${answer.status})`,
+            `errand models check ${first.name}  # once api_key_file in models.yaml holds a valid key`,
+          );
+        if (answer.kind !== 'listed') return ok(`${place} answers`);
+        const absent = names.filter(({ model }) => !answer.names.includes(model)).map(({ model }) => model);
+        if (absent.length === 0) return ok(`${place} has its models`);
+        return warning(`${place} doesn't list ${absent.join(', ')}`, `errand models check ${first.name}`);
+      }),
+    );
+    return together(found, `${used.map(({ name }) => name).join(', ')} answer`);
+  },
+};
+
+const publicUrl: Check = {
+  id: 'public_url',
+  title: 'The public address, from here',
+  examine: async ({ settings, daemon }) => {
+    const { publicUrl: url } = settings();
+    if (daemon.state !== 'running') return skipped('no daemon is running');
+    const why = await whyNotErrand(url);
+    if (why === null) return ok(`${url} leads to Errand`);
+    const usual = publicUrlFor({ listen: settings().listen, isSecure: usesTls(settings()) });
+    const isUsualBetter = usual !== url && (await whyNotErrand(usual)) === null;
+    const remedies = isUsualBetter
+      ? [`errand config set public_url --default  # ${usual} answers`, PUBLIC_URL]
+      : [PUBLIC_URL];
+    return failed(`${url} ${why}`, remedies.join('\n'));
+  },
+};
+
+const PUBLIC_URL = 'errand config set public_url https://errand.example.com  # the address that clients use';
+const HEALTH_CHARACTERS = 100;
+
+/** Why an address doesn't lead to Errand; null when it does. */
+async function whyNotErrand(url: string): Promise<string | null> {
+  try {
+    const { statusCode, body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const text = await body.text();
+    const isHealth = statusCode === 200 && text.slice(0, HEALTH_CHARACTERS).includes('"status":"ok"');
+    return isHealth ? null : `answers ${statusCode}, and not as Errand does`;
+  } catch (error) {
+    return `can't be reached from here (${codeOf(error) ?? messageOf(error)})`;
+  }
+}
+
+/** What should be closed unless someone wants it open. */
+const SENSITIVE = {
+  'this machine': ['127.0.0.1', '::1'],
+  'private networks': ['10.0.0.1', '172.16.0.1', '192.168.0.1', 'fd00::1'],
+  'cloud metadata': ['169.254.169.254', 'fd00:ec2::254'],
+} as const;
+
+const egress: Check = {
+  id: 'egress',
+  title: 'What users and agents can reach',
+  examine: ({ settings, wish }) => {
+    if (!wish.egress) return skipped('only with --egress');
+    const { allow } = settings().egress;
+    const rules = allow.length === 0 ? 'no exceptions' : allow.map(wordsOfRule).join('; ');
+    const open = Object.entries(SENSITIVE).flatMap(([what, addresses]) => {
+      const purposes = EGRESS_PURPOSES.filter((purpose) => addresses.some((at) => isOpen(allow, purpose, at)));
+      return purposes.length === 0 ? [] : [{ what, purposes }];
+    });
+    const words = `the public internet on ports 80 and 443; ${rules}`;
+    if (open.length === 0) return ok(`${words}; this machine, private networks and cloud metadata are closed`);
+    const listed = open.map(({ what, purposes }) => `${what} (${purposes.join(', ')})`).join(', ');
+    const evidence = `${words}; open: ${listed}`;
+    const isMetadata = open.some(({ what }) => what === 'cloud metadata');
+    return isMetadata
+      ? warning(evidence, "errand config set egress.allow '[]'  # or narrower exceptions")
+      : ok(evidence);
+  },
+};
+
+/** Whether any port is open, as far as the rules name ports; web ports otherwise. */
+function isOpen(allow: readonly EgressRule[], purpose: EgressPurpose, address: string): boolean {
+  const ports = new Set([80, 443, ...allow.flatMap((rule) => rule.ports ?? [])]);
+  return [...ports].some((port) => {
+    const place = { host: address, port };
+    const policy = { purpose, allow };
+    return mayUsePort(policy, place) && mayConnect(policy, place, address);
+  });
+}
+
+function wordsOfRule({ cidr, host, ports, for: purposes }: EgressRule): string {
+  return `${cidr ?? host} ${ports === null ? 'on all ports' : `on ${ports.join(', ')}`} for ${purposes.join(', ')}`;
+}
+
+export const REACH_CHECKS: readonly Check[] = [sandbox, models, publicUrl, egress];

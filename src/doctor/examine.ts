@@ -1,0 +1,61 @@
+// Examines an installation: every check in its order, each with a deadline and alone in its failure.
+import path from 'node:path';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import type { Doctor, ExaminationWish, Finding } from '../operations/doctor.ts';
+import type { Check, Found } from './check.ts';
+import { DATA_CHECKS } from './checks/data.ts';
+import { FILE_CHECKS } from './checks/files.ts';
+import { MACHINE_CHECKS } from './checks/machine.ts';
+import { REACH_CHECKS } from './checks/reach.ts';
+import { SERVICE_CHECKS } from './checks/service.ts';
+import { type Look, makeLooker } from './look.ts';
+import type { Installation, Subject } from './subject.ts';
+
+/** In the order in which they are shown. Their ids stay the same; new ones are added where they belong. */
+export const CHECKS: readonly Check[] = [
+  ...SERVICE_CHECKS,
+  ...FILE_CHECKS,
+  ...MACHINE_CHECKS,
+  ...DATA_CHECKS,
+  ...REACH_CHECKS,
+];
+
+/** Silence of a run that is longer than any model or tool may take. */
+const SILENCE_MS = 3_600_000;
+
+/** Makes the doctor of an installation. `stop` ends an examination in progress. */
+export function makeDoctor(installation: Installation): Doctor & { stop(): Promise<void> } {
+  const { places, clock } = installation;
+  const looker = makeLooker(clock);
+  let isBusy = false;
+
+  async function examine(wish: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
+    if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
+    isBusy = true;
+    try {
+      const task = {
+        file: path.join(places.dataDir, 'errand.db'),
+        blobs: path.join(places.dataDir, 'blobs'),
+        silentSince: clock.now() - SILENCE_MS,
+        full: wish.full,
+      };
+      let look: Promise<Look> | undefined;
+      const subject: Subject = { ...installation, wish, signal, look: () => (look ??= looker.look(task, signal)) };
+      return await Promise.all(CHECKS.map((check) => perform(check, subject)));
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  return { examine, stop: looker.stop };
+}
+
+async function perform({ id, title, examine }: Check, subject: Subject): Promise<Finding> {
+  let found: Found;
+  try {
+    found = await examine(subject);
+  } catch (error) {
+    found = { state: 'failed', evidence: `this could not be examined: ${messageOf(error)}`, remedy: null };
+  }
+  return { id, title, ...found };
+}

@@ -1,0 +1,39 @@
+// What is examined: an installation, by its running daemon or beside a stopped one.
+import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
+import type { Catalog } from '../catalog/kinds/models.ts';
+import type { Problem } from '../catalog/reading/problem.ts';
+import type { Places } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { ExaminationWish } from '../operations/doctor.ts';
+import type { PartReport } from '../operations/status.ts';
+import type { Look } from './look.ts';
+import type { DiskSample } from '../store/inspection/disk-samples.ts';
+
+/** The daemon of an installation: it examines itself, was stopped, or should answer and doesn't. */
+export type DaemonState =
+  | { readonly state: 'running'; parts(): readonly PartReport[] }
+  | { readonly state: 'stopped' }
+  | { readonly state: 'silent'; readonly why: string };
+
+/** What the examiner knows of the installation before it looks. */
+export interface Installation {
+  readonly places: Places;
+  settings(): Settings;
+  catalog(): Catalog;
+  /** The problems of the configuration files now. */
+  problems(): readonly Problem[];
+  sandbox(): Promise<SandboxProbe>;
+  /** Hourly, oldest first; empty beside a stopped daemon. */
+  diskSamples(): Promise<readonly DiskSample[]>;
+  readonly daemon: DaemonState;
+  readonly clock: Clock;
+}
+
+/** One examination. */
+export interface Subject extends Installation {
+  readonly wish: ExaminationWish;
+  /** The database and the blobs, looked at once for all checks. */
+  look(): Promise<Look>;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,99 @@
+// What an examination reads from the database: on a connection of its own, which only reads, in a thread or beside a stopped
+// daemon. Here whole tables may be read.
+import Connection from 'better-sqlite3';
+import { SCHEMA_VERSION } from '../engine/schema.ts';
+
+/** A run that makes no progress. */
+export interface StuckRun {
+  readonly id: string;
+  readonly status: string;
+  /** Its last event, epoch ms. */
+  readonly since: number;
+}
+
+export interface FailingWebhook {
+  readonly id: number;
+  readonly name: string;
+  readonly failures: number;
+  /** Why the daemon disabled it; null while it is enabled. */
+  readonly disabledReason: string | null;
+}
+
+export interface Inspection {
+  readonly schemaVersion: number;
+  /** The version that this code writes. */
+  readonly ownVersion: number;
+  readonly pages: number;
+  readonly freePages: number;
+  readonly pageBytes: number;
+  /** What SQLite finds wrong; null when the file was too large to examine. */
+  readonly faults: readonly string[] | null;
+  /** The newest event; null without events. */
+  readonly newestEventAt: number | null;
+  readonly stuck: readonly StuckRun[];
+  readonly webhooks: readonly FailingWebhook[];
+}
+
+export interface InspectionWish {
+  readonly file: string;
+  /** Larger files are not searched for damage. */
+  readonly maxCheckedBytes: number;
+  /** Unfinished runs without an event since then are stuck. */
+  readonly silentSince: number;
+}
+
+const MAX_FAULTS = 10;
+const MAX_NAMED = 10;
+const BUSY_MS = 5_000;
+
+/** Reads all of it. Throws what SQLite throws: the file may be anything. */
+export function inspect({ file, maxCheckedBytes, silentSince }: InspectionWish): Inspection {
+  const connection = new Connection(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
+  try {
+    const number = (pragma: string) => connection.pragma(pragma, { simple: true }) as number;
+    const pages = number('page_count');
+    const pageBytes = number('page_size');
+    const schemaVersion = number('user_version');
+    const isKnown = schemaVersion === SCHEMA_VERSION;
+    return {
+      schemaVersion,
+      ownVersion: SCHEMA_VERSION,
+      pages,
+      freePages: number('freelist_count'),
+      pageBytes,
+      faults: pages * pageBytes > maxCheckedBytes ? null : faultsOf(connection),
+      newestEventAt: isKnown ? newestEventOf(connection) : null,
+      stuck: isKnown ? stuckIn(connection, silentSince) : [],
+      webhooks: isKnown ? failingIn(connection) : [],
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+function faultsOf(connection: Connection.Database): string[] {
+  const rows = connection.pragma(`quick_check(${MAX_FAULTS})`) as { quick_check: string }[];
+  return rows.map((row) => row.quick_check).filter((words) => words !== 'ok');
+}
+
+function newestEventOf(connection: Connection.Database): number | null {
+  const sql = 'SELECT created_at AS at FROM events ORDER BY id DESC LIMIT 1';
+  return connection.prepare<[], { at: number }>(sql).get()?.at ?? null;
+}
+
+/** Those that execute or are queued; one that waits for its user does so by right. */
+function stuckIn(connection: Connection.Database, silentSince: number): StuckRun[] {
+  const lastEvent = 'SELECT e.created_at FROM events e WHERE e.run_seq = r.seq ORDER BY e.stream_seq DESC LIMIT 1';
+  const sql = `SELECT id, status, since FROM (
+      SELECT r.id, r.status, coalesce((${lastEvent}), r.created_at) AS since
+      FROM runs r WHERE r.status IN ('queued', 'running', 'finalizing')) AS unfinished
+    WHERE since < ? ORDER BY since LIMIT ${MAX_NAMED}`;
+  return connection.prepare<[number], StuckRun>(sql).all(silentSince);
+}
+
+function failingIn(connection: Connection.Database): FailingWebhook[] {
+  const sql = `SELECT id, name, failures, disabled_reason AS disabledReason FROM webhooks
+    WHERE disabled_reason IS NOT NULL OR (failing_since IS NOT NULL AND enabled = 1)
+    ORDER BY disabled_reason IS NULL, id LIMIT ${MAX_NAMED}`;
+  return connection.prepare<[], FailingWebhook>(sql).all();
+}

@@ -1,0 +1,303 @@
+import { chmodSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Catalog } from '../../src/catalog/kinds/models.ts';
+import type { Subject } from '../../src/doctor/subject.ts';
+import type { EgressRule } from '../../src/domain/egress.ts';
+import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
+import { aSubject, examined, WELL } from '../support/doctor/subject.ts';
+import { SETTINGS } from '../support/http/http-house.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW = fakeClock().now();
+
+const seeing = (database: object, blobs: object = {}): Partial<Subject> => ({
+  look: async () => ({ ok: true, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
+});
+const set = (settings: object): Partial<Subject> => ({
+  settings: () => ({ ...SETTINGS, disk: { keepFreeMb: 0 }, ...settings }),
+});
+const anEndpoint = (baseUrl: string): Partial<Subject> => ({
+  catalog: () =>
+    ({
+      endpoints: new Map([
+        ['local', { name: 'local', kind: 'openai', baseUrl, apiKey: null, extras: NO_EXTRAS, maxInFlight: null }],
+      ]),
+      models: new Map([['qwen', { name: 'qwen', endpoint: 'local', model: 'qwen3' }]]),
+      scenarios: new Map(),
+      defaultScenario: '',
+    }) as unknown as Catalog,
+});
+const file = (subject: Subject, name: string) => path.join(subject.places.dataDir, name);
+
+test.each([
+  'daemon',
+  'configuration',
+  'permissions',
+  'master_key',
+  'first_credentials',
+  'node',
+  'disk',
+  'inodes',
+  'clock',
+  'database',
+  'wal',
+  'free_pages',
+  'blobs',
+  'runs',
+  'webhooks',
+  'sandbox',
+  'public_url',
+  'egress',
+])('where all is well, %s needs nobody', async (id) => {
+  const found = await examined(id, aSubject());
+  expect(found).toMatchObject({ state: expect.stringMatching(/^(ok|skipped)$/), remedy: null });
+  expect(found.evidence).not.toBe('');
+});
+
+interface Fault {
+  readonly id: string;
+  readonly changes?: Partial<Subject>;
+  readonly before?: (subject: Subject) => void;
+  readonly state: string;
+  readonly evidence: RegExp;
+  readonly remedy: RegExp;
+}
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'a daemon that does not answer': {
+    id: 'daemon',
+    changes: { daemon: { state: 'silent', why: 'No daemon answers at /x.' } },
+    state: 'failed',
+    evidence: /^No daemon answers at \/x\.$/,
+    remedy: /^systemctl start errand/,
+  },
+  'a part that is degraded': {
+    id: 'daemon',
+    changes: {
+      daemon: { state: 'running', parts: () => [{ name: 'tls', state: 'degraded', detail: 'it expires soon' }] },
+    },
+    state: 'warning',
+    evidence: /^tls: it expires soon$/,
+    remedy: /^errand status$/,
+  },
+  'a broken file': {
+    id: 'configuration',
+    changes: { problems: () => [{ file: 'errand.yaml', line: 3, column: 1, message: 'is not a setting' }] },
+    state: 'failed',
+    evidence: /errand\.yaml:3:1/,
+    remedy: /^errand config check$/,
+  },
+  'a data directory that others can enter': {
+    id: 'permissions',
+    before: ({ places }) => chmodSync(places.dataDir, 0o755),
+    state: 'failed',
+    evidence: /has mode 0755$/,
+    remedy: /^chmod 700 \//,
+  },
+  'a key that others can read': {
+    id: 'permissions',
+    before: (subject) => chmodSync(file(subject, 'master.key'), 0o644),
+    state: 'failed',
+    evidence: /master\.key has mode 0644$/,
+    remedy: /^chmod 600 \/.*master\.key$/,
+  },
+  'a configuration that others can write': {
+    id: 'permissions',
+    before: ({ places }) => chmodSync(places.configDir, 0o777),
+    state: 'failed',
+    evidence: /config has mode 0777$/,
+    remedy: /^chmod go-w \//,
+  },
+  'a master key that is missing': {
+    id: 'master_key',
+    before: (subject) => rmSync(file(subject, 'master.key')),
+    state: 'failed',
+    evidence: /master\.key is missing: restore it from a backup$/,
+    remedy: /^errand init --new-master-key/,
+  },
+  'a master key that was cut': {
+    id: 'master_key',
+    before: (subject) => truncateSync(file(subject, 'master.key'), 5),
+    state: 'failed',
+    evidence: /master\.key has 5 bytes in place of 32/,
+    remedy: /^errand init --new-master-key/,
+  },
+  'credentials that were left': {
+    id: 'first_credentials',
+    before: (subject) => writeFileSync(file(subject, 'first-credentials'), 'x', { mode: 0o600 }),
+    state: 'warning',
+    evidence: /first-credentials still contains it/,
+    remedy: /^rm \/.*first-credentials$/,
+  },
+  'a disk that is almost full': {
+    id: 'disk',
+    changes: set({ disk: { keepFreeMb: 1e12 } }),
+    state: 'failed',
+    evidence: /are to stay free: new turns are refused$/,
+    remedy: /^errand gc$/,
+  },
+  'a disk that is full within days': {
+    id: 'disk',
+    changes: {
+      diskSamples: async () => [
+        { at: NOW - 12 * HOUR_MS, freeBytes: 1e16, freeInodes: null },
+        { at: NOW, freeBytes: 1e11, freeInodes: null },
+      ],
+    },
+    state: 'warning',
+    evidence: /MB a day go: enough for 0 days$/,
+    remedy: /^errand gc$/,
+  },
+  'inodes that are gone within days': {
+    id: 'inodes',
+    changes: {
+      diskSamples: async () => [
+        { at: NOW - 12 * HOUR_MS, freeBytes: 1, freeInodes: 1e12 },
+        { at: NOW, freeBytes: 1, freeInodes: 1e6 },
+      ],
+    },
+    state: 'warning',
+    evidence: /a day go: enough for 0 days$/,
+    remedy: /^errand gc$/,
+  },
+  'a clock that was set back': {
+    id: 'clock',
+    changes: seeing({ newestEventAt: NOW + HOUR_MS }),
+    state: 'failed',
+    evidence: /the newest event is 3600 s later/,
+    remedy: /^timedatectl/,
+  },
+  'a database that is no database': {
+    id: 'database',
+    changes: { look: async () => ({ ok: false, why: 'file is not a database' }) },
+    state: 'failed',
+    evidence: /file is not a database/,
+    remedy: /^errand backup restore$/,
+  },
+  'a damaged database': {
+    id: 'database',
+    changes: seeing({ faults: ['row 3 missing from index runs_by_key'] }),
+    state: 'failed',
+    evidence: /damaged: row 3 missing from index/,
+    remedy: /^errand backup restore$/,
+  },
+  'the database of a newer version': {
+    id: 'database',
+    changes: seeing({ schemaVersion: 10 }),
+    state: 'failed',
+    evidence: /version 10: this Errand knows versions up to 9$/,
+    remedy: /newer/,
+  },
+  'a log that can only grow': {
+    id: 'wal',
+    before: (subject) => {
+      writeFileSync(file(subject, 'errand.db-wal'), '');
+      truncateSync(file(subject, 'errand.db-wal'), 80 * 1_048_576);
+    },
+    state: 'warning',
+    evidence: /^80 MB/,
+    remedy: /^fuser -v \/.*errand\.db$/,
+  },
+  'a database of free pages': {
+    id: 'free_pages',
+    changes: seeing({ pages: 100_000, freePages: 60_000 }),
+    state: 'warning',
+    evidence: /^234 MB of 391 MB$/,
+    remedy: /^errand gc$/,
+  },
+  'a blob that is gone': {
+    id: 'blobs',
+    changes: seeing({}, { missing: 1, wrong: 2, examples: ['ab12'] }),
+    state: 'failed',
+    evidence: /1 missing, 2 of the wrong size, such as ab12$/,
+    remedy: /errand backup restore/,
+  },
+  'a run that is stuck': {
+    id: 'runs',
+    changes: seeing({ stuck: [{ id: 'r1', status: 'running', since: NOW - 2 * HOUR_MS }] }),
+    state: 'warning',
+    evidence: /^r1 running without an event for 120 min$/,
+    remedy: /^errand runs stop r1$/,
+  },
+  'a webhook that the daemon disabled': {
+    id: 'webhooks',
+    changes: seeing({ webhooks: [{ id: 7, name: 'chat', failures: 40, disabledReason: 'it failed for 3 days' }] }),
+    state: 'warning',
+    evidence: /^chat was disabled: it failed for 3 days$/,
+    remedy: /^errand webhooks enable 7$/,
+  },
+  'a machine without a sandbox': {
+    id: 'sandbox',
+    changes: { sandbox: async () => ({ ok: false, why: 'bubblewrap is not installed (Debian: …).' }) },
+    state: 'warning',
+    evidence: /^bubblewrap is not installed/,
+    remedy: /^apt-get install bubblewrap$/,
+  },
+  'an endpoint that is not there': {
+    id: 'models',
+    changes: anEndpoint('http://127.0.0.77:9/v1'),
+    state: 'failed',
+    evidence: /^local at http:\/\/127\.0\.0\.77:9\/v1 can't be reached \(ECONNREFUSED\)$/,
+    remedy: /^errand models check qwen/,
+  },
+  'no model at all': {
+    id: 'models',
+    state: 'warning',
+    evidence: /offline engine/,
+    remedy: /models\.yaml/,
+  },
+  'a public address that leads nowhere': {
+    id: 'public_url',
+    changes: { ...set({ publicUrl: 'http://127.0.0.77:9' }), daemon: { state: 'running', parts: () => [] } },
+    state: 'failed',
+    evidence: /can't be reached from here \(ECONNREFUSED\)$/,
+    remedy: /^errand config set public_url /,
+  },
+  'a rule that opens cloud metadata': {
+    id: 'egress',
+    changes: {
+      ...set({
+        egress: {
+          allow: [{ cidr: '169.254.0.0/16', host: null, ports: null, for: ['web_fetch'] } satisfies EgressRule],
+        },
+      }),
+      wish: { egress: true, full: false },
+    },
+    state: 'warning',
+    evidence: /open: cloud metadata \(web_fetch\)$/,
+    remedy: /^errand config set egress\.allow/,
+  },
+};
+
+test.each(Object.entries(FAULTS))(
+  '%s is found, with what mends it',
+  async (_, { id, changes, before, ...expected }) => {
+    const subject = aSubject(changes);
+    before?.(subject);
+    const found = await examined(id, subject);
+    expect(found).toMatchObject({
+      state: expected.state,
+      evidence: expect.stringMatching(expected.evidence),
+      remedy: expect.stringMatching(expected.remedy),
+    });
+  },
+);
+
+test('private networks that a rule opens are shown, and are no fault', async () => {
+  const rule: EgressRule = { cidr: '10.0.0.0/8', host: null, ports: [8080], for: ['mcp', 'webhook'] };
+  const found = await examined(
+    'egress',
+    aSubject({ ...set({ egress: { allow: [rule] } }), wish: { egress: true, full: false } }),
+  );
+  expect(found.state).toBe('ok');
+  expect(found.evidence).toContain('10.0.0.0/8 on 8080 for mcp, webhook');
+  expect(found.evidence).toContain('open: private networks (mcp, webhook)');
+});
+
+test('a disk without enough measurements has no rate yet', async () => {
+  const sample = { at: NOW, freeBytes: 1e12, freeInodes: null };
+  const found = await examined('disk', aSubject({ diskSamples: async () => [sample] }));
+  expect(found).toMatchObject({ state: 'ok', evidence: expect.stringContaining('the rate is known after some hours') });
+});

@@ -1,0 +1,66 @@
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeLooker } from '../../src/doctor/look.ts';
+import { blobPath } from '../../src/files/blobs/blob-place.ts';
+import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+
+const SIGNAL = new AbortController().signal;
+
+function looker() {
+  const { look, stop } = makeLooker(fakeClock());
+  onTestFinished(stop);
+  return (file: string, blobs: string) =>
+    look({ file, blobs, silentSince: Date.parse('2026-03-01'), full: false }, SIGNAL);
+}
+
+async function withFiles() {
+  const blobs = temporaryDirectory();
+  const stored = await openBlobStore(blobs);
+  const hold = stored.hold();
+  const keys = [await hold.put(Buffer.from('a tide table')), await hold.put(Buffer.from('a chart'))];
+  const house = await storeHouse();
+  const attachments = keys.map((sha256, at) => ({
+    id: `a${at}`,
+    name: `${at}.txt`,
+    path: `attachments/a${at}/${at}.txt`,
+    workspacePath: `/uploads/${at}.txt`,
+    mimeType: 'text/plain',
+    size: at === 0 ? 12 : 7,
+    sha256,
+    shown: null,
+  }));
+  await house.accept({ attachments: attachments as never });
+  hold.release();
+  return { house, blobs, keys };
+}
+
+test('a look reads the database and finds the files that rows name', async () => {
+  const { house, blobs } = await withFiles();
+  const seen = await looker()(house.file, blobs);
+  expect(seen).toMatchObject({
+    ok: true,
+    database: { faults: [], stuck: [], webhooks: [], newestEventAt: house.clock.now() },
+    blobs: { named: 2, missing: 0, wrong: 0, examples: [], isWhole: true },
+  });
+});
+
+test('files that are gone or have another size are counted, and named', async () => {
+  const { house, blobs, keys } = await withFiles();
+  rmSync(blobPath(blobs, keys[0]!));
+  truncateSync(blobPath(blobs, keys[1]!), 3);
+  expect(await looker()(house.file, blobs)).toMatchObject({
+    blobs: { missing: 1, wrong: 1, examples: expect.arrayContaining(keys) },
+  });
+});
+
+test('a file that is no database is a finding, not a failure of the look', async () => {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'errand.db');
+  writeFileSync(file, 'not a database, but long enough to be read as one'.repeat(100));
+  expect(await looker()(file, directory)).toEqual({ ok: false, why: expect.stringContaining('not a database') });
+  expect(await looker()(path.join(directory, 'none.db'), directory)).toMatchObject({ ok: false });
+});

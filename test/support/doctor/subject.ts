@@ -1,0 +1,62 @@
+// An installation to examine: a real directory, and everything else as a test wants it.
+import { chmodSync } from 'node:fs';
+import path from 'node:path';
+import type { Finding } from '../../../src/operations/doctor.ts';
+import { CHECKS } from '../../../src/doctor/examine.ts';
+import type { Look } from '../../../src/doctor/look.ts';
+import type { Subject } from '../../../src/doctor/subject.ts';
+import { temporaryDirectory } from '../files/temporary-directory.ts';
+import { SETTINGS } from '../http/http-house.ts';
+import { fakeClock } from '../time/fake-clock.ts';
+
+/** What a look sees where all is well. */
+export const WELL: Look & { readonly ok: true } = {
+  ok: true,
+  database: {
+    schemaVersion: 9,
+    ownVersion: 9,
+    pages: 1_000,
+    freePages: 10,
+    pageBytes: 4_096,
+    faults: [],
+    newestEventAt: null,
+    stuck: [],
+    webhooks: [],
+  },
+  blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true },
+};
+
+/** An installation in which all is well, but for what a test changes. */
+export function aSubject(changes: Partial<Subject> = {}): Subject {
+  const dataDir = temporaryDirectory({ 'errand.db': '', 'master.key': 'k'.repeat(32), 'config/errand.yaml': '' });
+  for (const [name, mode] of [
+    ['', 0o700],
+    ['errand.db', 0o600],
+    ['master.key', 0o600],
+  ] as const)
+    chmodSync(path.join(dataDir, name), mode);
+  return {
+    places: {
+      dataDir,
+      configDir: path.join(dataDir, 'config'),
+      masterKeyPath: path.join(dataDir, 'master.key'),
+    } as Subject['places'],
+    settings: () => ({ ...SETTINGS, disk: { keepFreeMb: 0 } }),
+    catalog: () => ({ endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' }),
+    problems: () => [],
+    sandbox: async () => ({ ok: true, grant: { bwrap: '/usr/bin/bwrap', groups: null } as never }),
+    diskSamples: async () => [],
+    daemon: { state: 'stopped' },
+    clock: fakeClock(),
+    wish: { egress: false, full: false },
+    look: async () => WELL,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** Makes one check. */
+export async function examined(id: string, subject: Subject): Promise<Finding> {
+  const { title, examine } = CHECKS.find((check) => check.id === id)!;
+  return { id, title, ...(await examine(subject)) };
+}
