@@ -149,10 +149,7 @@ export function makeOperations(parts: OperationParts) {
     ...makePublishingOperations({ store, access, audit, clock, ...parts.publishing }),
     ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, log: parts.log, draining }),
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
-    getStatus: (_caller: Administrator) => parts.reports.status(),
-    getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),
-    getDatabase: async (_caller: Administrator) => parts.reports.database(),
-    examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => parts.doctor.examine(wish, signal),
+    ...makeReportVerbs(parts),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),
@@ -167,6 +164,16 @@ export function makeOperations(parts: OperationParts) {
   });
   const openFile = makeOpenFile({ store, blobs, fileAddresses });
   return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...verbs };
+}
+
+/** What the installation reports of itself. */
+function makeReportVerbs({ reports, doctor }: Pick<OperationParts, 'reports' | 'doctor'>) {
+  return {
+    getStatus: (_caller: Administrator) => reports.status(),
+    getConfiguration: async (_caller: Administrator) => reports.configuration(),
+    getDatabase: async (_caller: Administrator) => reports.database(),
+    examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => doctor.examine(wish, signal),
+  };
 }
 
 type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'> & {

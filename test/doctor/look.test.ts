@@ -33,7 +33,7 @@ async function withFiles() {
     sha256,
     shown: null,
   }));
-  await house.accept({ attachments: attachments as never });
+  await house.accept({ attachments });
   hold.release();
   return { house, blobs, keys };
 }
