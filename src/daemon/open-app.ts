@@ -19,6 +19,7 @@ import type { SecretBox } from '../files/secret-box.ts';
 import { type HttpApp, type HttpParts, makeHttpApp } from '../http/app.ts';
 import type { Log } from '../log/log.ts';
 import { makeOperations } from '../operations/operations.ts';
+import type { Doctor } from '../operations/doctor.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
@@ -66,17 +67,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const closing = () => parts.closing.aborted;
   const machine = { disk, sandbox, browser, backups: parts.backups, ...watchMachine(config, log) };
   const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
-  const doctor = makeDoctor({
-    places: config.places,
-    settings,
-    catalog,
-    problems: live.check,
-    sandbox: async () => sandbox,
-    diskSamples: store.diskSamples.list,
-    daemon: { state: 'running', parts: () => reports.readiness().parts },
-    clock,
-  });
-  draining.addEventListener('abort', () => void doctor.stop());
+  const doctor = openDoctor(parts, () => reports.readiness().parts);
   const operations = makeOperations({
     store,
     blobs,
@@ -117,4 +108,20 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded, runAccepted: parts.runAccepted }),
     readiness,
   };
+}
+
+/** The doctor of the running daemon, which ends with it. */
+function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, parts: () => Readiness['parts']): Doctor {
+  const doctor = makeDoctor({
+    places: config.places,
+    settings: live.settings,
+    catalog: live.catalog,
+    problems: live.check,
+    sandbox: async () => sandbox,
+    diskSamples: store.diskSamples.list,
+    daemon: { state: 'running', parts },
+    clock,
+  });
+  draining.addEventListener('abort', () => void doctor.stop());
+  return doctor;
 }
