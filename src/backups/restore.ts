@@ -42,8 +42,7 @@ export async function restore(wish: RestoreWish): Promise<void> {
       'conflict',
       `The backup was made by a newer Errand, ${manifest.errand_version}. Use that one.`,
     );
-  requireEmpty(dataDir);
-  requireEmpty(configDir);
+  requireEmpty(wish);
   makeDirectories(dataDir, 0o700);
   makeDirectories(configDir, 0o755);
   requireSpace(dataDir, manifest);
@@ -78,7 +77,12 @@ async function unpackAll(wish: RestoreWish): Promise<void> {
   }
 }
 
-function requireEmpty(directory: string): void {
+/** Throws `conflict` unless both directories are missing or empty. */
+export function requireEmpty({ dataDir, configDir }: Pick<Target, 'configDir' | 'dataDir'>): void {
+  for (const directory of [dataDir, configDir]) requireNothingIn(directory);
+}
+
+function requireNothingIn(directory: string): void {
   const stats = statSync(directory, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (existsSync(markerOf(directory)))

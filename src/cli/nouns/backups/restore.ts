@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SANDBOX_OWNER } from '../../../agent/sandbox/walls.ts';
 import { sealKeyOf } from '../../../backups/backups.ts';
-import { restore } from '../../../backups/restore.ts';
+import { requireEmpty, restore } from '../../../backups/restore.ts';
 import { openSource, type Source } from '../../../backups/source.ts';
 import { sumOf, summaryOf } from '../../../backups/summary.ts';
 import { verify } from '../../../backups/verify.ts';
@@ -96,6 +96,8 @@ export async function restoreBackup(
     const manifest = source.manifest(newestOf(source, id));
     const dataDir = resolve(options.to);
     const configDir = flags.configDir === undefined ? join(dataDir, 'config') : resolve(flags.configDir);
+    // Before anything is asked.
+    requireEmpty({ dataDir, configDir });
     const masterKey = await masterKeyOf(context, manifest, options);
     const { bytes: total } = sumOf(manifest);
     await restore({
