@@ -1,4 +1,5 @@
 // The cases of what only errand does, by part.
+import { measureBackups } from './cases/backups.ts';
 import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office.ts';
@@ -53,5 +54,6 @@ export const CASES = [
   { part: 'schedules', what: 'scheduled tasks', measure: (p) => measureSchedules(p, p.scale, p.failures) },
   { part: 'package', what: 'the single executable', measure: (p) => measurePackage(p.scratch, p.say) },
   { part: 'retention', what: 'what is removed by age', measure: (p) => measureRetention(p, p.scale) },
+  { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

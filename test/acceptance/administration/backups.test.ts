@@ -109,7 +109,7 @@ test('a daemon that was restored answers, lists, streams, resumes, and serves wh
   model.enqueue(call('read_file', { path: '/site/index.html' }), { text: 'Read.' });
   await say(daemon, 'read it', sessionId);
   expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('<h1>Tides</h1>');
-  expect(await (await fetch(file!)).text()).toBe('<h1>Tides</h1>');
+  expect(await (await fetch(file)).text()).toBe('<h1>Tides</h1>');
   const share = await fetch(`${daemon.url}/share/${page.latest_share_code}`);
   expect([share.status, await share.text()]).toEqual([200, expect.stringContaining('Tides')]);
   expect(await errand('audit', 'verify')).toContain('intact');
