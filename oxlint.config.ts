@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['http', 'tui'],
   ['config'],
   ['doctor'],
-  ['daemon'],
+  ['daemon', 'selftest'],
   ['cli'],
   ['main.ts'],
 ];

@@ -25,6 +25,7 @@ const GROUPS: readonly NounGroup[] = [
     nouns: {
       doctor: async () => (await import('../nouns/administration/doctor.ts')).addDoctor,
       gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
+      selftest: async () => (await import('../nouns/administration/selftest.ts')).addSelftest,
       'support-bundle': async () => (await import('../nouns/administration/support-bundle.ts')).addSupportBundle,
       service: async () => (await import('../nouns/administration/service.ts')).addService,
     },

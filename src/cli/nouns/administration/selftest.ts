@@ -1,0 +1,89 @@
+// `errand selftest`: whether this installation keeps its promises when it is killed, proven on a scratch copy of it.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Finding } from '../../../selftest/promises.ts';
+import type { SelfTestResult } from '../../../selftest/self-test.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, state } from '../../terminal/columns.ts';
+
+interface Options {
+  readonly minutes: number;
+  readonly keep?: true;
+}
+
+const MAX_MINUTES = 60;
+
+/** Adds the command. */
+export function addSelftest(program: Command, io: Io): void {
+  const minutes = new Option('--minutes <n>', 'how long the daemon is killed, from 0.1 to 60').argParser(minutesOf);
+  program
+    .command('selftest')
+    .summary('whether this installation keeps its promises')
+    .description(
+      'Start a daemon of this very program on a scratch directory, kill it at random moments while clients work with it, and check what is left. The real data is never touched.',
+    )
+    .addOption(minutes.default(2, '2'))
+    .option('--keep', 'keep the scratch directory; it is always kept when a promise was broken')
+    .addHelpText('after', ABOUT)
+    .action(act(io, test));
+}
+
+const ABOUT = `
+It needs up to 1 GB in the directory for temporary files (TMPDIR), a free port of loopback, and about a minute more for the
+calm and the checks. The model is a script that it brings along. Exits with 8 if a promise was broken.
+
+Example:
+  errand selftest --minutes 5 -o json`;
+
+function minutesOf(text: string): number {
+  const minutes = Number(text);
+  if (!(minutes >= 0.1 && minutes <= MAX_MINUTES)) throw new InvalidArgumentError('It must be from 0.1 to 60.');
+  return minutes;
+}
+
+async function test({ io, out, signal }: Context, { minutes, keep }: Options): Promise<void> {
+  const { PROMISES, isKept } = await import('../../../selftest/promises.ts');
+  const { runSelfTest } = await import('../../../selftest/self-test.ts');
+  const result = await runSelfTest({
+    executable: io.executable,
+    stormMs: Math.round(minutes * 60_000),
+    keep: keep === true,
+    environment: io.environment,
+    signal,
+    report: out.hint,
+  });
+  const columns: readonly Column<Finding>[] = [
+    state('result', (one) => (isKept(one) ? 'ok' : 'failed'), 9),
+    column('promise', ({ promise }) => PROMISES[promise], 8),
+    column('checked', ({ checked }) => checked, 7),
+    column('problems', ({ problems }) => problems.length, 6),
+  ];
+  const broken = result.findings.filter((one) => !isKept(one));
+  out.list(result.findings, columns, documentOf(result, broken.length === 0));
+  for (const { promise, checked, problems } of broken) {
+    const words = checked === 0 ? ['Nothing was there to be checked.'] : problems.slice(0, 10);
+    for (const problem of words) out.hint(`${PROMISES[promise]}: ${problem}`);
+  }
+  out.hint(summaryOf(result));
+  if (broken.length > 0)
+    throw new CommandError('checkFailed', `${broken.length} of ${result.findings.length} promises were broken.`);
+}
+
+function summaryOf({ kills, pieces, modelCalls, slowestStartMs, kept }: SelfTestResult): string {
+  const place = kept === null ? '' : ` The scratch directory is ${kept}.`;
+  return `${kills} kills, ${pieces} pieces of work, ${modelCalls} model calls; the slowest start took ${slowestStartMs} ms.${place}`;
+}
+
+function documentOf(result: SelfTestResult, ok: boolean): object {
+  return {
+    ok,
+    kills: result.kills,
+    pieces: result.pieces,
+    model_calls: result.modelCalls,
+    slowest_start_ms: result.slowestStartMs,
+    storm_ms: result.stormMs,
+    kept: result.kept,
+    promises: result.findings.map(({ promise, checked, problems }) => ({ promise, checked, problems })),
+  };
+}
