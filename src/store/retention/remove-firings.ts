@@ -25,15 +25,9 @@ const FIRING_BYTES = 250;
 
 /** The verbs. */
 export function makeRemoveFirings({ read, write }: Database) {
-  const countOf = (old: string, bytesEach: number) =>
-    read(function* (tx: Reader, before: number): Step<Amount> {
-      const sql = `SELECT count(*) AS rows FROM (${old})`;
-      const { rows } = (yield* tx.get<{ rows: number }>(sql, before, MAX_COUNTED))!;
-      return { rows, bytes: rows * bytesEach, isAtLeast: rows === MAX_COUNTED };
-    });
   return {
-    countFirings: countOf(OLD_FIRINGS, FIRING_BYTES),
-    countScheduledSessions: countOf(OLD_SESSIONS, 0),
+    countFirings: read((tx: Reader, before: number): Step<Amount> => countIn(tx, before, OLD_FIRINGS, FIRING_BYTES)),
+    countScheduledSessions: read((tx: Reader, before: number): Step<Amount> => countIn(tx, before, OLD_SESSIONS, 0)),
 
     /** Removes firings that ended before a moment, then tasks that were deleted before it and have none left. */
     firings: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
@@ -65,6 +59,12 @@ export function makeRemoveFirings({ read, write }: Database) {
       }
     }, 'free'),
   };
+}
+
+function* countIn(tx: Reader, before: number, old: string, bytesEach: number): Step<Amount> {
+  const sql = `SELECT count(*) AS rows FROM (${old})`;
+  const { rows } = (yield* tx.get<{ rows: number }>(sql, before, MAX_COUNTED))!;
+  return { rows, bytes: rows * bytesEach, isAtLeast: rows === MAX_COUNTED };
 }
 
 function* removeFiring(tx: Transaction, id: number): Step<void> {

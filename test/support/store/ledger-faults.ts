@@ -7,6 +7,8 @@ const TEAM = `coalesce(x.team_id, r.team_id, '')`;
 const USER = `iif(${TEAM} = '', x.user_seq, 0)`;
 const FROM = 'usage_records x LEFT JOIN runs r ON r.seq = x.run_seq';
 const bySource = (condition: string) => `coalesce(max(iif(${condition}, ${QUARTER}, NULL)), 0)`;
+/** Calls of a run, as long as it has its details. */
+const CALLS = `(SELECT count(*) FROM tool_calls c WHERE c.run_seq = r.seq AND c.state = 'ended')`;
 
 /** Of two tables that must be equal, what each is made of. Costs are added up in different orders, so they are rounded. */
 const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
@@ -35,7 +37,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
      JOIN sessions s ON s.seq = session_seq WHERE s.deleted_at IS NULL`,
     `SELECT s.seq, (SELECT count(*) FROM messages m WHERE m.session_seq = s.seq),
        (SELECT count(*) FROM runs r WHERE r.session_seq = s.seq),
-       (SELECT count(*) FROM runs r JOIN tool_calls c ON c.run_seq = r.seq WHERE r.session_seq = s.seq AND c.state = 'ended'),
+       (SELECT coalesce(sum(iif(r.details_removed_at IS NULL, ${CALLS}, r.tool_count)), 0) FROM runs r WHERE r.session_seq = s.seq),
        (SELECT count(*) FROM runs r JOIN run_artifact_files f ON f.run_seq = r.seq WHERE r.session_seq = s.seq)
      FROM sessions s WHERE s.deleted_at IS NULL`,
   ],
@@ -46,7 +48,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   'tool calls of runs': [
     `SELECT r.seq, r.tool_count FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL`,
-    `SELECT r.seq, (SELECT count(*) FROM tool_calls c WHERE c.run_seq = r.seq AND c.state = 'ended')
+    `SELECT r.seq, iif(r.details_removed_at IS NULL, ${CALLS}, r.tool_count)
      FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL`,
   ],
 };
