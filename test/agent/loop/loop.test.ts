@@ -287,6 +287,21 @@ test('a metered model is called with a permit in hand, given back before tools r
   expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, 'call-failed', 'log', ...permit, 'step', 'done']);
 });
 
+test('a reply brings how its call went: its tries, and its pace until the first token', async () => {
+  server.enqueue({ status: 500 }, { text: 'Done.' });
+  const main = startRun(await briefFor('openai'), []);
+  expect((await main.done).status).toBe('completed');
+  const { timing } = main.of('step')[0]!.reply;
+  expect(timing).toMatchObject({ tries: 2, permitWaitMs: 0, commitWaitMs: 0 });
+  expect(timing.firstTokenMs).toBeLessThanOrEqual(timing.durationMs);
+});
+
+test('a run that fails for want of a reply brings how the call went', async () => {
+  server.enqueue({ status: 400 });
+  const main = startRun(await briefFor('openai'), []);
+  expect(await main.done).toMatchObject({ status: 'failed', call: { tries: 1, firstTokenMs: null, retryWaitMs: 0 } });
+});
+
 test('a run that is stopped while it waits for a permit makes no call', async () => {
   const before = server.requests.length;
   const brief = await briefFor('openai');

@@ -59,6 +59,22 @@ test('a run that waits for its place outside the slots leaves its slot to the ne
   await queue.stop({ sessionSeq: apart.sessionSeq, runSeq: null });
 });
 
+test('a run that waited because all slots were taken is recorded with it, one that did not wait is not', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  let slots = 1;
+  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => slots, withoutSlot: () => 0 });
+  const started = () => house.committed.flatMap(({ type, payload }) => (type === 'run.started' ? [payload] : []));
+  queue.start();
+  await waitFor(() => started().length === 1);
+  await house.accept();
+  slots = 2;
+  queue.wake();
+  await waitFor(() => started().length === 2);
+  queue.pause();
+  expect(started().map((payload) => ('fullSlots' in payload ? payload.fullSlots : null))).toEqual([null, 2]);
+});
+
 test('a turn that is accepted shares its commit with its claim', async () => {
   const house = await storeHouse();
   const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, withoutSlot: () => 0 });
