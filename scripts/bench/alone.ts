@@ -7,6 +7,7 @@ import { measurePackage } from './cases/package.ts';
 import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
+import { measureTelemetry } from './cases/telemetry.ts';
 import { measureTools } from './cases/tools.ts';
 import type { Figures, Scale } from './cases/turns.ts';
 import { measureView } from './cases/view.ts';
@@ -55,5 +56,6 @@ export const CASES = [
   { part: 'package', what: 'the single executable', measure: (p) => measurePackage(p.scratch, p.say) },
   { part: 'retention', what: 'what is removed by age', measure: (p) => measureRetention(p, p.scale) },
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
+  { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

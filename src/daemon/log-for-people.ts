@@ -13,7 +13,7 @@ const LEVELS: Readonly<Record<string, Style | undefined>> = {
 const LEVEL_WIDTH = 5;
 
 /** Makes a function that turns a line of JSON into one for people, in local time; other lines come out safe. */
-export function makeLogForPeople(colours: boolean): (line: string) => string {
+export function makeLogForPeople(colours: boolean, { dates = false } = {}): (line: string) => string {
   const dress = (text: string, style: Style | undefined) =>
     colours && style !== undefined && text !== '' ? paint(text, style) : text;
 
@@ -27,7 +27,7 @@ export function makeLogForPeople(colours: boolean): (line: string) => string {
     const word = safeLine(textOf(level));
     const { summary, stack } = errorOf(err);
     const words = [
-      dress(clockOf(time), 'dim'),
+      dress(`${dates ? dateOf(time) : ''}${clockOf(time)}`, 'dim'),
       dress(word.padEnd(LEVEL_WIDTH), LEVELS[word]),
       safeLine(textOf(msg)),
       ...idsLast(Object.entries(fields)).map(([name, value]) => fieldOf(name, value)),
@@ -50,6 +50,14 @@ function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
 function idsLast(fields: readonly [string, unknown][]): readonly [string, unknown][] {
   const isId = ([name]: readonly [string, unknown]) => name.endsWith('_id');
   return [...fields.filter((field) => !isId(field)), ...fields.filter(isId)];
+}
+
+/** `2026-03-01 `, by the clock of this machine. */
+function dateOf(time: unknown): string {
+  const at = new Date(textOf(time));
+  if (Number.isNaN(at.getTime())) return '';
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
 }
 
 /** `12:03:04.005`, by the clock of this machine. */

@@ -23,6 +23,7 @@ const GROUPS: readonly NounGroup[] = [
   {
     heading: 'Administration:',
     nouns: {
+      logs: async () => (await import('../nouns/administration/logs.ts')).addLogs,
       doctor: async () => (await import('../nouns/administration/doctor.ts')).addDoctor,
       gc: async () => (await import('../nouns/administration/gc.ts')).addGc,
       selftest: async () => (await import('../nouns/administration/selftest.ts')).addSelftest,

@@ -66,6 +66,27 @@ async function startPrometheus(): Promise<string> {
   return `http://${listen}/api/v1`;
 }
 
+test('the log is shown as the document has it, and its level changes while the daemon runs', async () => {
+  const file = join(reader.directory, 'errand.log');
+  writeFileSync(file, daemon.stderr());
+  const printed = await reader.paste(document.block('errand logs').text);
+  expect(printed).toContain('"msg":"ready"');
+  const yaml = here(document.fileBlock('errand.yaml').text);
+  const write = (text: string) => writeFileSync(join(daemon.configDir, 'errand.yaml'), text);
+  const logged = (path: string) => daemon.stderr().split(`"path":"${path}"`).length - 1;
+  const shows = (level: string) => async () =>
+    (await reader.paste('errand config show')).includes(`\nlog.level\t${level}`);
+  write(`${yaml}log: { level: error }\n`);
+  await waitFor(shows('error'), { everyMs: 250 });
+  await fetch(`${daemon.url}/readyz`);
+  write(yaml);
+  await waitFor(shows('info'), { everyMs: 250 });
+  const before = logged('/healthz');
+  await fetch(`${daemon.url}/healthz`);
+  await waitFor(() => logged('/healthz') > before);
+  expect(logged('/readyz')).toBe(0);
+});
+
 test('the traces that are shown are set while the daemon runs, and reach the collector', async () => {
   const receiver = await openOtlpReceiver(undefined, { onTestFinished: (end) => ends.push(end) });
   const shown = document.fileBlock('traces.yaml').text;

@@ -1,0 +1,105 @@
+// `errand logs`: the daemon's log, from systemd's journal or a file.
+import { once } from 'node:events';
+import { type Command, Option } from 'commander';
+import { makeLogForPeople } from '../../../daemon/log-for-people.ts';
+import { codeOf } from '../../../domain/errors.ts';
+import { LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
+import { type LogLine, logLines } from '../../../log/log-lines.ts';
+import { wantsColours } from '../../../terminal/colours.ts';
+import { journalLines } from '../../terminal/journal-lines.ts';
+import { idOrStart, notEmpty, OF_SESSION, pastTime } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+
+interface Options {
+  readonly follow?: true;
+  /** ISO 8601. */
+  readonly since?: string;
+  readonly level?: LogLevel;
+  readonly run?: string;
+  readonly session?: string;
+  readonly file?: string;
+  readonly unit: string;
+}
+
+/** What a reader who follows sees of the lines before. */
+const SHOWN_BEFORE = 10;
+
+/** Adds the command. */
+export function addLogs(program: Command, io: Io): void {
+  program
+    .command('logs')
+    .summary("the daemon's log")
+    .description(
+      "Show the daemon's log: from the journal of systemd, or from the file that its standard error is written to. It reads the " +
+        'log itself and needs no running daemon.',
+    )
+    .option('-f, --follow', 'show the last lines, and those that come')
+    .addOption(
+      new Option('--since <time>', 'only lines since then: a duration such as 2h, or a time in ISO 8601').argParser(
+        (text) => timeOf(text, io),
+      ),
+    )
+    .addOption(new Option('--level <level>', 'only lines of this level and above').choices(LOG_LEVELS))
+    .addOption(new Option('--run <id>', 'only those of this run').argParser(idOrStart))
+    .addOption(OF_SESSION)
+    .addOption(new Option('--file <file>', 'the file to read instead of the journal').argParser(notEmpty))
+    .addOption(new Option('--unit <unit>', 'the unit to read in the journal').argParser(notEmpty).default('errand'))
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, showLog));
+}
+
+const EXAMPLES = `
+Examples:
+  errand logs -f
+  errand logs --since 1h --level warn
+  errand logs --file /var/log/errand.log --run 0190f6a0 -o json`;
+
+function timeOf(text: string, io: Io): string {
+  const time = pastTime(text, io);
+  if (Number.isNaN(Date.parse(time)))
+    throw new CommandError('usage', `--since: ${text} is neither a duration such as 2h nor a time in ISO 8601.`);
+  return time;
+}
+
+async function showLog({ io, out, signal }: Context, options: Options): Promise<void> {
+  const { follow = false, since = null, level = null, run = null, session = null } = options;
+  const isWanted = makeLogFilter({ level, since, runId: run, sessionId: session });
+  const colours = wantsColours(io.terminal.stdout, io.environment);
+  const render = out.format === 'json' ? (line: string) => line : makeLogForPeople(colours, { dates: true });
+  const show = async (line: string) => {
+    if (!io.stdout.write(render(`${line}\n`))) await once(io.stdout, 'drain', { signal });
+  };
+  // Who follows without saying since when sees a few lines of before, not all.
+  const before: string[] | null = follow && since === null ? [] : null;
+  let isBefore = before !== null;
+  for await (const one of linesOf(options, { follow, since, signal })) {
+    if ('caughtUp' in one) {
+      isBefore = false;
+      for (const line of before?.splice(0) ?? []) await show(line);
+    } else if (isWanted(one.line)) {
+      if (!isBefore) await show(one.line);
+      else if (before!.push(one.line) > SHOWN_BEFORE) before!.shift();
+    }
+  }
+}
+
+interface Wish {
+  readonly follow: boolean;
+  readonly since: string | null;
+  readonly signal: AbortSignal;
+}
+
+async function* linesOf({ file, unit }: Options, wish: Wish): AsyncGenerator<LogLine> {
+  if (file === undefined) {
+    yield* journalLines({ unit, ...wish });
+    return;
+  }
+  try {
+    yield* logLines(file, wish);
+  } catch (error) {
+    if (wish.signal.aborted || codeOf(error) === undefined) throw error;
+    throw new CommandError('failure', `${file} can't be read (${codeOf(error)}).`);
+  }
+}

@@ -1,0 +1,77 @@
+// `errand logs`: what is shown of a file and of the journal.
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { makeDirectory, run } from '../../outside.ts';
+
+const RUN = '0190f6a0-0000-7000-8000-00000000000a';
+const entry = (level: string, msg: string, more: object = {}) =>
+  JSON.stringify({ level, time: '2026-03-01T12:03:04.005Z', ...more, msg });
+const LINES = [
+  'Listening on http://127.0.0.1:8484',
+  entry('debug', 'a detail'),
+  entry('info', 'run completed', { run_id: RUN, session_id: 'abcd1' }),
+  entry('warn', 'run failed', { run_id: `${RUN.slice(0, -1)}b`, session_id: 'abcd2' }),
+  entry('error', 'of long ago', { time: '2020-01-01T00:00:00.000Z' }),
+];
+
+function logFile(): string {
+  const file = join(makeDirectory(), 'errand.log');
+  writeFileSync(file, `${LINES.join('\n')}\n`);
+  return file;
+}
+
+test('a file is shown for people, and as it is on request', async () => {
+  const file = logFile();
+  const shown = await run(['logs', '--file', file]);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toContain('Listening on http://127.0.0.1:8484\n');
+  expect(shown.stdout).toMatch(/^2026-03-0[12] \d\d:\d\d:04\.005 info {2}run completed run_id=0190f6a0/m);
+  const raw = await run(['logs', '--file', file, '-o', 'json', '--level', 'warn']);
+  expect(raw.stdout.trimEnd().split('\n')).toEqual(LINES.slice(3));
+});
+
+test.each([
+  [
+    ['--level', 'warn'],
+    ['run failed', 'of long ago'],
+  ],
+  [['--run', RUN], ['run completed']],
+  [['--session', 'abcd2'], ['run failed']],
+  [
+    ['--since', '2026-01-01'],
+    ['a detail', 'run completed', 'run failed'],
+  ],
+])('only what is wanted is shown: %o', async (options, messages) => {
+  const { stdout } = await run(['logs', '--file', logFile(), '-o', 'json', ...options]);
+  const shown = stdout.trimEnd().split('\n');
+  expect(shown.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(messages);
+});
+
+test('without a file, journalctl is asked for the unit, and its lines are shown alike', async () => {
+  const directory = makeDirectory();
+  const journalctl = join(directory, 'journalctl');
+  writeFileSync(journalctl, `#!/bin/sh\necho "$@"\necho '${LINES[2]}'\n`);
+  chmodSync(journalctl, 0o755);
+  vi.stubEnv('PATH', `${directory}:${process.env['PATH']}`);
+  const { stdout } = await run(['logs', '--since', '2026-01-01T00:00:00Z', '--unit', 'errand@two', '-o', 'json']);
+  expect(stdout).not.toContain('--unit');
+  expect(stdout).toBe(`${LINES[2]}\n`);
+  const all = await run(['logs', '--unit', 'errand@two', '-o', 'json']);
+  expect(all.stdout).toContain('--unit errand@two --output=cat --no-pager');
+  writeFileSync(journalctl, '#!/bin/sh\necho "No permission." >&2\nexit 1\n');
+  expect(await run(['logs'])).toMatchObject({ code: 1, stderr: expect.stringContaining('No permission.') });
+});
+
+test('without a journal, the command says how to name a file; one that is not there is named', async () => {
+  vi.stubEnv('PATH', makeDirectory());
+  const none = await run(['logs']);
+  expect(none.code).toBe(2);
+  expect(none.stderr).toContain('--file FILE');
+  const gone = await run(['logs', '--file', '/nowhere/errand.log']);
+  expect(gone).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("/nowhere/errand.log can't be read (ENOENT)"),
+  });
+  expect((await run(['logs', '--since', 'yesterday'])).code).toBe(2);
+});
