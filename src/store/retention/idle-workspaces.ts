@@ -72,7 +72,9 @@ export function makeIdleWorkspaces({ read, write }: Database) {
       );
       yield* tx.run('DELETE FROM workspace_exports WHERE session_seq = ?', seq);
       yield* tx.run(
-        `UPDATE sessions SET workspace_checked_at = max(?, updated_at), workspace_removed_at = ? WHERE seq = ?`,
+        `UPDATE sessions SET workspace_checked_at = CASE WHEN updated_at > ? THEN updated_at ELSE ? END,
+           workspace_removed_at = ? WHERE seq = ?`,
+        tx.now,
         tx.now,
         wasThere ? tx.now : removedAt,
         seq,
