@@ -34,7 +34,8 @@ import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
 export interface Client extends Checks {
-  status(): Promise<StatusWire>;
+  /** Waits for an answer for 30 seconds unless told otherwise. */
+  status(within?: { readonly timeoutMs: number }): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
   configuration(): Promise<ConfigurationWire>;
   database(): Promise<DatabaseWire>;
@@ -125,7 +126,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   const references = makeReferences(call);
   const { at, whole } = references;
   return {
-    status: () => call('GET', '/status'),
+    status: (within) => call('GET', '/status', undefined, within?.timeoutMs),
     configuration: () => call('GET', '/configuration'),
     database: () => call('GET', '/database'),
     retention: makeRetentionVerbs(call),

@@ -51,6 +51,12 @@ export function checkCertificate(settings: Pick<Settings, 'tls'>, places: Secret
   return read.ok ? [] : [problemOutside(read.why)];
 }
 
+/** How the files are doing, without a daemon that serves them. */
+export function reportOnFiles(tls: Settings['tls'], places: SecretPlaces, now: number): PartReport {
+  const read = readCertificate(tls, places);
+  return read.ok ? partOf(read.certificate, null, now) : { name: 'tls', state: 'failed', detail: read.why };
+}
+
 /** Reads the certificate and follows its files from `start` on, once an hour at least. Throws `conflict` when it can't be used. */
 export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificateParts): LiveCertificate {
   const first = readCertificate(tls(), places);

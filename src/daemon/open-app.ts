@@ -120,6 +120,7 @@ function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, pa
     sandbox: async () => sandbox,
     diskSamples: store.diskSamples.list,
     daemon: { state: 'running', parts },
+    unresolved: new Set(),
     clock,
   });
   draining.addEventListener('abort', () => void doctor.stop());

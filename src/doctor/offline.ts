@@ -1,12 +1,12 @@
 // Examines an installation beside a stopped daemon, under the lock of its data directory (K1).
-import { chownSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Flags, Places } from '../config/config.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/live-config.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
-import { notFound } from '../domain/errors.ts';
+import { ErrandError, notFound } from '../domain/errors.ts';
 import type { ExaminationWish, Finding } from '../operations/doctor.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
 import { makeDoctor } from './examine.ts';
@@ -20,8 +20,8 @@ export interface OfflineParts {
 }
 
 /**
- * The findings. Throws `conflict` when another process holds the directory, and `not_found` when there is none. With a broken
- * configuration, everything else is examined by the defaults.
+ * The findings. Throws `conflict` when another process holds the directory, `not_found` when there is none, and `forbidden`
+ * to users who can't enter it. With a broken configuration, everything else is examined by the defaults.
  */
 export async function examineOffline(
   parts: OfflineParts,
@@ -29,12 +29,13 @@ export async function examineOffline(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { places, daemon } = parts;
-  const { dataDir } = places;
-  if (statSync(dataDir, { throwIfNoEntry: false }) === undefined) throw notFound(`The data directory ${dataDir}`);
-  const lock = lockDataDirectory(dataDir);
-  leaveToOwner(dataDir, 'errand.lock');
+  requireAccess(places.dataDir);
+  // A daemon that hangs holds the lock: its files are read beside it.
+  const isHung = daemon.state === 'silent' && daemon.isHung;
+  const lock = isHung ? null : lockDataDirectory(places.dataDir);
   try {
-    const { problems, configuration } = readConfiguration(parts);
+    const unresolved = new Set<string>();
+    const { problems, configuration } = readConfiguration(parts, unresolved);
     const doctor = makeDoctor({
       places,
       settings: () => configuration.config.settings,
@@ -43,23 +44,28 @@ export async function examineOffline(
       sandbox: () => probeSandbox(sandboxSettings(configuration.config)),
       diskSamples: async () => [],
       daemon,
+      unresolved,
       clock: systemClock,
     });
     return await doctor.examine(wish, signal);
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
-/** A lock that root has made would be closed to the daemon. */
-function leaveToOwner(dataDir: string, name: string): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(dataDir);
-  chownSync(path.join(dataDir, name), uid, gid);
+function requireAccess(dataDir: string): void {
+  const stats = statSync(dataDir, { throwIfNoEntry: false });
+  if (stats === undefined) throw notFound(`The data directory ${dataDir}`);
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const message = `${dataDir} is closed to you: examine it as root, or as the user with the id ${stats.uid}.`;
+    throw new ErrandError('forbidden', message, { cause: error });
+  }
 }
 
-function readConfiguration({ places, flags, environment }: OfflineParts) {
-  const read = loadLiveConfig(flags, environment);
+function readConfiguration({ places, flags, environment }: OfflineParts, unresolved: Set<string>) {
+  const read = loadLiveConfig(flags, environment, unresolved);
   if (read.ok) return { problems: [...absentDirectory(places.configDir), ...read.problems], configuration: read };
   const nowhere = loadLiveConfig({ configDir: path.join(places.dataDir, 'no-configuration') }, {});
   if (!nowhere.ok) throw new Error('The defaults are no valid configuration.');

@@ -14,7 +14,8 @@ import type { DiskSample } from '../store/inspection/disk-samples.ts';
 export type DaemonState =
   | { readonly state: 'running'; parts(): readonly PartReport[] }
   | { readonly state: 'stopped' }
-  | { readonly state: 'silent'; readonly why: string };
+  /** `isHung`: it has the lock of its data, and gives no answer. */
+  | { readonly state: 'silent'; readonly why: string; readonly isHung: boolean };
 
 /** What the examiner knows of the installation before it looks. */
 export interface Installation {
@@ -27,6 +28,8 @@ export interface Installation {
   /** Hourly, oldest first; empty beside a stopped daemon. */
   diskSamples(): Promise<readonly DiskSample[]>;
   readonly daemon: DaemonState;
+  /** References to credentials that only the service can read. What was configured with them must not be used. */
+  readonly unresolved: ReadonlySet<string>;
   readonly clock: Clock;
 }
 

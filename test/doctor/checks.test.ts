@@ -33,6 +33,7 @@ const file = (subject: Subject, name: string) => path.join(subject.places.dataDi
 
 test.each([
   'daemon',
+  'certificate',
   'configuration',
   'permissions',
   'master_key',
@@ -68,18 +69,42 @@ interface Fault {
 const FAULTS: Readonly<Record<string, Fault>> = {
   'a daemon that does not answer': {
     id: 'daemon',
-    changes: { daemon: { state: 'silent', why: 'No daemon answers at /x.' } },
+    changes: { daemon: { state: 'silent', why: 'No daemon answers at /x.', isHung: false } },
     state: 'failed',
     evidence: /^No daemon answers at \/x\.$/,
     remedy: /^systemctl start errand/,
   },
-  'a part that is degraded': {
+  'a daemon that hangs': {
     id: 'daemon',
+    changes: { daemon: { state: 'silent', why: 'The daemon gave no answer in time.', isHung: true } },
+    state: 'failed',
+    evidence: /^The daemon gave no answer in time\.$/,
+    remedy: /^systemctl restart errand$/,
+  },
+  'a certificate that expires': {
+    id: 'certificate',
     changes: {
+      ...set({ tls: { certFile: '/c', keyFile: '/k' } }),
       daemon: { state: 'running', parts: () => [{ name: 'tls', state: 'degraded', detail: 'it expires soon' }] },
     },
     state: 'warning',
-    evidence: /^tls: it expires soon$/,
+    evidence: /^it expires soon$/,
+    remedy: /^certbot renew/,
+  },
+  'a certificate that is gone, beside a stopped daemon': {
+    id: 'certificate',
+    changes: set({ tls: { certFile: '/nowhere/chain.pem', keyFile: '/nowhere/key.pem' } }),
+    state: 'failed',
+    evidence: /^tls\.cert_file: \/nowhere\/chain\.pem does not exist$/,
+    remedy: /^certbot renew/,
+  },
+  'a part that is degraded': {
+    id: 'daemon',
+    changes: {
+      daemon: { state: 'running', parts: () => [{ name: 'disk', state: 'degraded', detail: 'it is slow' }] },
+    },
+    state: 'warning',
+    evidence: /^disk: it is slow$/,
     remedy: /^errand status$/,
   },
   'a broken file': {
@@ -174,14 +199,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: { look: async () => ({ ok: false, why: 'file is not a database' }) },
     state: 'failed',
     evidence: /file is not a database/,
-    remedy: /^errand backup restore$/,
+    remedy: /^errand backup list\nerrand backup restore BACKUPS --to \//,
   },
   'a damaged database': {
     id: 'database',
     changes: seeing({ faults: ['row 3 missing from index runs_by_key'] }),
     state: 'failed',
     evidence: /damaged: row 3 missing from index/,
-    remedy: /^errand backup restore$/,
+    remedy: /^errand backup list\nerrand backup restore BACKUPS --to \//,
   },
   'the database of a newer version': {
     id: 'database',
@@ -284,6 +309,14 @@ test.each(Object.entries(FAULTS))(
     });
   },
 );
+
+test.each([
+  ['certificate', set({ tls: { certFile: '/c', keyFile: 'credential:key' } })],
+  ['models', anEndpoint('http://127.0.0.77:9/v1')],
+])('what only the service can read is left out of %s', async (id, changes) => {
+  const found = await examined(id, aSubject({ ...changes, unresolved: new Set(['credential:key']) }));
+  expect(found).toMatchObject({ state: 'skipped', evidence: 'only the service can read credential:key' });
+});
 
 test('private networks that a rule opens are shown, and are no fault', async () => {
   const rule: EgressRule = { cidr: '10.0.0.0/8', host: null, ports: [8080], for: ['mcp', 'webhook'] };

@@ -1,6 +1,7 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
 const MEGABYTE = 1_048_576;
@@ -12,9 +13,10 @@ const MANY_FREE_BYTES = 64 * MEGABYTE;
 const database: Check = {
   id: 'database',
   title: 'The database',
-  examine: async ({ look }) => {
+  examine: async ({ look, places }) => {
     const seen = await look();
-    if (!seen.ok) return failed(`it could not be read: ${seen.why}`, RESTORE);
+    const restore = restoreOf(places.dataDir);
+    if (!seen.ok) return failed(`it could not be read: ${seen.why}`, restore);
     const { pages, pageBytes, faults, schemaVersion, ownVersion } = seen.database;
     const words = `${inMegabytes(pages * pageBytes)}, version ${schemaVersion}`;
     if (schemaVersion > ownVersion)
@@ -23,12 +25,14 @@ const database: Check = {
         'install the version of Errand that wrote it, or a newer one',
       );
     if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
-    if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, RESTORE);
+    if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, restore);
     return ok(`${words}, without damage`);
   },
 };
 
-const RESTORE = 'errand backup restore';
+/** From a backup, into a directory beside it, which then takes its place. */
+const restoreOf = (dataDir: string) =>
+  `errand backup list\nerrand backup restore BACKUPS --to ${shellWord(`${dataDir}.restored`)}  # BACKUPS: their directory`;
 
 const writeAheadLog: Check = {
   id: 'wal',
@@ -60,14 +64,14 @@ const freePages: Check = {
 const blobs: Check = {
   id: 'blobs',
   title: 'Stored files against their rows',
-  examine: async ({ look }) => {
+  examine: async ({ look, places }) => {
     const seen = await look();
     if (!seen.ok) return skipped('the database could not be read');
     const { named, missing, wrong, examples, isWhole } = seen.blobs;
     const words = `${named}${isWhole ? '' : ' of more (all with --full)'} looked at`;
     if (missing + wrong === 0) return ok(`${words}, all there`);
     const evidence = `${words}: ${missing} missing, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
-    return failed(evidence, 'restore them to blobs/ from a backup: errand backup restore');
+    return failed(evidence, restoreOf(places.dataDir));
   },
 };
 

@@ -33,7 +33,8 @@ const SANDBOX_HELP =
 const models: Check = {
   id: 'models',
   title: 'Model endpoints',
-  examine: async ({ catalog }) => {
+  examine: async ({ catalog, unresolved }) => {
+    if (unresolved.size > 0) return skipped(`only the service can read ${[...unresolved].join(', ')}`);
     const { endpoints, models: all } = catalog();
     const used = [...endpoints.values()].filter(({ kind }) => kind !== 'offline');
     if (used.length === 0)
@@ -92,12 +93,17 @@ const HEALTH_CHARACTERS = 100;
 async function whyNotErrand(url: string): Promise<string | null> {
   try {
     const { statusCode, body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
-    const text = await body.text();
-    const isHealth = statusCode === 200 && text.slice(0, HEALTH_CHARACTERS).includes('"status":"ok"');
+    const isHealth = statusCode === 200 && (await beginningOf(body)).includes('"status":"ok"');
     return isHealth ? null : `answers ${statusCode}, and not as Errand does`;
   } catch (error) {
     return `can't be reached from here (${codeOf(error) ?? messageOf(error)})`;
   }
+}
+
+/** The first chunk of a reply says enough: whoever answers there may never end. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  for await (const chunk of body) return chunk.toString('utf8', 0, HEALTH_CHARACTERS);
+  return '';
 }
 
 /** What should be closed unless someone wants it open. */

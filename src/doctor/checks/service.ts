@@ -2,7 +2,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { reportOnFiles } from '../../config/live-certificate.ts';
 import { messageOf } from '../../domain/errors.ts';
+import { usesTls } from '../../domain/settings.ts';
 import { type Check, failed, ok, skipped, together, warning } from '../check.ts';
 
 const UNIT = 'errand.service';
@@ -12,13 +14,18 @@ const MEDIUM_EXPOSURE = 5;
 /** There while systemd is process 1. */
 const SYSTEMD_RUNS = '/run/systemd/system';
 
+/** Parts that a check of their own reports. */
+const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls']);
+
 const daemon: Check = {
   id: 'daemon',
   title: 'The daemon and its parts',
   examine: ({ daemon: self }) => {
     if (self.state === 'stopped') return skipped('examined beside a stopped daemon');
-    if (self.state === 'silent') return failed(self.why, 'systemctl start errand || errand serve');
-    const found = self.parts().map(({ name, state, detail }) => {
+    if (self.state === 'silent')
+      return failed(self.why, self.isHung ? 'systemctl restart errand' : 'systemctl start errand || errand serve');
+    const parts = self.parts().filter(({ name }) => !OWN_CHECKS.has(name));
+    const found = parts.map(({ name, state, detail }) => {
       const words = `${name}: ${detail ?? state}`;
       return state === 'ok' ? ok(words) : (state === 'failed' ? failed : warning)(words, 'errand status');
     });
@@ -51,6 +58,24 @@ function isOnDiskOf(dataDir: string, directory: string): boolean {
   return stats !== undefined && stats.dev === statSync(dataDir).dev;
 }
 
+const certificate: Check = {
+  id: 'certificate',
+  title: 'The certificate of TLS',
+  examine: ({ settings, places, daemon: self, clock, unresolved }) => {
+    const { tls } = settings();
+    if (!usesTls({ tls })) return skipped('the daemon speaks plain HTTP');
+    const closed = [tls.certFile, tls.keyFile].filter((reference) => unresolved.has(reference));
+    if (closed.length > 0) return skipped(`only the service can read ${closed.join(', ')}`);
+    const served = self.state === 'running' ? self.parts().find(({ name }) => name === 'tls') : undefined;
+    const { state, detail } = served ?? reportOnFiles(tls, places, clock.now());
+    const words = detail ?? state;
+    if (state === 'ok') return ok(words);
+    return (state === 'failed' ? failed : warning)(words, RENEW);
+  },
+};
+
+const RENEW = 'certbot renew  # or what else makes it; the daemon takes up new files by itself\nerrand config check';
+
 const unit: Check = {
   id: 'unit',
   title: 'How the unit confines the daemon',
@@ -79,4 +104,4 @@ async function run(program: string, ...args: readonly string[]): Promise<{ stdou
   }
 }
 
-export const SERVICE_CHECKS: readonly Check[] = [daemon, backups, unit];
+export const SERVICE_CHECKS: readonly Check[] = [daemon, backups, certificate, unit];

@@ -1,5 +1,5 @@
 // The data directory's exclusive lock: one process at a time, and the next one's error names the holder.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lchownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError } from '../../domain/errors.ts';
@@ -18,6 +18,7 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
   const pidFile = join(dataDir, 'errand.pid');
   const lockFile = join(dataDir, 'errand.lock');
   makePrivateFile(lockFile);
+  leaveToOwner(dataDir, lockFile);
   const connection = new Connection(lockFile, { timeout: 0 });
   try {
     connection.pragma('journal_mode = DELETE');
@@ -29,7 +30,9 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
       cause: error,
     });
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  // One that root left behind could not be written to.
+  rmSync(pidFile, { force: true });
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
   let held = true;
   return {
     release: () => {
@@ -39,6 +42,13 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
       connection.close();
     },
   };
+}
+
+/** A lock that root has made would be closed to the daemon. A link is not followed: the directory is the daemon's. */
+function leaveToOwner(dataDir: string, lockFile: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(dataDir);
+  lchownSync(lockFile, uid, gid);
 }
 
 function describeHolder(pidFile: string): string {

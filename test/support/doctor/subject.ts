@@ -47,6 +47,7 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
     sandbox: async () => ({ ok: true, grant: { bwrap: '/usr/bin/bwrap', groups: null } as never }),
     diskSamples: async () => [],
     daemon: { state: 'stopped' },
+    unresolved: new Set(),
     clock: fakeClock(),
     wish: { egress: false, full: false },
     look: async () => WELL,

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import { messageOf } from '../../../domain/errors.ts';
+import type { DaemonState } from '../../../doctor/subject.ts';
 import type { DiagnosisWire, ExaminationWire, ExaminationWishWire } from '../../../wire/doctor.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -38,7 +39,7 @@ export function addDoctor(program: Command, io: Io): void {
 
 const ABOUT =
   'Examine the whole installation: configuration, permissions, disk, clock, database, stored files, sandbox, models, public ' +
-  'address, webhooks, runs, backups and unit. Each check shows what was seen, and the command that mends it. Exits with 8 if ' +
+  'address, certificate, webhooks, runs, backups and unit. Each check shows what was seen, and the command that mends it. Exits with 8 if ' +
   'a check fails; warnings do not count.';
 
 const EXAMPLES = `
@@ -58,15 +59,21 @@ async function examine(context: Context, { offline, egress, full }: Options): Pr
 
 /** Where none answers, its files are examined. */
 async function askDaemon(context: Context, wish: Required<ExaminationWishWire>): Promise<ExaminationWire> {
+  const client = context.client();
   try {
-    return await context.client().examine(wish);
+    // An examination takes its time; that a daemon hangs should be known before.
+    await client.status({ timeoutMs: ANSWER_MS });
   } catch (error) {
-    if (context.places.url !== null || !isClientFailure(error, 'unreachable')) throw error;
-    return examineFiles(context, wish, { state: 'silent', why: messageOf(error) });
+    const isHung = isClientFailure(error, 'timeout');
+    if (context.places.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
+    return examineFiles(context, wish, { state: 'silent', why: messageOf(error), isHung });
   }
+  return client.examine(wish);
 }
 
-type Silence = { readonly state: 'stopped' } | { readonly state: 'silent'; readonly why: string };
+const ANSWER_MS = 10_000;
+
+type Silence = Exclude<DaemonState, { readonly state: 'running' }>;
 
 async function examineFiles(
   context: Context,

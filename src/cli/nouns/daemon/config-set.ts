@@ -1,5 +1,5 @@
 // `errand config set`: changes one setting in errand.yaml, where the daemon takes it up by itself.
-import { chownSync, readFileSync, statSync } from 'node:fs';
+import { lchownSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
@@ -73,7 +73,7 @@ function replace(file: string, text: string): void {
     const before = statSync(file, { throwIfNoEntry: false });
     writeAtomically(file, text, (before?.mode ?? USUAL_MODE) & 0o777);
     // Root must not take the file away from the daemon.
-    if (before !== undefined && process.getuid?.() === 0) chownSync(file, before.uid, before.gid);
+    if (before !== undefined && process.getuid?.() === 0) lchownSync(file, before.uid, before.gid);
   } catch (error) {
     throw new CommandError('failure', `${file} can't be written: ${messageOf(error)}`);
   }
