@@ -24,7 +24,11 @@ export function openScheduler({ live, store, node, disk, clock, log }: Schedulin
   const scheduler = makeScheduler({
     store,
     setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),
-    limits: () => ({ ...settings().background, capacity: node.onlineCapacity() }),
+    limits: () => ({
+      ...settings().background,
+      userQuotaBytes: settings().workspace.userQuotaMb * 1_048_576,
+      capacity: node.onlineCapacity(),
+    }),
     disk,
     random: Math.random,
     clock,

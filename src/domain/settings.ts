@@ -93,6 +93,8 @@ export interface Settings {
   readonly workspace: {
     /** Disk space of one workspace. */
     readonly quotaMb: number;
+    /** Disk space of all workspaces of one user's sessions; 0 for any. */
+    readonly userQuotaMb: number;
   };
   readonly disk: {
     /** With less free, new turns are refused, and commands are ended. */

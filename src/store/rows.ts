@@ -22,6 +22,7 @@ export interface UserRow {
   account: string;
   exact_only: number;
   token_generation: number;
+  workspace_bytes: number;
   created_at: number;
   updated_at: number;
 }

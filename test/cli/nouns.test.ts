@@ -16,6 +16,7 @@ const USER = {
   functional_role: null,
   scenario: null,
   disabled: false,
+  workspace_bytes: 5_242_880,
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-02T00:00:00.000Z',
 };

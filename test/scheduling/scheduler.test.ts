@@ -134,7 +134,7 @@ test('thousands of tasks due in one second fire in small commits, with room for 
   }
   await store.schedules.create(aTask(user.seq, { cron: '1 12 * * *' }));
   await settled();
-  state.limits = { maxUnfinishedPerUser: 500, capacity: 10_000 };
+  state.limits = { maxUnfinishedPerUser: 500, userQuotaBytes: 0, capacity: 10_000 };
   const commits = vi.spyOn(store.schedules, 'fireDue');
   clock.advance(MINUTE);
   await settled();
@@ -155,7 +155,7 @@ test('an owner over their limit delays nobody, and fires all of their tasks in t
   for (let task = 0; task < 60; task += 1) await store.schedules.create(aTask(greedy, { cron: '1 12 * * *' }));
   const { seq } = await store.schedules.create(aTask(user.seq, { cron: '1 12 * * *' }));
   await settled();
-  state.limits = { maxUnfinishedPerUser: 3, capacity: 100 };
+  state.limits = { maxUnfinishedPerUser: 3, userQuotaBytes: 0, capacity: 100 };
   clock.advance(MINUTE);
   await settled();
   await drain(5);

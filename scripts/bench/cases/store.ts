@@ -178,6 +178,7 @@ async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}):
     content: [{ type: 'text', text }],
     preview: text,
     attachments: [],
+    userQuotaBytes: 0,
     slotFree: () => true,
     background: null,
     ...over,

@@ -54,6 +54,13 @@ export const AGENT_OPTIONS = {
     fallback: 2048,
     about: 'Megabytes of one workspace. Files beyond that are not written, and a command that exceeds it is ended.',
   },
+  'workspace.user_quota_mb': {
+    schema: megabytes(0, 16_777_216),
+    fallback: 0,
+    about:
+      'Megabytes of all workspaces of one user, as of the ends of their runs. New turns of a user beyond that get 413, and ' +
+      'their scheduled tasks wait, until sessions are deleted. 0: no limit.',
+  },
   'artifacts.deadline_seconds': {
     schema: seconds(1, 86_400),
     fallback: 600,

@@ -74,6 +74,7 @@ export function renderUser(user: UserRecord): UserWire {
     functional_role: user.functionalRole,
     scenario: user.scenario,
     disabled: user.disabled,
+    workspace_bytes: user.workspaceBytes,
     created_at: isoTime(user.createdAt),
     updated_at: isoTime(user.updatedAt),
   };

@@ -1,5 +1,6 @@
 // Fires a scheduled task on request, in addition to its times.
 import { ErrandError, notFound } from '../../domain/errors.ts';
+import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Firing } from '../../domain/schedules/task.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -27,7 +28,7 @@ export interface RunTaskParts {
 
 /**
  * Makes the verb. A disabled task can be fired. Throws as `Access.scheduledTask` does; `conflict` when an earlier firing is in the
- * way or the owner is disabled, `rate_limited` and `unavailable` as for background runs (D2).
+ * way or the owner is disabled, `too_large` when the owner is over the quota of space, `rate_limited` and `unavailable` as for background runs (D2).
  */
 export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskParts) {
   return async (caller: Caller, id: string): Promise<Firing> => {
@@ -36,8 +37,10 @@ export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskPa
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
     const task = await access.scheduledTask(caller, id);
     const setup = await parts.makeSetup({ target: task.target, capabilityConfig: {}, userSeq: task.userSeq });
-    const { maxUnfinishedPerUser } = parts.settings().background;
-    const limits = { maxUnfinishedPerUser, capacity: parts.node.onlineCapacity() };
+    const { background, workspace } = parts.settings();
+    const { maxUnfinishedPerUser } = background;
+    const userQuotaBytes = workspace.userQuotaMb * 1_048_576;
+    const limits = { maxUnfinishedPerUser, userQuotaBytes, capacity: parts.node.onlineCapacity() };
     const note = audit.change(caller, 'scheduled_task.run', ({ kind }: FireResult) =>
       kind === 'fired' ? { id: task.id } : undefined,
     );
@@ -45,6 +48,7 @@ export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskPa
     // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();
     const result = await fired;
+    if (result.kind === 'over_quota') throw overUserQuota(result.usedBytes, userQuotaBytes);
     if (result.kind !== 'fired') throw REFUSALS[result.kind]();
     return result.firing;
   };

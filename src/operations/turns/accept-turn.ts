@@ -7,6 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
+import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../../domain/schema/output-schema.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
@@ -16,6 +17,7 @@ import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { Acceptance } from '../../store/runs/accept-run.ts';
 import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
@@ -45,7 +47,8 @@ export interface AcceptParts {
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
- * `rate_limited` when a budget of the key, its user or their team is used up; `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
+ * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
+ * `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
@@ -90,6 +93,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   ): Promise<AcceptedTurn> {
     const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
+    const userQuotaBytes = settings().workspace.userQuotaMb * 1_048_576;
     const accepted = store.runs.accept({
       user: caller.user,
       key: caller.key,
@@ -104,14 +108,14 @@ export function makeAcceptTurn(parts: AcceptParts) {
       content,
       preview: previewOf(text),
       attachments,
+      userQuotaBytes,
       slotFree: queue.slotFree,
       background: input.background && { ...input.background, limits: backgroundLimits() },
     });
     // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();
     const acceptance = await accepted;
-    if (acceptance.kind === 'over_budget') throw overBudget(acceptance.budget, clock.now());
-    if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
+    if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
 }
@@ -120,6 +124,13 @@ export function makeAcceptTurn(parts: AcceptParts) {
 function refuseWithoutSpace(disk: Disk): void {
   const shortage = disk.shortage();
   if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
+}
+
+type Refused = Exclude<Acceptance, { readonly run: Run }>;
+
+function refusalOf(refused: Refused, { userQuotaBytes, now }: { userQuotaBytes: number; now: number }): ErrandError {
+  if (refused.kind === 'over_quota') return overUserQuota(refused.usedBytes, userQuotaBytes);
+  return refused.kind === 'over_budget' ? overBudget(refused.budget, now) : REFUSALS[refused.kind]();
 }
 
 /** With when it may be tried again. */

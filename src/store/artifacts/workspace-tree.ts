@@ -3,6 +3,7 @@ import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts'
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
+import { addSpaceIn } from '../sessions/workspace-space.ts';
 
 /** The difference between two trees. */
 export interface TreeChange {
@@ -10,6 +11,8 @@ export interface TreeChange {
   readonly deletedPaths: readonly string[];
   /** Contents that the tree no longer has at that path; something else may still refer to them. */
   readonly replacedKeys: readonly string[];
+  /** By how much the files have grown in all; negative when they have shrunk. */
+  readonly grownBytes: number;
 }
 
 const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ?';
@@ -57,19 +60,26 @@ export function compare(before: ReadonlyMap<string, FileVersion>, after: readonl
   const changed: (FileVersion & { change: FileChange })[] = [];
   const replacedKeys: string[] = [];
   const gone = new Map(before);
+  let grownBytes = 0;
   for (const { path, size, sha256 } of after) {
     gone.delete(path);
     const old = before.get(path);
     if (old?.sha256 === sha256) continue;
     if (old !== undefined) replacedKeys.push(old.sha256);
+    grownBytes += size - (old?.size ?? 0);
     changed.push({ path, size, sha256, change: old === undefined ? 'added' : 'modified' });
   }
-  for (const { sha256 } of gone.values()) replacedKeys.push(sha256);
-  return { changed, deletedPaths: [...gone.keys()], replacedKeys };
+  for (const { size, sha256 } of gone.values()) {
+    replacedKeys.push(sha256);
+    grownBytes -= size;
+  }
+  return { changed, deletedPaths: [...gone.keys()], replacedKeys, grownBytes };
 }
 
 /** Writes a change of a session's tree. */
-export function* applyChange(tx: Transaction, sessionSeq: number, { changed, deletedPaths }: TreeChange): Step<void> {
+export function* applyChange(tx: Transaction, sessionSeq: number, change: TreeChange): Step<void> {
+  const { changed, deletedPaths, grownBytes } = change;
+  yield* addSpaceIn(tx, sessionSeq, grownBytes);
   for (const path of deletedPaths) {
     yield* tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);
   }

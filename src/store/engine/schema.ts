@@ -29,6 +29,7 @@ import { retention } from './migrations/022-retention.ts';
 import { budgets } from './migrations/023-budgets.ts';
 import { ages } from './migrations/024-ages.ts';
 import { diskSamples } from './migrations/025-disk-samples.ts';
+import { spaceOfUsers } from './migrations/026-space-of-users.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -57,6 +58,7 @@ const MIGRATIONS: readonly string[] = [
   budgets,
   ages,
   diskSamples,
+  spaceOfUsers,
 ];
 
 /** The schema version this code writes. */

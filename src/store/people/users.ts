@@ -21,9 +21,10 @@ export type UserChanges = Partial<
   }
 >;
 
-/** A user with the name of their team. */
+/** A user with the name of their team, and what the workspaces of their sessions take. */
 export interface UserRecord extends User {
   readonly teamName: string | null;
+  readonly workspaceBytes: number;
 }
 
 type UserRecordRow = UserRow & { team_name: string | null };
@@ -31,7 +32,11 @@ type UserRecordRow = UserRow & { team_name: string | null };
 const WITH_TEAM = 'SELECT u.*, t.name AS team_name FROM users u LEFT JOIN teams t ON t.id = u.team_id';
 const BY_REFERENCE = `${WITH_TEAM} WHERE ? IN (u.id, u.username) LIMIT 1`;
 
-const toUserRecord = (row: UserRecordRow): UserRecord => ({ ...toUser(row), teamName: row.team_name });
+const toUserRecord = (row: UserRecordRow): UserRecord => ({
+  ...toUser(row),
+  teamName: row.team_name,
+  workspaceBytes: row.workspace_bytes,
+});
 
 /** What a login with a password is checked against. */
 interface Login extends TokenHolder {

@@ -2,6 +2,7 @@
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
+import { addSpaceIn } from '../sessions/workspace-space.ts';
 import type { Batch } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 
@@ -63,6 +64,8 @@ export function makeIdleWorkspaces({ read, write }: Database) {
         if (room === 0) return true;
         const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${which} ON CONFLICT DO NOTHING`;
         yield* tx.run(noted, seq, room);
+        const sizes = `SELECT coalesce(sum(size), 0) AS bytes FROM (SELECT size FROM ${which})`;
+        yield* addSpaceIn(tx, seq, -(yield* tx.get<{ bytes: number }>(sizes, seq, room))!.bytes);
         removed = yield* tx.run(`DELETE FROM ${which}`, seq, room);
       }
       yield* tx.run(

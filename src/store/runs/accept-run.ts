@@ -15,6 +15,7 @@ import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
 import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
+import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_UNFINISHED } from './run-states.ts';
 
@@ -35,6 +36,8 @@ export interface NewTurn {
   readonly content: readonly UserBlock[];
   readonly preview: string;
   readonly attachments: readonly NewAttachment[];
+  /** The space that workspaces of the user may take; 0 for any. */
+  readonly userQuotaBytes: number;
   /** Whether a worker slot is free, so that a ready run starts at once (C5). */
   slotFree(): boolean;
   /** Present for a background run, with the limits it is admitted under. */
@@ -45,6 +48,7 @@ export interface NewTurn {
 export type Acceptance =
   | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
+  | { readonly kind: 'over_quota'; readonly usedBytes: number }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
 
 /** Identifies the run of a repeated request. */
@@ -78,6 +82,8 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const refusal =
     turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
+  const usedBytes = yield* findOverQuota(tx, turn.user.seq, turn.userQuotaBytes);
+  if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
   const budget = yield* findSpentBudget(tx, kit, turn);
   if (budget !== undefined) return { kind: 'over_budget', budget };
   // Only a Messages stream reports it, and this turn must not be stored yet.

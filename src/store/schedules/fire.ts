@@ -6,10 +6,14 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { admitOfUser, type BackgroundLimits, PLACES_PER_SLOT, type UserRefusal } from '../runs/admit-background.ts';
 import { insertSession } from '../sessions/insert-session.ts';
+import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertStepRun } from './step-run.ts';
 import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn, type TaskRow } from './task-rows.ts';
 
-export type FiringLimits = Pick<BackgroundLimits, 'maxUnfinishedPerUser' | 'capacity'>;
+export interface FiringLimits extends Pick<BackgroundLimits, 'maxUnfinishedPerUser' | 'capacity'> {
+  /** The space that workspaces of the owner may take; 0 for any. */
+  readonly userQuotaBytes: number;
+}
 
 /** A task whose time has come, and what its session needs. */
 export interface DueTask extends Pick<ScheduledTask, 'seq' | 'id' | 'userSeq' | 'target'> {
@@ -36,7 +40,13 @@ export interface FiringReport {
  */
 export type FireRefusal = 'gone' | 'owner_disabled' | 'busy' | 'full' | UserRefusal;
 
-export type FireResult = { readonly kind: 'fired'; readonly firing: Firing } | { readonly kind: FireRefusal };
+export type FireResult =
+  | { readonly kind: 'fired'; readonly firing: Firing }
+  | { readonly kind: 'over_quota'; readonly usedBytes: number }
+  | { readonly kind: FireRefusal };
+
+/** Added to the time for which tasks are put off while their owner is over the quota of space. */
+const OVER_QUOTA_MS = 58_000;
 
 type FiringRow = TaskRow & { disabled: number };
 
@@ -142,8 +152,10 @@ function* fireDueIn(
   const share = Math.max(1, Math.floor((PLACES_PER_SLOT * limits.capacity) / 2));
   const maxUnfinishedPerUser = Math.min(limits.maxUnfinishedPerUser, share);
   const refused = yield* admitOfUser(tx, task.user_seq, { ...limits, maxUnfinishedPerUser });
-  if (refused === 'user_limit') {
-    yield* tx.run(PUT_OFF, tx.now + putOffMs, task.user_seq, tx.now + TASK_LIMITS.perOwner);
+  const isOverQuota = (yield* findOverQuota(tx, task.user_seq, limits.userQuotaBytes)) !== undefined;
+  if (isOverQuota || refused === 'user_limit') {
+    const forMs = isOverQuota ? OVER_QUOTA_MS + putOffMs : putOffMs;
+    yield* tx.run(PUT_OFF, tx.now + forMs, task.user_seq, tx.now + TASK_LIMITS.perOwner);
     return 'putOff';
   }
   if (refused !== undefined) return 'full';
@@ -160,6 +172,8 @@ function* fireNowIn(
   const task = yield* tx.get<FiringRow>(TASK, taskSeq);
   if (task === undefined) return { kind: 'gone' };
   if (task.disabled === 1) return { kind: 'owner_disabled' };
+  const usedBytes = yield* findOverQuota(tx, task.user_seq, limits.userQuotaBytes);
+  if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
   const { waits, refusal } = yield* findOverlap(tx, task);
   const kind = refusal ?? (yield* admitOfUser(tx, task.user_seq, limits));
   if (kind !== undefined) return { kind };

@@ -3,6 +3,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
+import { freeSpaceIn } from './workspace-space.ts';
 
 /** A deleted session whose files still exist. */
 export interface Cleanup {
@@ -83,6 +84,7 @@ export function* deleteSessionIn(tx: Transaction, sessionSeq: number): Step<Stop
   const stop = yield* stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
   if (stop.kind === 'gone') return stop;
   const { title } = (yield* tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq))!;
+  yield* freeSpaceIn(tx, sessionSeq);
   yield* tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
   yield* tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
   yield* tx.run(

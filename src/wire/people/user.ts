@@ -2,7 +2,7 @@
 import { MIN_PASSWORD_LENGTH, USERNAME } from '../../domain/people/names.ts';
 import { ROLES } from '../../domain/people/user.ts';
 import { object } from '../composites.ts';
-import { boolean, line, matching, oneOf, string, text, time, uuid } from '../scalars.ts';
+import { boolean, integer, line, matching, oneOf, string, text, time, uuid } from '../scalars.ts';
 import { named, nullable, nullish, optional, type Static } from '../shape.ts';
 
 /** A person. `team` is the team's name. */
@@ -18,6 +18,8 @@ export const user = named(
     functional_role: nullable(string),
     scenario: nullable(string),
     disabled: boolean,
+    /** Of the workspaces of all their sessions, as of the ends of their runs. */
+    workspace_bytes: integer(),
     created_at: time,
     updated_at: time,
     /** Only in the answer to its creation, when the daemon made it. */

@@ -6,7 +6,7 @@ import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/store/people/users.ts';
 import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http/http-house.ts';
 
-const USER: UserRecord = { ...aUser(), teamName: 'Optics' };
+const USER: UserRecord = { ...aUser(), workspaceBytes: 3_000_000, teamName: 'Optics' };
 const KEY: KeyRecord = {
   ...aKey({ expiresAt: AT }),
   userId: USER.id,
@@ -33,6 +33,7 @@ const user = {
   functional_role: null,
   scenario: null,
   disabled: false,
+  workspace_bytes: 3_000_000,
   created_at: ISO,
   updated_at: ISO,
 };

@@ -21,7 +21,7 @@ const upload = (text: string): InputBlock => ({
   bytes: { size: text.length, pieces: () => [Buffer.from(text)] },
 });
 
-async function house({ slotFree = () => true } = {}) {
+async function house({ slotFree = () => true, workspace = SETTINGS.workspace } = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
@@ -32,7 +32,7 @@ async function house({ slotFree = () => true } = {}) {
     queue: { claimAccepted: () => undefined, slotFree },
     node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
-    settings: () => SETTINGS,
+    settings: () => ({ ...SETTINGS, workspace }),
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
@@ -127,4 +127,16 @@ test('a key of the other protocol is a conflict, and what came with it leaves no
     expect((await accept([upload('a,b')], { protocol, idempotencyKey })).run.id).toBe(first.run.id);
   }
   expect(files()).toBe(0);
+});
+
+test('a user over the quota of space is told how much is used, and leaves no file behind', async () => {
+  const { accept, files, change } = await house({ workspace: { quotaMb: 2048, userQuotaMb: 2 } });
+  change('UPDATE users SET workspace_bytes = 2097153');
+  await expect(accept([upload('x')])).rejects.toMatchObject({
+    reason: 'too_large',
+    message: 'The files in the sessions of this user take 3 MB, and the limit is 2 MB. Deleting sessions frees space.',
+  });
+  expect(files()).toBe(0);
+  change('UPDATE users SET workspace_bytes = 2097152');
+  expect(await accept([upload('x')])).toMatchObject({ replayed: false });
 });

@@ -103,12 +103,14 @@ test('sums of sessions are counted from what a file of before holds; its model c
       VALUES ('k', 1, '', 'global', x'', '', '', 0);
     INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
       VALUES ('two', 1, 'api', '', 'completed', 0, 0), ('none', 1, 'api', '', 'completed', 0, 0);
+    INSERT INTO workspace_files VALUES (1, '/a', 7, 'x'), (1, '/b', 5, 'y');
     ${run(1, 1)} ${run(2, 1)}`);
   migrate(connection, file);
   expect(connection.prepare('SELECT * FROM session_totals').raw().all()).toEqual([
-    [1, 4, 2, 2, 4, 20, 8, 0, 0, 1, 0],
-    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 4, 2, 2, 4, 20, 8, 0, 0, 1, 0, 12],
+    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   ]);
+  expect(connection.prepare('SELECT workspace_bytes FROM users').pluck().all()).toEqual([12]);
   expect(connection.prepare('SELECT tool_count FROM runs').pluck().all()).toEqual([1, 1]);
   expect(connection.prepare('SELECT count(*) FROM usage_records').pluck().get()).toBe(0);
   connection.close();

@@ -77,7 +77,7 @@ export const SETTINGS: Settings = {
   egress: { allow: [] },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
-  workspace: { quotaMb: 2048 },
+  workspace: { quotaMb: 2048, userQuotaMb: 0 },
   disk: { keepFreeMb: 0 },
   metrics: { listen: '' },
   backup: { directory: '', at: '03:30', keepDays: 14, workspaces: true },

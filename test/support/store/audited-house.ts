@@ -69,6 +69,7 @@ export async function auditedHouse() {
     stop: async () => undefined,
     load: () => ({ open: true, slots: 1, busy: 0 }),
     claimAccepted: () => undefined,
+    userQuotaBytes: 0,
     slotFree: () => true,
   };
   const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };

@@ -359,7 +359,7 @@ async function callSchedules(house: StoreHouse): Promise<void> {
     await schedules.nextLook(house.clock.now());
     await fireDue(house);
   }
-  await fireDue(house, { maxUnfinishedPerUser: 0, capacity: 1 });
+  await fireDue(house, { maxUnfinishedPerUser: 0, userQuotaBytes: 1, capacity: 1 });
   await schedules.recount(9);
   await schedules.putOff(task.seq, 1);
   await fireNow(house, task);

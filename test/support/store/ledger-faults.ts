@@ -41,6 +41,16 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
        (SELECT count(*) FROM runs r JOIN run_artifact_files f ON f.run_seq = r.seq WHERE r.session_seq = s.seq)
      FROM sessions s WHERE s.deleted_at IS NULL`,
   ],
+  'space of sessions': [
+    'SELECT session_seq, workspace_bytes FROM session_totals',
+    `SELECT s.seq, iif(s.deleted_at IS NULL,
+       (SELECT coalesce(sum(f.size), 0) FROM workspace_files f WHERE f.session_seq = s.seq), 0) FROM sessions s`,
+  ],
+  'space of users': [
+    'SELECT seq, workspace_bytes FROM users',
+    `SELECT u.seq, coalesce(sum(t.workspace_bytes), 0) FROM users u LEFT JOIN sessions s ON s.user_seq = u.seq
+       LEFT JOIN session_totals t ON t.session_seq = s.seq GROUP BY u.seq`,
+  ],
   'time at work in sessions': [
     'SELECT session_seq, worked_ms FROM session_totals',
     `SELECT s.seq, (SELECT coalesce(sum(r.worked_ms), 0) FROM runs r WHERE r.session_seq = s.seq AND r.finished_at IS NOT NULL)

@@ -9,7 +9,7 @@ import type { NewTask } from '../../../src/store/schedules/tasks.ts';
 import { fenceOf, type StoreHouse } from './store-house.ts';
 
 export const SETUP = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
-export const LIMITS = { maxUnfinishedPerUser: 50, capacity: 5 };
+export const LIMITS = { maxUnfinishedPerUser: 50, userQuotaBytes: 0, capacity: 5 };
 
 /** It fires each minute. */
 export const aTask = (userSeq: number, over: Partial<NewTask> = {}): NewTask => ({

@@ -41,7 +41,11 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
   onTestFinished(() => store.close());
   const committed: JournalEvent[] = [];
   store.onCommitted((events) => void committed.push(...events));
-  const { teamName: _unused, ...user } = await store.users.create({
+  const {
+    teamName: _team,
+    workspaceBytes: _bytes,
+    ...user
+  } = await store.users.create({
     username: 'mara',
     fullName: 'Mara Vogt',
     department: 'Lab',
@@ -125,6 +129,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     content: [{ type: 'text', text: 'Tell me of tides.' }],
     preview: 'Tell me of tides.',
     attachments: [],
+    userQuotaBytes: 0,
     slotFree: () => true,
     background: null,
   };

@@ -30,6 +30,7 @@ const ALONE: readonly Column<UserWire>[] = [
   ...IN_A_LIST,
   field('functional_role'),
   field('scenario'),
+  column('workspaces_mb', (user) => (user.workspace_bytes / 1_048_576).toFixed(1)),
   field('created_at'),
   field('updated_at'),
 ];
