@@ -52,7 +52,7 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, node, settings, schemas, fetchImages, makeSetup, draining, clock } = parts;
+  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining, clock } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -82,10 +82,6 @@ export function makeAcceptTurn(parts: AcceptParts) {
     if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
 
-  function backgroundLimits(): BackgroundLimits {
-    return { ...settings().background, capacity: node.onlineCapacity() };
-  }
-
   async function accept(
     caller: KeyCaller,
     input: TurnInput,
@@ -110,7 +106,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       attachments,
       userQuotaBytes,
       slotFree: queue.slotFree,
-      background: input.background && { ...input.background, limits: backgroundLimits() },
+      background: input.background && { ...input.background, limits: backgroundLimits(parts) },
     });
     // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();
@@ -118,6 +114,10 @@ export function makeAcceptTurn(parts: AcceptParts) {
     if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
+}
+
+function backgroundLimits({ settings, node }: AcceptParts): BackgroundLimits {
+  return { ...settings().background, capacity: node.onlineCapacity() };
 }
 
 /** The rest is reserved for the runs in progress. */
