@@ -107,6 +107,7 @@ async function layDocuments({ tree, sbom, licenses }: DebianParts, root: string,
   const documents = 'usr/share/doc/errand';
   text(`${documents}/copyright`, licenses);
   text(`${documents}/changelog.gz`, gzipSync(readFileSync(path.join(ROOT, 'CHANGELOG.md')), { level: 9 }));
+  text('usr/share/lintian/overrides/errand', readFileSync(path.join(HERE, 'lintian-overrides')));
   text(`${documents}/errand.cdx.json`, sbom);
   copy(path.join(ROOT, 'docs/openapi.json'), `${documents}/openapi.json`);
   for (const page of readdirSync(path.join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))) {
@@ -139,13 +140,19 @@ function md5Of(file: string): string {
   return createHash('md5').update(readFileSync(file)).digest('hex');
 }
 
+/** Who makes the package, by the variables that Debian's tools read. */
+function maintainer(): string {
+  const { DEBFULLNAME: name = 'Errand developers', DEBEMAIL: address = 'errand@localhost' } = process.env;
+  return `${name} <${address}>`;
+}
+
 function controlOf({ target, glibc }: DebianParts, version: string, kilobytes: number): string {
   const cxx = glibc === '2.28' ? '8' : '11';
   const fields = {
     Package: 'errand',
     Version: version,
     Architecture: target.debian,
-    Maintainer: 'Errand developers <errand@localhost>',
+    Maintainer: maintainer(),
     'Installed-Size': kilobytes,
     Depends: `libc6 (>= ${glibc}), libstdc++6 (>= ${cxx}), init-system-helpers (>= 1.52), passwd`,
     Recommends: 'bubblewrap, systemd',

@@ -12,7 +12,7 @@ import { runTool } from '../run-tool.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const SUITE = 'bullseye';
-const PACKAGES = 'systemd,systemd-sysv,dbus,procps';
+const PACKAGES = 'systemd,systemd-sysv,dbus,procps,curl,man-db';
 const MINUTE = 60_000;
 
 class Skipped extends Error {}
@@ -70,8 +70,16 @@ const UNIT = `[Service]
 Type=oneshot
 ExecStart=/bin/bash /srv/prove.sh
 ExecStopPost=/bin/systemctl poweroff --no-block
-TimeoutStartSec=420
+TimeoutStartSec=720
 `;
+
+/** The commands that restore a service, as the documentation has them. */
+function documentedRestore(): string {
+  const text = readFileSync(path.join(CHECKOUT, 'docs/BACKUPS.md'), 'utf8');
+  const block = [...text.matchAll(/```sh\n([^]*?)```/g)].find(([, commands]) => commands!.includes('--config-dir'));
+  if (block === undefined) throw new Error('docs/BACKUPS.md no longer restores a service.');
+  return block[1]!;
+}
 
 async function layProof(root: string, out: string, work: string): Promise<void> {
   const srv = (name: string) => path.join(root, 'srv', name);
@@ -87,6 +95,9 @@ async function layProof(root: string, out: string, work: string): Promise<void> 
   await writeFile(srv('package.json'), '{ "type": "module" }\n');
   await writeFile(srv('models.yaml'), MODELS);
   await copyFile(fileURLToPath(new URL('prove.sh', import.meta.url)), srv('prove.sh'));
+  await writeFile(srv('restore.sh'), documentedRestore());
+  await cp(fileURLToPath(new URL('parts', import.meta.url)), srv('parts'), { recursive: true });
+  await copyFile(path.join(CHECKOUT, 'scripts/systemd/programs/client-loop.mjs'), srv('client-loop.mjs'));
   const units = path.join(root, 'etc/systemd/system');
   await writeFile(path.join(units, 'prove.service'), UNIT);
   await mkdir(path.join(units, 'multi-user.target.wants'), { recursive: true });
@@ -109,7 +120,7 @@ async function takeThroughLife(work: string, out: string, given: string | undefi
   const args = ['--quiet', '--register=no', '--keep-unit', '--private-network', '--console=pipe'];
   const machine = path.basename(work).replaceAll(/[^a-z0-9-]/gi, '');
   const { output } = await runProgram('systemd-nspawn', [...args, `--machine=${machine}`, '-D', root, '--boot'], {
-    limitMs: 8 * MINUTE,
+    limitMs: 13 * MINUTE,
   });
   rmSync(`/run/systemd/nspawn/propagate/${machine}`, { recursive: true, force: true });
   const read = (name: string) => {

@@ -1,6 +1,6 @@
 // What the Debian package refuses before it replaces a file.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -14,9 +14,10 @@ beforeEach(() => {
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
 });
 
-/** On a machine without a running systemd, with the package's data and /run in one directory. */
+/** With the package's data and /run in one directory; systemd runs if `systemd` is there. */
 function runPreinst(...args: string[]): { readonly status: number | null; readonly stderr: string } {
-  const script = SCRIPT.replaceAll('/run/systemd/system', `${data}/no-systemd`)
+  const script = SCRIPT.replaceAll('/run/systemd/system', `${data}/systemd`)
+    .replaceAll('/run/errand.replaced', `${data}/replaced`)
     .replaceAll('/run/errand.package', `${data}/pending`)
     .replaceAll('/var/lib/errand', data)
     .replaceAll('@SCHEMA@', '300')
@@ -29,6 +30,14 @@ function layDatabase(schema: number): void {
   database.exec('CREATE TABLE anything (x)');
   database.pragma(`user_version = ${schema}`);
   database.close();
+}
+
+/** Found before that of the machine. */
+function layProgram(name: string, script: string): void {
+  writeFileSync(path.join(data, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const before = process.env['PATH'];
+  process.env['PATH'] = `${data}:${before}`;
+  onTestFinished(() => void (process.env['PATH'] = before));
 }
 
 test.each(['upgrade', 'install'])('a database of a newer version is refused with what to do (%s)', (action) => {
@@ -51,12 +60,27 @@ test('so is a machine without one, and its first start is pending', () => {
 
 test('an upgrade that has no room for the copy of the database is refused', () => {
   layDatabase(299);
-  writeFileSync(path.join(data, 'df'), '#!/bin/sh\necho h; echo "/dev/x 100000 70000 30000 70% /"\n', { mode: 0o755 });
-  const before = process.env['PATH'];
-  process.env['PATH'] = `${data}:${before}`;
-  onTestFinished(() => void (process.env['PATH'] = before));
+  layProgram('df', 'echo h; echo "/dev/x 100000 70000 30000 70% /"');
   const { status, stderr } = runPreinst('upgrade', '1.1.0');
   expect(status).toBe(1);
   expect(stderr).toContain('needs 50 MB');
   expect(stderr).toContain('29 MB are free');
+});
+
+test('an upgrade stops the daemon and not its socket, and has a daemon that a connection starts wait', () => {
+  mkdirSync(path.join(data, 'systemd'));
+  layProgram('systemctl', `echo "$*" "$(ls ${data}/replaced 2>/dev/null)" >>${data}/calls`);
+  expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0, stderr: '' });
+  expect(readFileSync(path.join(data, 'pending'), 'utf8')).toBe('errand.socket\nerrand.service\n');
+  const stops = readFileSync(path.join(data, 'calls'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('stop'));
+  expect(stops).toEqual([`stop errand.service ${data}/replaced`]);
+});
+
+test('an upgrade of a daemon that is stopped leaves nothing to wait for', () => {
+  mkdirSync(path.join(data, 'systemd'));
+  layProgram('systemctl', 'exit 3');
+  expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0 });
+  expect(existsSync(path.join(data, 'replaced'))).toBe(false);
 });
