@@ -93,7 +93,7 @@ async function build(start: Start): Promise<Daemon> {
   // Before the listeners open: without a worker node, background runs would be refused.
   await rooms.node.start();
   const listeners = await openListeners(start, app, { live, certificate, log });
-  const metrics = await telemetry.open({ config, pool: rooms.pool, readiness });
+  const metrics = await telemetry.open({ config, pool: rooms.pool, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await Promise.all([live.start(), certificate?.start()]);

@@ -1,11 +1,13 @@
 // What other systems observe of the daemon: its metrics, when they have a listener, and traces of its runs.
+import type { Server } from 'node:http';
 import type { Config } from '../config/config.ts';
 import { parseListen } from '../config/listen-address.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
 import type { Bus } from '../events/bus.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
-import { listen } from '../http/server/listen.ts';
+import { listen, type Listener, type ListenTarget } from '../http/server/listen.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { GaugeSources } from '../telemetry/metrics/collect-gauges.ts';
@@ -31,6 +33,7 @@ interface MeasuredParts {
   readonly config: Config;
   readonly pool: WorkerPool;
   readonly readiness: GaugeSources['readiness'];
+  readonly backups: { health: GaugeSources['backups'] };
 }
 
 export interface Telemetry {
@@ -55,16 +58,26 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   closers.push(metrics.stop);
   return {
     watching,
-    open: async ({ config, pool, readiness }) => {
+    open: async ({ config, pool, readiness, backups }) => {
       const { dataDir } = config.places;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
-      const scrape = metrics.begin({ dataDir, databaseFile: databaseOf(config), workers, readiness });
-      const server = makeMetricsServer({ scrape, clock, log });
-      const listener = await listen(server, target.kind === 'unix' ? { ...target, mode: SOCKET_MODE } : target);
+      const databaseFile = databaseOf(config);
+      const scrape = metrics.begin({ dataDir, databaseFile, workers, readiness, backups: backups.health });
+      const listener = await listenFor(makeMetricsServer({ scrape, clock, log }), target);
       closers.push(listener.close);
       return listener.address;
     },
   };
+}
+
+/** A failure names the setting: the daemon has other listeners, too. */
+async function listenFor(server: Server, target: ListenTarget): Promise<Listener> {
+  try {
+    return await listen(server, target.kind === 'unix' ? { ...target, mode: SOCKET_MODE } : target);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    throw new ErrandError(error.reason, `metrics.listen: ${error.message}`, { cause: error });
+  }
 }
 
 function openTraces({ config, live, store, bus, log, closers }: TelemetryParts, hooks: MetricHooks | null): Traces {

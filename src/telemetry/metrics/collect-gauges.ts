@@ -6,6 +6,7 @@ import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Meters } from './meters.ts';
+import type { NameOf } from './metric-table.ts';
 
 /** A part of what the daemon consists of, as readiness reports it. */
 interface PartState {
@@ -21,6 +22,8 @@ export interface GaugeSources {
   readonly databaseFile: string;
   workers(): { readonly threads: number; readonly slots: number; readonly busy: number };
   readiness(): { readonly ready: boolean; readonly parts: readonly PartState[] };
+  /** How scheduled backups are doing; null without a schedule. */
+  backups(): { readonly lastAt: number | null; readonly failure: string | null } | null;
 }
 
 export interface Gauges {
@@ -29,45 +32,95 @@ export interface Gauges {
   stop(): void;
 }
 
-type Part = (sources: GaugeSources, meters: Meters) => Promise<void> | void;
+interface Part {
+  /** What it measures, which is left out when it fails. */
+  readonly gauges: readonly NameOf<'gauge'>[];
+  measure(sources: GaugeSources, meters: Meters): Promise<void> | void;
+}
 
 /** Each part by its name in `errand_scrape_failures_total`. */
 const PARTS: Readonly<Record<string, Part>> = {
-  readiness: ({ readiness }, meters) => {
-    const { ready, parts } = readiness();
-    meters.set('errand_ready', {}, Number(ready));
-    for (const { name, state } of parts) meters.set('errand_part_ok', { part: name }, Number(state === 'ok'));
+  readiness: {
+    gauges: ['errand_ready', 'errand_part_ok'],
+    measure: ({ readiness }, meters) => {
+      const { ready, parts } = readiness();
+      meters.set('errand_ready', {}, Number(ready));
+      for (const { name, state } of parts) meters.set('errand_part_ok', { part: name }, Number(state === 'ok'));
+    },
   },
-  queue: async ({ store }, meters) => {
-    const counts = await store.runs.countUnfinished();
-    for (const [state, runs] of Object.entries(counts)) meters.set('errand_queue_runs', { state }, runs);
+  queue: {
+    gauges: ['errand_queue_runs'],
+    measure: async ({ store }, meters) => {
+      const counts = await store.runs.countUnfinished();
+      for (const [state, runs] of Object.entries(counts)) meters.set('errand_queue_runs', { state }, runs);
+    },
   },
-  workers: ({ workers }, meters) => {
-    const { threads, slots, busy } = workers();
-    meters.set('errand_workers_threads', {}, threads);
-    meters.set('errand_workers_slots', {}, slots);
-    meters.set('errand_workers_busy', {}, busy);
+  workers: {
+    gauges: ['errand_workers_threads', 'errand_workers_slots', 'errand_workers_busy'],
+    measure: ({ workers }, meters) => {
+      const { threads, slots, busy } = workers();
+      meters.set('errand_workers_threads', {}, threads);
+      meters.set('errand_workers_slots', {}, slots);
+      meters.set('errand_workers_busy', {}, busy);
+    },
   },
-  webhooks: async ({ store }, meters) => {
-    const { failing, disabled } = await store.webhooks.trouble(0);
-    meters.set('errand_webhooks_failing', {}, failing);
-    meters.set('errand_webhooks_disabled', {}, disabled);
+  webhooks: {
+    gauges: ['errand_webhooks_failing', 'errand_webhooks_disabled'],
+    measure: async ({ store }, meters) => {
+      const { failing, disabled } = await store.webhooks.trouble(0);
+      meters.set('errand_webhooks_failing', {}, failing);
+      meters.set('errand_webhooks_disabled', {}, disabled);
+    },
   },
-  database: setDepths,
-  files: ({ databaseFile }, meters) => {
-    meters.set('errand_database_size_bytes', {}, sizeOf(databaseFile));
-    meters.set('errand_database_wal_bytes', {}, sizeOf(`${databaseFile}-wal`));
+  database: {
+    gauges: [
+      'errand_queue_oldest_seconds',
+      'errand_webhook_deliveries_pending',
+      'errand_journal_newest_event_id',
+      'errand_journal_oldest_event_timestamp_seconds',
+      'errand_audit_newest_entry_id',
+      'errand_database_free_bytes',
+    ],
+    measure: setDepths,
   },
-  disk: ({ dataDir }, meters) => {
-    const { bavail, blocks, bsize } = statfsSync(dataDir);
-    meters.set('errand_disk_free_bytes', {}, bavail * bsize);
-    meters.set('errand_disk_size_bytes', {}, blocks * bsize);
+  files: {
+    gauges: ['errand_database_size_bytes', 'errand_database_wal_bytes'],
+    measure: ({ databaseFile }, meters) => {
+      meters.set('errand_database_size_bytes', {}, sizeOf(databaseFile));
+      meters.set('errand_database_wal_bytes', {}, sizeOf(`${databaseFile}-wal`));
+    },
   },
-  process: (_, meters) => {
-    meters.set('process_resident_memory_bytes', {}, process.memoryUsage.rss());
-    meters.set('process_open_fds', {}, readdirSync(join('/proc', String(process.pid), 'fd')).length);
+  disk: {
+    gauges: ['errand_disk_free_bytes', 'errand_disk_size_bytes', 'errand_disk_free_inodes', 'errand_disk_inodes'],
+    measure: setDisk,
+  },
+  backups: {
+    gauges: ['errand_backup_newest_timestamp_seconds', 'errand_backup_failing'],
+    measure: ({ backups }, meters) => {
+      const health = backups();
+      if (health === null) return;
+      meters.set('errand_backup_failing', {}, Number(health.failure !== null));
+      if (health.lastAt !== null) meters.set('errand_backup_newest_timestamp_seconds', {}, health.lastAt / 1_000);
+    },
+  },
+  process: {
+    gauges: ['process_resident_memory_bytes', 'process_open_fds'],
+    measure: (_, meters) => {
+      meters.set('process_resident_memory_bytes', {}, process.memoryUsage.rss());
+      meters.set('process_open_fds', {}, readdirSync(join('/proc', String(process.pid), 'fd')).length);
+    },
   },
 };
+
+function setDisk({ dataDir }: GaugeSources, meters: Meters): void {
+  const { bavail, blocks, bsize, files, ffree } = statfsSync(dataDir);
+  meters.set('errand_disk_free_bytes', {}, bavail * bsize);
+  meters.set('errand_disk_size_bytes', {}, blocks * bsize);
+  // File systems that make inodes as they need them report none.
+  if (files === 0) return;
+  meters.set('errand_disk_free_inodes', {}, ffree);
+  meters.set('errand_disk_inodes', {}, files);
+}
 
 async function setDepths({ store, clock }: GaugeSources, meters: Meters): Promise<void> {
   const depths = await store.metrics.depths();
@@ -111,7 +164,8 @@ export function makeGauges(sources: GaugeSources, meters: Meters): Gauges {
   return {
     collect: async () => {
       measureProcess();
-      for (const [part, measure] of Object.entries(PARTS)) {
+      for (const [part, { gauges, measure }] of Object.entries(PARTS)) {
+        for (const name of gauges) meters.clear(name);
         try {
           await measure(sources, meters);
         } catch {

@@ -1,6 +1,7 @@
 // Counts committed events as they come; runs that have ended are read from their rows later, many at a time.
 import { type EventType, type JournalEvent, TERMINAL_EVENTS } from '../../domain/journal-event.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { RunEnd } from '../../store/telemetry/metric-reads.ts';
 import type { Meters } from './meters.ts';
 
 /** Runs that have ended and are read at once, and how many may wait for that. */
@@ -28,17 +29,20 @@ export function makeEventCounts(store: Pick<Store, 'metrics'>, meters: Meters): 
   }
 
   async function flushEnds(): Promise<void> {
-    const taken = ended;
-    ended = [];
-    for (let at = 0; at < taken.length; at += ENDS_PER_READ) {
-      for (const { status, mode, startedAt, finishedAt } of await store.metrics.endsOf(
-        taken.slice(at, at + ENDS_PER_READ),
-      )) {
-        meters.add('errand_runs_total', { status, mode }, 1);
-        if (startedAt === null) continue;
-        meters.observe('errand_run_duration_seconds', {}, Math.max(0, finishedAt - startedAt) / 1_000);
-      }
+    const until = ended.length;
+    for (let taken = 0; taken < until; taken += ENDS_PER_READ) {
+      const some = ended.slice(0, Math.min(ENDS_PER_READ, until - taken));
+      const ends = await store.metrics.endsOf(some);
+      // Not before they are read: a storage that refuses now may reply at the next flush.
+      ended = ended.slice(some.length);
+      for (const end of ends) count(end);
     }
+  }
+
+  function count({ status, mode, startedAt, finishedAt }: RunEnd): void {
+    meters.add('errand_runs_total', { status, mode }, 1);
+    if (startedAt === null) return;
+    meters.observe('errand_run_duration_seconds', {}, Math.max(0, finishedAt - startedAt) / 1_000);
   }
 
   return {

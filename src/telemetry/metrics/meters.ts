@@ -6,7 +6,7 @@ import { type LabelsOf, METRICS, type Metric, type MetricName, type NameOf } fro
 export interface Meters {
   add<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, amount: number): void;
   set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void;
-  /** Forgets all values of a gauge: those of labels that no longer exist would stay for ever. */
+  /** Removes all values of a gauge: what was measured earlier must not pass for what is so now. */
   clear(name: NameOf<'gauge'>): void;
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number): void;
   /** All metrics in the text format of Prometheus, version 0.0.4. */
@@ -22,7 +22,7 @@ export async function openMeters(): Promise<Meters> {
     const labelNames = [...metric.labels];
     const config: MetricConfiguration<string> = { name, help, labelNames, registers: [registry] };
     if (metric.type === 'histogram') return new library.Histogram({ ...config, buckets: [...metric.buckets] });
-    return metric.type === 'counter' ? new library.Counter(config) : new library.Gauge(config);
+    return metric.type === 'counter' ? new library.Counter(config) : empty(name, new library.Gauge(config));
   };
   const made = new Map(Object.entries(METRICS).map(([name, metric]) => [name, make(name, metric)]));
   // The table guarantees the type that belongs to a name.
@@ -30,8 +30,15 @@ export async function openMeters(): Promise<Meters> {
   return {
     add: (name, labels, amount) => get<Counter>(name).inc(labels, amount),
     set: (name, labels, value) => get<Gauge>(name).set(labels, value),
-    clear: (name) => get<Gauge>(name).reset(),
+    clear: (name) => void empty(name, get<Gauge>(name)),
     observe: (name, labels, value) => get<Histogram>(name).observe(labels, value),
     render: () => registry.metrics(),
   };
+}
+
+/** One without labels begins at 0, and is reset to it: 0 bytes of free space, before anybody has looked. */
+function empty(name: string, gauge: Gauge): Gauge {
+  gauge.reset();
+  if (METRICS[name as MetricName].labels.length === 0) gauge.remove();
+  return gauge;
 }

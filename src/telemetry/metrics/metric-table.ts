@@ -86,6 +86,12 @@ export const METRICS = {
   errand_database_wal_bytes: gauge('Size of the write-ahead log.'),
   errand_disk_free_bytes: gauge('Space that is free for the daemon on the disk of the data directory.'),
   errand_disk_size_bytes: gauge('Size of that disk.'),
+  errand_disk_free_inodes: gauge('Files that can still be made on that disk; absent where there is no limit.'),
+  errand_disk_inodes: gauge('Files that can be on that disk; absent where there is no limit.'),
+  errand_backup_newest_timestamp_seconds: gauge(
+    'When the newest complete backup was begun; absent without a schedule, and while there is none.',
+  ),
+  errand_backup_failing: gauge('1 while scheduled backups fail; absent without a schedule.'),
   errand_audit_newest_entry_id: gauge('The number of the newest entry of the audit log.'),
 
   errand_event_loop_delay_seconds: gauge(

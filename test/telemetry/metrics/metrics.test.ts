@@ -1,5 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { statfsSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
+import type { GaugeSources } from '../../../src/telemetry/metrics/collect-gauges.ts';
 import { type MetricHooks, openMetrics } from '../../../src/telemetry/metrics/metrics.ts';
 import { loggedLines } from '../../support/http/http-house.ts';
 import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
@@ -13,13 +15,15 @@ function valuesOf(scrape: string): ReadonlyMap<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 
-async function openMeasured(house: StoreHouse, workers = () => ({ threads: 1, slots: 2, busy: 0 })) {
+async function openMeasured(house: StoreHouse, over: Partial<GaugeSources> = {}) {
   const { store, clock, file } = house;
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
   onTestFinished(metrics.stop);
-  const scrape = metrics.begin({ dataDir: '/', databaseFile: file, workers, readiness: () => READY });
+  const workers = () => ({ threads: 1, slots: 2, busy: 0 });
+  const sources = { dataDir: '/', databaseFile: file, workers, readiness: () => READY, backups: () => null };
+  const scrape = metrics.begin(Object.assign(sources, over));
   const hooks: MetricHooks = metrics.hooks;
   return { hooks, scrape: async () => valuesOf(await scrape()) };
 }
@@ -138,12 +142,80 @@ test('commits are timed, and the sizes of the database are shown', async () => {
   expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
 });
 
-test('a part that fails is left out of the scrape and counted; the others are there', async () => {
-  const { scrape } = await openMeasured(await storeHouse(), () => {
-    throw new Error('no pool');
+test('a part that fails is left out of the scrape and counted, and its last values are gone; the others are there', async () => {
+  const faults = { workers: true };
+  const { scrape } = await openMeasured(await storeHouse(), {
+    workers: () => {
+      if (faults.workers) throw new Error('no pool');
+      return { threads: 1, slots: 2, busy: 0 };
+    },
   });
   const values = await scrape();
   expect(values.get('errand_scrape_failures_total{part="workers"}')).toBe(1);
+  expect(values.has('errand_workers_slots')).toBe(false);
   expect(values.get('errand_ready')).toBe(1);
   expect(values.get('errand_queue_runs{state="running"}')).toBe(0);
+  expect(values.has('errand_journal_oldest_event_timestamp_seconds')).toBe(false);
+  faults.workers = false;
+  expect((await scrape()).get('errand_workers_slots')).toBe(2);
+  faults.workers = true;
+  expect((await scrape()).has('errand_workers_slots')).toBe(false);
+});
+
+test('a part of readiness that no longer exists is gone', async () => {
+  const parts = [
+    { name: 'store', state: 'ok' as const },
+    { name: 'backups', state: 'degraded' as const },
+  ];
+  const { scrape } = await openMeasured(await storeHouse(), { readiness: () => ({ ready: true, parts }) });
+  expect((await scrape()).get('errand_part_ok{part="backups"}')).toBe(0);
+  parts.pop();
+  const values = await scrape();
+  expect(values.get('errand_part_ok{part="store"}')).toBe(1);
+  expect(values.has('errand_part_ok{part="backups"}')).toBe(false);
+});
+
+test('backups are shown while they are scheduled, and the newest only when there is one', async () => {
+  let health: ReturnType<GaugeSources['backups']> = null;
+  const { scrape } = await openMeasured(await storeHouse(), { backups: () => health });
+  const shown = async () =>
+    [...(await scrape())].filter(([name]) => name.startsWith('errand_backup')).map(([, value]) => value);
+  expect(await shown()).toEqual([]);
+  health = { lastAt: null, failure: 'no space' };
+  expect(await shown()).toEqual([1]);
+  health = { lastAt: 1_770_000_000_000, failure: null };
+  expect(await shown()).toEqual([1_770_000_000, 0]);
+  health = null;
+  expect(await shown()).toEqual([]);
+});
+
+test('free inodes are shown where the disk has a limit of them', async () => {
+  const { scrape } = await openMeasured(await storeHouse());
+  const { files } = statfsSync('/');
+  const values = await scrape();
+  expect(values.get('errand_disk_inodes')).toBe(files === 0 ? undefined : files);
+  expect(values.has('errand_disk_free_inodes')).toBe(files !== 0);
+});
+
+test('however many methods, models and endpoints there are, the series stay few', async () => {
+  const { hooks, scrape } = await openMeasured(await storeHouse());
+  const before = (await scrape()).size;
+  for (let i = 0; i < 10_000; i += 1) {
+    hooks.requestEnded({ route: null, method: `M${i}`, status: 404, durationMs: 1 });
+    hooks.modelCalled({ endpoint: `e${i}`, outcome: 'ok' });
+  }
+  // Of each endpoint its calls and whether it is up; of requests, one and its histogram.
+  expect((await scrape()).size - before).toBe(2 * 201 + 1 + 10);
+});
+
+test('runs that ended while the storage could not be read are counted afterwards', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  await scrape();
+  const { metrics } = house.store;
+  const read = vi.spyOn(metrics, 'endsOf').mockRejectedValueOnce(new Error('the disk does not answer'));
+  await aRun(house, 'completed');
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(0);
+  expect(read).toHaveBeenCalledOnce();
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(1);
 });
