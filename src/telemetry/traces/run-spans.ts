@@ -4,8 +4,9 @@ import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../
 import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
 import type { TraceParent } from './traceparent.ts';
 
-/** Tools may have long names: those of other servers do as they like. */
-const MAX_NAME = 100;
+/** A name, or an id, as model servers have them. A model can call anything by any name, also by a piece of a conversation. */
+const NAME = /^[\w.:-]{1,100}$/;
+const UNNAMED = 'unknown';
 
 /** The id of the trace of a run without a parent: the run's own, so that each is found by the other. */
 export const traceIdOf = (runId: string): string => runId.replaceAll('-', '');
@@ -24,6 +25,7 @@ export function spansOfRun(timeline: Timeline, parent: TraceParent | null): Otlp
   // What has not ended with its run is not told: its files may still be collected.
   const parts = timeline.spans.flatMap((span, index) => (span.endedAt === null ? [] : [{ span, index }]));
   const steps = stepsOf(parts.map(({ span }) => span));
+  const agents = agentsOf(timeline.spans);
 
   const parentOf = ({ parent: whole, ...facts }: Span): string => {
     if (whole !== null) return spanIdOf(run.id, `part ${whole}`);
@@ -58,7 +60,7 @@ export function spansOfRun(timeline: Timeline, parent: TraceParent | null): Otlp
     ),
     ...parts.map(({ span, index }) =>
       make(spanIdOf(run.id, `part ${index}`), parentOf(span), {
-        ...textOf(span),
+        ...textOf(span.kind === 'tool' && !agents.has(span.agent) ? { ...span, agent: null } : span),
         startedAt: span.startedAt,
         endedAt: span.endedAt ?? span.startedAt,
       }),
@@ -124,22 +126,18 @@ function textOfRun({ run, detail, truncated }: Timeline): SpanText {
   };
 }
 
+/** Those that were asked. A call that delegates names what the model wrote, which need not be an agent at all. */
+function agentsOf(spans: readonly Span[]): ReadonlySet<string | null> {
+  return new Set(spans.map((span) => (span.kind === 'model' ? span.agent : null)));
+}
+
 type TextOf = { readonly [K in SpanFacts['kind']]: (span: Extract<Span, { kind: K }>) => SpanText };
 
 const TEXTS: TextOf = {
   queue: ({ waitedFor }) => ({ name: 'queue', attributes: { 'errand.waited_for': waitedFor } }),
   prepare: ({ attempt }) => ({ name: 'prepare', attributes: { 'errand.run.attempt': attempt } }),
   model: (span) => textOfCall(span),
-  tool: ({ name, toolUseId, agent, ok }) => ({
-    name: `execute_tool ${name.slice(0, MAX_NAME)}`,
-    attributes: {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': name.slice(0, MAX_NAME),
-      'gen_ai.tool.call.id': toolUseId.slice(0, MAX_NAME),
-      'gen_ai.agent.name': agent,
-    },
-    ok,
-  }),
+  tool: (span) => textOfTool(span),
   question: ({ outcome }) => ({ name: 'question', attributes: { 'errand.question.outcome': outcome } }),
   compaction: ({ step }) => ({ name: 'compaction', attributes: { 'errand.step': step } }),
   interruption: ({ resumes }) => ({ name: 'interruption', attributes: { 'errand.run.resumes': resumes }, ok: false }),
@@ -150,6 +148,20 @@ const TEXTS: TextOf = {
 
 function textOf(span: Span): SpanText {
   return (TEXTS[span.kind] as (of: Span) => SpanText)(span);
+}
+
+function textOfTool({ name, toolUseId, agent, ok }: Extract<Span, { kind: 'tool' }>): SpanText {
+  const shown = NAME.test(name) ? name : UNNAMED;
+  return {
+    name: `execute_tool ${shown}`,
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': shown,
+      'gen_ai.tool.call.id': NAME.test(toolUseId) ? toolUseId : null,
+      'gen_ai.agent.name': agent,
+    },
+    ok,
+  };
 }
 
 function textOfCall({ purpose, agent, model, ok, usage, costUsd, timing }: ModelSpan): SpanText {

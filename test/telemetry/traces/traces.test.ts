@@ -198,3 +198,32 @@ test('a share of the runs is traced, always the same ones', async () => {
   expect(roots).toBeGreaterThan(0);
   expect(roots).toBeLessThan(24);
 });
+
+test('what a model writes in the places of names and ids is not in the trace', async () => {
+  const receiver = await openOtlpReceiver();
+  const { house, gather } = await openTraced(receiver.url);
+  await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  const calls = [
+    { id: SECRET, name: SECRET, input: { path: SECRET } },
+    { id: 'call_2', name: 'delegate', input: { agent: SECRET, task: SECRET } },
+    { id: 'call_3', name: 'mcp__files__read', input: { path: SECRET } },
+  ];
+  await house.store.runs.recordStep(fence, aStep({ calls, text: SECRET }), FREE);
+  for (const { id, name } of calls) {
+    const result = { step: 1, toolUseId: id, name, ok: false, output: SECRET, durationMs: 10 };
+    await house.store.runs.recordToolResult(fence, result);
+  }
+  await house.store.runs.finalize(fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
+  await house.store.runs.settle(fence, { untouched: true });
+  await gather();
+  expect(JSON.stringify(receiver.spans)).not.toContain('launch code');
+  const tools = receiver.spans.filter(({ name }) => name.startsWith('execute_tool'));
+  expect(tools.map(({ name }) => name)).toEqual([
+    'execute_tool unknown',
+    'execute_tool delegate',
+    'execute_tool mcp__files__read',
+  ]);
+  expect(factsOf(tools[2]!)).toMatchObject({ 'gen_ai.tool.call.id': 'call_3' });
+});
