@@ -32,9 +32,15 @@ export function makeLogFilter({ level, since, runId, sessionId }: LogWish): (lin
   };
 }
 
+/** The line as an object of JSON: itself, or what is no entry, such as words of the service manager, as the message of one. */
+export function asEntry(line: string): string {
+  return entryOf(line) === undefined ? JSON.stringify({ msg: line }) : line;
+}
+
 function entryOf(line: string): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
+    // What begins with a brace, and is JSON, is an object.
     return JSON.parse(line) as Record<string, unknown>;
   } catch {
     return undefined;

@@ -51,6 +51,7 @@ export function makeFlights(parts: SenderParts, landed: (webhookId: number, land
     // An attempt that the daemon's end cut short says nothing about the receiver.
     if (stopping.signal.aborted && result.error !== null) return;
     parts.attempted?.(result.error === null ? 'ok' : 'error');
+    log.debug({ delivery_id: delivery.id, ok: result.error === null, status: result.statusCode }, 'delivery attempted');
     const isFinal = result.error === null || result.statusCode === GONE;
     const retryAt = isFinal ? null : clock.now() + pauseMs({ target, delivery }, result);
     const recorded = await record(delivery.id, { result, epoch: target.webhook.epoch, retryAt });

@@ -56,6 +56,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
+      detail(state, { step, tool: call.name.slice(0, 100), ok: result.ok, duration_ms: durationMs }, 'tool called');
       return keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
     }
     case 'compaction': {
@@ -89,8 +90,14 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
 }
 
 /** Counts a call of a model. Each that brought a reply has one signal, `step` or `spent`. */
-function count({ parts }: RunState, endpoint: string, outcome: CallOutcome): void {
-  parts.modelCalled?.({ endpoint, outcome });
+function count(state: RunState, endpoint: string, outcome: CallOutcome): void {
+  state.parts.modelCalled?.({ endpoint, outcome });
+  detail(state, { endpoint, outcome }, 'model called');
+}
+
+/** For whoever looks for something: what a run does, without its content. */
+function detail(state: RunState, facts: object, words: string): void {
+  if (state.parts.log.isLevelEnabled('debug')) state.parts.log.debug(logFacts(state, facts), words);
 }
 
 function pricedModel({ parts }: RunState, name: string): PricedModel {

@@ -71,20 +71,22 @@ test('the log is shown as the document has it, and its level changes while the d
   writeFileSync(file, daemon.stderr());
   const printed = await reader.paste(document.block('errand logs').text);
   expect(printed).toContain('"msg":"ready"');
-  const yaml = here(document.fileBlock('errand.yaml').text);
-  const write = (text: string) => writeFileSync(join(daemon.configDir, 'errand.yaml'), text);
-  const logged = (path: string) => daemon.stderr().split(`"path":"${path}"`).length - 1;
   const shows = (level: string) => async () =>
     (await reader.paste('errand config show')).includes(`\nlog.level\t${level}`);
-  write(`${yaml}log: { level: error }\n`);
-  await waitFor(shows('error'), { everyMs: 250 });
-  await fetch(`${daemon.url}/readyz`);
-  write(yaml);
+  const details = () => daemon.stderr().split('"level":"debug"').length - 1;
+  await turn();
+  expect(details()).toBe(0);
+  await reader.paste(document.block('log.level debug').text);
+  await waitFor(shows('debug'), { everyMs: 250 });
+  await turn();
+  await waitFor(() => daemon.stderr().includes('"tool":"write_file"'));
+  expect(daemon.stderr()).toMatch(/"level":"debug".*"endpoint":"offline","outcome":"ok","msg":"model called"/);
+  expect(daemon.stderr()).not.toContain('Hello.');
+  await reader.paste(document.block('log.level --default').text);
   await waitFor(shows('info'), { everyMs: 250 });
-  const before = logged('/healthz');
-  await fetch(`${daemon.url}/healthz`);
-  await waitFor(() => logged('/healthz') > before);
-  expect(logged('/readyz')).toBe(0);
+  const before = details();
+  await turn();
+  expect(details()).toBe(before);
 });
 
 test('the traces that are shown are set while the daemon runs, and reach the collector', async () => {

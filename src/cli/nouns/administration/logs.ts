@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { makeLogForPeople } from '../../../daemon/log-for-people.ts';
 import { codeOf } from '../../../domain/errors.ts';
-import { LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
+import { asEntry, LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
 import { type LogLine, logLines } from '../../../log/log-lines.ts';
 import { wantsColours } from '../../../terminal/colours.ts';
 import { journalLines } from '../../terminal/journal-lines.ts';
@@ -65,25 +65,41 @@ function timeOf(text: string, io: Io): string {
 
 async function showLog({ io, out, signal }: Context, options: Options): Promise<void> {
   const { follow = false, since = null, level = null, run = null, session = null } = options;
-  const isWanted = makeLogFilter({ level, since, runId: run, sessionId: session });
+  // The journal knows the time of lines that are no entries, too, such as those of the service manager.
+  const isWanted = makeLogFilter({
+    level,
+    since: options.file === undefined ? null : since,
+    runId: run,
+    sessionId: session,
+  });
   const colours = wantsColours(io.terminal.stdout, io.environment);
-  const render = out.format === 'json' ? (line: string) => line : makeLogForPeople(colours, { dates: true });
+  const forPeople = makeLogForPeople(colours, { dates: true });
+  const render = (line: string) => (out.format === 'json' ? `${asEntry(line)}\n` : forPeople(`${line}\n`));
   const show = async (line: string) => {
-    if (!io.stdout.write(render(`${line}\n`))) await once(io.stdout, 'drain', { signal });
+    if (!io.stdout.write(render(line))) await once(io.stdout, 'drain', { signal });
   };
   // Who follows without saying since when sees a few lines of before, not all.
   const before: string[] | null = follow && since === null ? [] : null;
   let isBefore = before !== null;
+  let lines = 0;
   for await (const one of linesOf(options, { follow, since, signal })) {
     if ('caughtUp' in one) {
       isBefore = false;
       for (const line of before?.splice(0) ?? []) await show(line);
-    } else if (isWanted(one.line)) {
+      continue;
+    }
+    lines += 1;
+    if (isWanted(one.line)) {
       if (!isBefore) await show(one.line);
       else if (before!.push(one.line) > SHOWN_BEFORE) before!.shift();
     }
   }
+  if (lines === 0 && options.file === undefined && !signal.aborted)
+    out.hint(`The journal has no lines of the unit "${options.unit}" that this user can read. ${WHO_READS}`);
 }
+
+const WHO_READS =
+  'Try it with sudo, or as a member of the group systemd-journal; --unit and --file name another place.';
 
 interface Wish {
   readonly follow: boolean;

@@ -17,7 +17,7 @@ export function addConfigSet(config: Command, io: Io): void {
     .command('set <setting> [value]')
     .description(
       'Change a setting in errand.yaml, and keep everything else in the file. A list is written as JSON. A running daemon ' +
-        'takes it up at once, except "listen".',
+        'takes it up at once, except "listen" and "metrics.listen".',
     )
     .option('--default', 'remove the setting from the file, so that its default is in effect')
     .addHelpText('after', EXAMPLES)
@@ -26,6 +26,7 @@ export function addConfigSet(config: Command, io: Io): void {
 
 const EXAMPLES = `
 Examples:
+  errand config set log.level debug
   errand config set public_url https://errand.example.com
   errand config set trusted_proxies '["127.0.0.1"]'
   errand config set model.max_steps --default`;
@@ -44,8 +45,12 @@ async function set(
   if (!written.ok) throw new CommandError('usage', written.why);
   replace(file, written.text);
   context.out.hint(`${name} is ${value === undefined ? 'at its default' : 'set'} in ${file}.`);
+  if (AT_START.has(name)) context.out.hint('It takes effect when the daemon is started again.');
   await hintAtOverride(context, name);
 }
+
+/** What a running daemon does not take up. */
+const AT_START: ReadonlySet<string> = new Set(['listen', 'metrics.listen']);
 
 /** Of the daemon that answers, which may use another directory than this shell would. */
 async function configDirOf({ client, places, flags }: Context): Promise<string> {

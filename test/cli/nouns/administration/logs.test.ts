@@ -29,6 +29,8 @@ test('a file is shown for people, and as it is on request', async () => {
   expect(shown.stdout).toMatch(/^2026-03-0[12] \d\d:\d\d:04\.005 info {2}run completed run_id=0190f6a0/m);
   const raw = await run(['logs', '--file', file, '-o', 'json', '--level', 'warn']);
   expect(raw.stdout.trimEnd().split('\n')).toEqual(LINES.slice(3));
+  const all = await run(['logs', '--file', file, '-o', 'json']);
+  expect(all.stdout.trimEnd().split('\n')).toEqual([`{"msg":"${LINES[0]}"}`, ...LINES.slice(1)]);
 });
 
 test.each([
@@ -55,10 +57,16 @@ test('without a file, journalctl is asked for the unit, and its lines are shown 
   chmodSync(journalctl, 0o755);
   vi.stubEnv('PATH', `${directory}:${process.env['PATH']}`);
   const { stdout } = await run(['logs', '--since', '2026-01-01T00:00:00Z', '--unit', 'errand@two', '-o', 'json']);
-  expect(stdout).not.toContain('--unit');
-  expect(stdout).toBe(`${LINES[2]}\n`);
-  const all = await run(['logs', '--unit', 'errand@two', '-o', 'json']);
-  expect(all.stdout).toContain('--unit errand@two --output=cat --no-pager');
+  const [asked, ...lines] = stdout.trimEnd().split('\n');
+  expect(asked).toMatch(/^\{"msg":"--unit errand@two --output=cat --no-pager .*--since=@1767225600"\}$/);
+  expect(lines).toEqual([LINES[2]]);
+  expect((await run(['logs', '--level', 'info', '-o', 'json'])).stdout).toBe(`${LINES[2]}\n`);
+  writeFileSync(journalctl, '#!/bin/sh\nexit 0\n');
+  expect(await run(['logs'])).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('systemd-journal'),
+  });
   writeFileSync(journalctl, '#!/bin/sh\necho "No permission." >&2\nexit 1\n');
   expect(await run(['logs'])).toMatchObject({ code: 1, stderr: expect.stringContaining('No permission.') });
 });
