@@ -1,7 +1,7 @@
 // `errand audit`: what it asks for, what it prints, and how it ends.
 import { expect, test } from 'vitest';
 import { auditHashOf, NO_HASH } from '../../../../src/domain/people/audit.ts';
-import type { AuditEntryWire } from '../../../../src/wire/people/audit.ts';
+import type { AuditEntryWire, AuditHeadWire } from '../../../../src/wire/people/audit.ts';
 import { refuse, run, start, startFakeDaemon } from '../../outside.ts';
 
 const AT = Date.parse('2026-03-01T11:00:00.000Z');
@@ -26,7 +26,15 @@ function anEntry(id: number, previous = NO_HASH): AuditEntryWire {
 
 const FIRST = anEntry(1);
 const SECOND = anEntry(2, FIRST.hash);
-const HEAD = { last_id: 2, last_hash: SECOND.hash, sealed: true, doubtful_until: null };
+const HEAD: AuditHeadWire = {
+  last_id: 2,
+  last_hash: SECOND.hash,
+  sealed: true,
+  doubtful_until: null,
+  removed_until: 0,
+  removed_hash: null,
+  start_sealed: true,
+};
 const LOG = {
   'GET /api/v1/audit/head': () => HEAD,
   'GET /api/v1/audit?after_id=0&limit=500': () => ({ items: [FIRST, SECOND], total: 2 }),
@@ -86,7 +94,7 @@ test('a broken log ends with 8 and names the first broken entry', async () => {
   const { code, stdout } = await run(['audit', 'verify', '-o', 'json'], { dataDir });
   expect([code, JSON.parse(stdout)]).toEqual([
     8,
-    { ok: false, entries: 1, last_hash: FIRST.hash, broken_id: 2, reason },
+    { ok: false, entries: 1, last_hash: FIRST.hash, broken_id: 2, removed_until: 0, reason },
   ]);
 });
 
