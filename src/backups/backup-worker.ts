@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { freeBytes } from '../disk/disk-space.ts';
-import { ErrandError, messageOf } from '../domain/errors.ts';
+import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import { lacksSpace } from '../files/blobs/no-space.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
 import { prune } from './prune.ts';
@@ -27,9 +27,15 @@ parentPort?.on('message', ({ id, message }: Numbered<ToBackupThread>) => {
   if (message.t === 'begin') void carryOut(id, message.task);
   else if (message.t === 'prune') void remove(id, message.task);
   else if (message.t === 'more') taken?.();
-  else pace?.cancel();
+  else cancel();
 });
 parentPort?.postMessage(READY, []);
+
+/** Whoever takes the archive may never take what it waits for. */
+function cancel(): void {
+  pace?.cancel();
+  taken?.();
+}
 
 async function carryOut(id: number, task: BackupTask): Promise<void> {
   pace = makePace();
@@ -109,6 +115,7 @@ function report(id: number, message: FromBackupThread): void {
 function wordsFor(error: unknown): Omit<Extract<FromBackupThread, { t: 'failed' }>, 't'> {
   if (error instanceof ErrandError) return { reason: error.reason, words: error.message, cause: null };
   const cause = messageOf(error);
-  if (lacksSpace(error)) return { reason: 'unavailable', words: 'There is no space left for the backup.', cause };
+  if (lacksSpace(error) || codeOf(error) === 'SQLITE_FULL')
+    return { reason: 'unavailable', words: 'There is no space left for the backup.', cause };
   return { reason: 'unavailable', words: `The backup failed: ${cause}.`, cause };
 }

@@ -13,6 +13,7 @@ import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import type { BackupTask, FromBackupThread, LastFromBackupThread, Progress, ToBackupThread } from './orders.ts';
 import { incomingOf } from './place.ts';
+import { CANCELLED } from './pace.ts';
 import type { Keep, Pruned } from './prune.ts';
 import { wrapKey } from './wrapped-key.ts';
 
@@ -130,8 +131,6 @@ interface Order {
 
 async function giveOrder(thread: ResidentThread<ToBackupThread, FromBackupThread>, order: Order): Promise<Manifest> {
   const { task, wish, options, passed, log } = order;
-  const gone = new AbortController();
-  const signal = options.signal === undefined ? gone.signal : AbortSignal.any([gone.signal, options.signal]);
   const ending = thread.order<LastFromBackupThread>({
     messages: [{ t: 'begin', task }],
     onMessage: (message, post) => {
@@ -140,14 +139,15 @@ async function giveOrder(thread: ResidentThread<ToBackupThread, FromBackupThread
       else if (message.t === 'bytes')
         take(wish, message.bytes).then(
           () => post({ t: 'more' }),
-          () => gone.abort(),
+          // The thread waits for an answer to each piece.
+          () => post({ t: 'cancel' }),
         );
       else return { value: message };
       return undefined;
     },
     deadlineMs: DEADLINE_MS,
     late: () => log.warn('a backup took longer than a day; it is ended'),
-    cancel: { signal, message: { t: 'cancel' } },
+    cancel: options.signal && { signal: options.signal, message: { t: 'cancel' } },
   });
   const last = await endOf(ending);
   if (last.t !== 'done') throw new Error('The thread of backups answered something else.');
@@ -157,6 +157,7 @@ async function giveOrder(thread: ResidentThread<ToBackupThread, FromBackupThread
 async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<LastFromBackupThread> {
   const end = await ending;
   if (end.kind === 'busy') throw new ErrandError('conflict', 'A backup, or a removal of backups, is in progress.');
+  if (end.kind === 'cancelled') throw new ErrandError('unavailable', CANCELLED);
   if (end.kind !== 'done') throw new ErrandError('unavailable', `The backup was ended (${end.kind}).`);
   if (end.value.t !== 'failed') return end.value;
   throw new ErrandError(end.value.reason, end.value.words, { cause: end.value.cause ?? undefined });

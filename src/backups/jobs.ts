@@ -27,6 +27,8 @@ export interface BackupJobs {
   ): { readonly job: BackupJob; readonly done: Promise<Manifest> };
   /** The one in progress, otherwise the last since the daemon started. */
   latest(): BackupJob | undefined;
+  /** Cancels the one in progress, and resolves when it has ended: it leaves nothing that counts as a backup. */
+  cancel(): Promise<void>;
 }
 
 export interface JobParts {
@@ -37,13 +39,14 @@ export interface JobParts {
 
 export function makeBackupJobs({ backups, clock, log }: JobParts): BackupJobs {
   let latest: BackupJob | undefined;
+  let current: { readonly ender: AbortController; readonly done: Promise<unknown> } | undefined;
 
-  async function carryOut(job: BackupJob, wish: BackupWish, signal: AbortSignal | undefined): Promise<Manifest> {
+  async function carryOut(job: BackupJob, wish: BackupWish, signal: AbortSignal): Promise<Manifest> {
     try {
       const onProgress = (progress: Progress) => {
         job.progress = progress;
       };
-      const manifest = await backups.take(wish, { onProgress, ...(signal && { signal }) });
+      const manifest = await backups.take(wish, { onProgress, signal });
       job.manifest = manifest;
       job.state = 'completed';
       const { added, left_out, changing, missing_blobs } = manifest;
@@ -67,11 +70,17 @@ export function makeBackupJobs({ backups, clock, log }: JobParts): BackupJobs {
       const fresh = { state: 'running', progress: null, manifest: null, error: null } as const;
       const job: BackupJob = { id, directory, startedAt: clock.now(), ...fresh };
       latest = job;
-      const done = carryOut(job, { ...wish, id }, signal);
+      const ender = new AbortController();
+      const either = signal === undefined ? ender.signal : AbortSignal.any([ender.signal, signal]);
+      const done = carryOut(job, { ...wish, id }, either);
       // Whoever doesn't wait for it reads the job.
-      done.catch(() => undefined);
+      current = { ender, done: done.catch(() => undefined) };
       return { job, done };
     },
     latest: () => latest,
+    cancel: async () => {
+      current?.ender.abort();
+      await current?.done;
+    },
   };
 }

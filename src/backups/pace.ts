@@ -10,6 +10,9 @@ export interface Pace {
   cancel(): void;
 }
 
+/** What a cancelled backup ends with. */
+export const CANCELLED = 'The backup was cancelled.';
+
 /** Works so long before it rests. */
 const TURN_MS = 10;
 /** A rest after long work, such as a slow write, is no longer than this. */
@@ -22,7 +25,7 @@ export function makePace(): Pace {
 
   /** How long to rest now; 0 while there is time left. */
   function due(): number {
-    if (isCancelled) throw new ErrandError('unavailable', 'The backup was cancelled.');
+    if (isCancelled) throw new ErrandError('unavailable', CANCELLED);
     const worked = performance.now() - begunAt;
     return worked < TURN_MS ? 0 : Math.min(worked, MAX_REST_MS);
   }

@@ -2,8 +2,8 @@
 //   objects/ab/<sha256>   content, each once
 //   backups/<id>.json     a manifest, written last: a backup without one doesn't exist
 //   incoming/             what is being written
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
@@ -33,6 +33,7 @@ export const manifestPath = (place: string, id: string) => join(place, 'backups'
  */
 export function openPlace(place: string): DirectoryLock {
   try {
+    requireNotWithinAnother(place);
     makeDirectories(place, OWNER_ALONE);
     const other = readdirSync(place).find((name) => !OWN.has(name));
     if (other !== undefined)
@@ -53,6 +54,13 @@ export function openPlace(place: string): DirectoryLock {
       cause: error,
     });
   }
+}
+
+/** What is in a place is its own: a folder that it doesn't know would have it refuse all further backups. */
+function requireNotWithinAnother(place: string): void {
+  for (let folder = dirname(resolve(place)); folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, 'objects')) && existsSync(join(folder, 'backups')))
+      throw new ErrandError('conflict', `${place} is within ${folder}, which has backups.`);
 }
 
 function lockPlace(place: string): DirectoryLock {

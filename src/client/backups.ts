@@ -17,6 +17,8 @@ export interface Backups {
   create(input: NewBackupWire): Promise<BackupJobWire>;
   /** The one in progress, otherwise the last. */
   latest(): Promise<BackupJobWire>;
+  /** Ends it if it is in progress; nothing of it counts as a backup. */
+  cancel(id: string): Promise<BackupJobWire>;
   /** An archive, whose bytes are still to be read. */
   archive(input: NewBackupArchiveWire): Promise<IncomingMessage>;
   prune(input: BackupPruningWire): Promise<PrunedBackupsWire>;
@@ -28,6 +30,7 @@ export function makeBackups(address: Address, signal?: AbortSignal): Backups {
   return {
     create: (input) => call('POST', '', { body: input }),
     latest: () => call('GET', '/latest'),
+    cancel: (id) => call('POST', `/${encodeURIComponent(id)}/cancel`),
     archive: async (input) => {
       const path = '/api/v1/backups/archive';
       const reply = await send(address, { method: 'POST', path, body: input, ...(signal && { signal }) });

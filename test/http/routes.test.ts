@@ -120,6 +120,7 @@ const TABLE: readonly string[] = [
   'POST /api/v1/backups admin envelope',
   'GET /api/v1/backups/latest admin envelope',
   'POST /api/v1/backups/archive admin envelope',
+  'POST /api/v1/backups/:id/cancel admin envelope',
   'POST /api/v1/backups/prune admin envelope',
   'GET /api/v1/office-mode/snapshot office envelope',
   'GET /api/v1/office-mode/live-runs office envelope',

@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = {
   'definition.check': 'definition',
   'house.follow': 'house',
   'backup.create': 'backup',
+  'backup.cancel': 'backup',
   'backup.prune': 'backup',
   'session.read': 'session',
   'session.stop': 'session',

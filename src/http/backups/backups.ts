@@ -30,6 +30,9 @@ export function makeBackupHandlers(operations: Operations) {
 
     latest: (_exchange: Exchange, caller: Administrator) => ok(renderJob(operations.getBackupJob(caller))),
 
+    cancel: async ({ params }: Exchange, caller: Administrator) =>
+      ok(renderJob(await operations.cancelBackup(caller, params['id']!))),
+
     prune: async ({ body }: Exchange<unknown, BackupPruningWire>, caller: Administrator) => {
       const { directory = null, keep_days: keepDays = null, keep_at_least: keepAtLeast = null } = body;
       return ok(await operations.pruneBackups(caller, { directory, keepDays, keepAtLeast }));

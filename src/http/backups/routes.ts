@@ -14,6 +14,7 @@ export function backupRoutes(operations: Operations): Route[] {
     ofAdmin('POST /api/v1/backups', 'Begin a backup into a directory of the daemon', { body: newBackup, bodyIsOptional: true, reply: backupJob, statuses: [202], handler: backups.create }),
     ofAdmin('GET /api/v1/backups/latest', 'How far the backup in progress is, or how the last one ended', { reply: backupJob, handler: backups.latest }),
     ofAdmin('POST /api/v1/backups/archive', 'Take a backup as a tar archive', { body: newBackupArchive, bodyIsOptional: true, sendsFile: true, handler: backups.send }),
+    ofAdmin('POST /api/v1/backups/:id/cancel', 'Cancel a backup in progress', { reply: backupJob, handler: backups.cancel }),
     ofAdmin('POST /api/v1/backups/prune', 'Remove old backups', { body: backupPruning, bodyIsOptional: true, reply: prunedBackups, handler: backups.prune }),
   ];
 }

@@ -1,5 +1,5 @@
 // Backups that administrators ask for.
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { BackupJob, BackupJobs } from '../../backups/jobs.ts';
 import type { Backups, BackupWish } from '../../backups/backups.ts';
 import type { Pruned } from '../../backups/prune.ts';
@@ -46,12 +46,10 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     const place = directory ?? usual;
     if (place === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
     if (!isAbsolute(place)) throw unprocessable('directory', 'must be an absolute path');
-    const isUsual = usual !== '' && !relative(resolve(usual), resolve(place)).startsWith('..');
+    // Not below it either: a folder there would make it no place for backups any more.
+    const isUsual = usual !== '' && resolve(usual) === resolve(place);
     if (caller.kind !== 'operator' && !isUsual)
-      throw new ErrandError(
-        'forbidden',
-        'Backups outside of backup.directory can be made over the control socket only.',
-      );
+      throw new ErrandError('forbidden', 'Directories other than backup.directory are for the control socket only.');
     return resolve(place);
   }
 
@@ -81,6 +79,15 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     getBackupJob: (_caller: Administrator): BackupJob => {
       const job = jobs.latest();
       if (job === undefined) throw notFound('Backup');
+      return job;
+    },
+
+    /** Cancels the backup of an id if it is in progress, and resolves when it has ended. Throws `not_found` for an older one. */
+    cancelBackup: async (caller: Administrator, id: string): Promise<BackupJob> => {
+      const job = jobs.latest();
+      if (job?.id !== id) throw notFound('Backup');
+      await audit.act(caller, 'backup.cancel', id);
+      if (job.state === 'running') await jobs.cancel();
       return job;
     },
 

@@ -80,6 +80,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     (_, v) => v.sendBackup(ROOT, { workspaces: null, passphrase: null }, async () => undefined, SIGNAL),
   ],
   getBackupJob: 'not of a conversation',
+  cancelBackup: ['backup.cancel', (_, v) => v.cancelBackup(ROOT, 'b')],
   pruneBackups: [
     'backup.prune',
     (_, v) => v.pruneBackups(ROOT, { directory: '/backups', keepDays: null, keepAtLeast: null }),

@@ -98,7 +98,11 @@ export async function auditedHouse() {
     },
     publishing: { releases: publishing.releases, ended: () => undefined },
     backups: {
-      jobs: { begin: () => ({ job: {}, done: Promise.resolve() }), latest: () => undefined },
+      jobs: {
+        begin: () => ({ job: {}, done: Promise.resolve() }),
+        latest: () => ({ id: 'b', state: 'completed' }),
+        cancel: async () => undefined,
+      },
       prune: async () => ({ removed: [], kept: 0, objects: 0, bytes: 0 }),
     },
     settings: () => ({ ...SETTINGS, backup: { ...SETTINGS.backup, directory: '/backups' } }),

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from '../../../domain/errors.ts';
 import { lostWhile } from '../../../client/transport/transport.ts';
 import type { BackupJobWire } from '../../../wire/backups/backup.ts';
 import type { Context } from '../../frame/context.ts';
@@ -18,6 +19,7 @@ export interface CreateOptions {
 }
 
 const POLL_MS = 250;
+const CANCEL_TIMEOUT_MS = 10_000;
 
 export async function create(context: Context, options: CreateOptions): Promise<void> {
   const { to, withoutWorkspaces, withMasterKey, passphraseFile } = options;
@@ -34,7 +36,7 @@ export async function create(context: Context, options: CreateOptions): Promise<
 type Wish = Parameters<ReturnType<Context['client']>['backups']['create']>[0];
 
 async function follow(context: Context, wish: Wish): Promise<void> {
-  const { io, out, signal, client } = context;
+  const { io, signal, client } = context;
   const { backups } = client();
   const bar = makeProgressBar(io);
   let job = await backups.create(wish);
@@ -47,11 +49,24 @@ async function follow(context: Context, wish: Wish): Promise<void> {
       if (job.id !== id)
         throw new CommandError('failure', 'The daemon has begun another backup meanwhile; see its log.');
     }
-  } finally {
+  } catch (error) {
     bar.end();
-    if (signal.aborted) out.hint('The daemon continues the backup.');
+    if (signal.aborted) await cancel(context, id);
+    throw error;
   }
+  bar.end();
   show(context, job);
+}
+
+/** Ctrl-C is for the backup as well, which would otherwise hold up the next one. */
+async function cancel({ client, out }: Context, id: string): Promise<void> {
+  const limit = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+  try {
+    const { state } = await client(limit).backups.cancel(id);
+    out.hint(state === 'completed' ? 'The backup was completed before.' : 'The backup is cancelled.');
+  } catch (error) {
+    out.hint(`The daemon may continue the backup: ${messageOf(error)}`);
+  }
 }
 
 function show({ out }: Context, { backup, error, directory }: BackupJobWire): void {

@@ -1,0 +1,32 @@
+// The thread that makes backups, and those who take its archives.
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { backupsOf } from '../support/backups/backups-of.ts';
+
+const wishOf = (id: string, to: (bytes: Uint8Array) => Promise<void>) => ({
+  id: `20260302T033000Z-${id}`,
+  to,
+  workspaces: true,
+  passphrase: null,
+});
+
+test('a reader who is gone ends the backup, and the thread makes the next one', async () => {
+  const { backups, held, staging } = await backupsOf();
+  const gone = async () => {
+    throw new Error('gone');
+  };
+  await expect(backups.take(wishOf('000001', gone))).rejects.toThrow('The backup was cancelled.');
+  expect([held.now, existsSync(staging)]).toEqual([0, false]);
+  expect(await backups.take(wishOf('000002', async () => undefined))).toMatchObject({ blobs: { files: 1 } });
+});
+
+test('a backup is cancelled while its reader takes nothing', async () => {
+  const { backups, held, staging } = await backupsOf();
+  const leaving = new AbortController();
+  const never = async () => {
+    leaving.abort();
+    return new Promise<void>(() => undefined);
+  };
+  await expect(backups.take(wishOf('000001', never), { signal: leaving.signal })).rejects.toThrow('was cancelled');
+  expect([held.now, existsSync(staging)]).toEqual([0, false]);
+});
