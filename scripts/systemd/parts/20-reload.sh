@@ -13,6 +13,12 @@ check 'in a service that is active' systemctl is-active errand
 check 'the journal has it as an error' eval 'journalctl -u errand -p err -o cat | grep -q "configuration refused"'
 check 'and nothing else as one' eval '! journalctl -u errand -p err -o cat | grep -q "\"level\":\"info\""'
 check 'its lines are JSON behind the priority' eval 'journalctl -t errand -p err -o cat | grep -q "^{\"level\":\"error\""'
+check 'errand logs shows it' eval '/usr/bin/errand logs --level error | grep -q "error configuration refused"'
+check 'errand logs shows what systemd says, too' eval '/usr/bin/errand logs --since 1h | grep -q "^Started "'
+check 'errand logs -o json has an object on each line' eval '/usr/bin/errand logs -o json | grep -q . && ! /usr/bin/errand logs -o json | grep -v "^{"'
+check 'errand logs says who can read it' eval 'errand logs 2>&1 | grep -q "group systemd-journal"'
+/usr/bin/errand logs -f --level error >/srv/followed &
+followed=$!
 cp /srv/models.yaml /etc/errand/models.yaml
 check 'a valid file can be reloaded' systemctl reload errand
 check 'the status says that all is well' status_says 'in progress$'
@@ -20,3 +26,10 @@ kill -HUP "$pid"
 check 'SIGHUP ends nothing' errand status --wait
 check 'config check asks the daemon' \
   eval "errand config check | grep -q '^The configuration in /etc/errand is valid.$'"
+echo 'worse: true' >>/etc/errand/models.yaml
+systemctl reload errand
+check 'errand logs -f follows the journal' within 20 grep -q 'worse' /srv/followed
+kill -INT "$followed"
+check 'and ends well on Ctrl-C' eval 'wait "$followed"'
+cp /srv/models.yaml /etc/errand/models.yaml
+systemctl reload errand

@@ -11,8 +11,11 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const PARENT = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 const SECRET = 'the launch code is 0000';
 
-async function openTraced(url: string, over: Partial<TracesParts> & { sample?: number } = {}) {
-  const house = await storeHouse();
+async function openTraced(
+  url: string,
+  { house: known, ...over }: Partial<TracesParts> & { sample?: number; house?: StoreHouse } = {},
+) {
+  const house = known ?? (await storeHouse());
   const { store, clock } = house;
   const bus = makeBus();
   store.onCommitted(bus.publish);
@@ -226,4 +229,38 @@ test('what a model writes in the places of names and ids is not in the trace', a
     'execute_tool mcp__files__read',
   ]);
   expect(factsOf(tools[2]!)).toMatchObject({ 'gen_ai.tool.call.id': 'call_3' });
+});
+
+test('a run that outlives a restart is one trace under its own id, with the interruption and both attempts', async () => {
+  const receiver = await openOtlpReceiver();
+  const before = await openTraced(receiver.url);
+  const { house } = before;
+  const { id, seq } = await house.accept();
+  before.traces.accepted(seq, `00-${PARENT.traceId}-${PARENT.spanId}-01`);
+  const [run] = await house.claim();
+  const calls = [{ id: 'call_1', name: 'shell', input: { command: SECRET } }];
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
+  await before.traces.stop();
+  house.clock.advance(5_000);
+  await house.store.runs.interrupt(fenceOf(run!), 'crash');
+
+  const after = await openTraced(receiver.url, { house });
+  const [again] = await house.claim();
+  const result = { step: 1, toolUseId: 'call_1', name: 'shell', ok: true, output: SECRET, durationMs: 10 };
+  await house.store.runs.recordToolResult(fenceOf(again!), result);
+  await house.store.runs.recordStep(fenceOf(again!), aStep({ step: 2 }), FREE);
+  await house.store.runs.finalize(fenceOf(again!), { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(again!), { untouched: true });
+  await after.gather();
+  expect(receiver.faults).toEqual([]);
+  expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([id.replaceAll('-', '')]));
+  const root = receiver.spans.find(({ name }) => name === 'run')!;
+  expect(factsOf(root)).toMatchObject({ 'errand.run.resumes': '1', 'errand.run.attempt': '2' });
+  expect(durationMs(receiver.spans.find(({ name }) => name === 'interruption')!)).toBe(5_000);
+  const attempts = receiver.spans.filter(({ name }) => name === 'prepare');
+  expect(attempts.map((span) => factsOf(span)['errand.run.attempt'])).toEqual(['1', '2']);
+  expect(treeOf(receiver.spans)).toEqual(
+    expect.arrayContaining(['run > step 1 > execute_tool shell', 'run > step 2 > chat scripted']),
+  );
+  expect(new Set(receiver.spans.map(({ spanId }) => spanId)).size).toBe(receiver.spans.length);
 });
