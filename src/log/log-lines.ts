@@ -15,17 +15,20 @@ export type LogLine = { readonly line: string } | { readonly caughtUp: true };
 export interface LineOptions {
   /** Whether to wait for more, until the signal aborts. */
   readonly follow: boolean;
+  /** Only so many bytes at the end of what is there, from the first line that begins in them; all by default. */
+  readonly lastBytes?: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a file from its beginning. Follows it through a rotation: when it is renamed and begun again, the rest of the old file
+ * Reads a file from its beginning, or the end of it. Follows it through a rotation: when it is renamed and begun again, the rest of the old file
  * comes first; when it is truncated, it is read from its beginning. Throws when it can't be opened at the start.
  */
-export async function* logLines(file: string, { follow, signal }: LineOptions): AsyncGenerator<LogLine> {
+export async function* logLines(file: string, { follow, lastBytes, signal }: LineOptions): AsyncGenerator<LogLine> {
   let handle = await open(file, 'r');
   try {
     let reader = makeReader(handle);
+    if (lastBytes !== undefined) await reader.skipTo(lastBytes);
     yield* reader.more();
     yield { caughtUp: true };
     while (follow && !signal.aborted) {
@@ -58,6 +61,8 @@ async function reopen(file: string, current: FileHandle): Promise<FileHandle | n
 }
 
 interface Reader {
+  /** Leaves out everything but so many bytes, and the line that begins before them. */
+  skipTo(lastBytes: number): Promise<void>;
   /** The lines that have been completed since. */
   more(): AsyncGenerator<LogLine>;
   /** What the file ends with, if its last line has no end. */
@@ -68,12 +73,15 @@ function makeReader(handle: FileHandle): Reader {
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let position = 0;
   let started: Buffer = Buffer.alloc(0);
+  /** Whether the position is in a line that is left out. */
+  let isWithin = false;
 
   async function chunk(): Promise<Buffer> {
     const { size } = await handle.stat();
     if (size < position) {
       position = 0;
       started = Buffer.alloc(0);
+      isWithin = false;
     }
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position);
     position += bytesRead;
@@ -86,11 +94,23 @@ function makeReader(handle: FileHandle): Reader {
   }
 
   return {
+    skipTo: async (lastBytes) => {
+      const { size } = await handle.stat();
+      if (size <= lastBytes) return;
+      // From the byte before: where that ends a line, the next one is whole.
+      position = size - lastBytes - 1;
+      isWithin = true;
+    },
     more: async function* () {
       for (let read = await chunk(); read.length > 0; read = await chunk()) {
         const whole = Buffer.concat([started, read]);
         let from = 0;
-        for (let end = whole.indexOf(10); end !== -1; end = whole.indexOf(10, from)) {
+        if (isWithin) {
+          from = whole.indexOf(10) + 1;
+          if (from === 0) continue;
+          isWithin = false;
+        }
+        for (let end = whole.indexOf(10, from); end !== -1; end = whole.indexOf(10, from)) {
           yield { line: whole.toString('utf8', from, end) };
           from = end + 1;
         }

@@ -34,6 +34,20 @@ test('all lines of a file are read, the last one even without its end', async ()
   expect(lines).toEqual(['one', '', long, 'last']);
 });
 
+test.each([
+  [3, []],
+  [4, ['four']],
+  [5, ['four']],
+  [9, ['four']],
+  [10, ['three', 'four']],
+  [100, ['one', 'two', 'three', 'four']],
+])('of the last %i bytes, the lines are read that begin in them', async (lastBytes, expected) => {
+  const lines: string[] = [];
+  const options = { follow: false, lastBytes, signal: new AbortController().signal };
+  for await (const one of logLines(openFile('one\ntwo\nthree\nfour'), options)) if ('line' in one) lines.push(one.line);
+  expect(lines).toEqual(expected);
+});
+
 test('lines that are appended come when they are complete', async () => {
   const file = openFile('one\nhal');
   const { seen, has, stop, ended } = follow(file);

@@ -87,9 +87,19 @@ test('every panel has a number, a title and a query of its own, and reads the da
 test('every metric of the table has help in sentences, and labels from closed sets or with a bound', () => {
   const labels = new Set(Object.values(METRICS).flatMap((metric: Metric) => metric.labels));
   expect([...labels].sort()).toEqual(
-    ['endpoint', 'kind', 'method', 'mode', 'model', 'node_version', 'outcome', 'part', 'route', 'stat', 'state'].concat(
-      ['status', 'team', 'type', 'version'],
-    ),
+    [
+      'endpoint',
+      'kind',
+      'method',
+      'mode',
+      'model',
+      'node_version',
+      'outcome',
+      'part',
+      'period',
+      'route',
+      'stat',
+    ].concat(['state', 'status', 'team', 'type', 'unit', 'version']),
   );
   expect(Object.values(METRICS).filter(({ help }) => !/^[A-Z1].*\.$/.test(help))).toEqual([]);
 });

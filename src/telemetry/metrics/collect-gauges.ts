@@ -5,6 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store } from '../../store/open-store.ts';
+import { type BoundedName, OTHER } from './bounded-names.ts';
 import type { Meters } from './meters.ts';
 import type { NameOf } from './metric-table.ts';
 
@@ -16,8 +17,9 @@ interface PartState {
 
 /** Where states are read. */
 export interface GaugeSources {
-  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks'>;
+  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets'>;
   readonly clock: Clock;
+  readonly teams: BoundedName;
   readonly dataDir: string;
   readonly databaseFile: string;
   workers(): { readonly threads: number; readonly slots: number; readonly busy: number };
@@ -103,6 +105,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       if (health.lastAt !== null) meters.set('errand_backup_newest_timestamp_seconds', {}, health.lastAt / 1_000);
     },
   },
+  budgets: { gauges: ['errand_team_budget_used_ratio'], measure: setBudgets },
   process: {
     gauges: ['process_resident_memory_bytes', 'process_open_fds'],
     measure: (_, meters) => {
@@ -120,6 +123,23 @@ function setDisk({ dataDir }: GaugeSources, meters: Meters): void {
   if (files === 0) return;
   meters.set('errand_disk_free_inodes', {}, ffree);
   meters.set('errand_disk_inodes', {}, files);
+}
+
+const NEWEST_BUDGETS = {
+  subject: 'team',
+  payer: { keySeq: null, userSeq: null, teamId: null },
+  limit: 200,
+  offset: 0,
+} as const;
+
+/** Teams that share a series have none here: their shares can't be added. */
+async function setBudgets({ store, clock, teams }: GaugeSources, meters: Meters): Promise<void> {
+  const { items } = await store.budgets.list(NEWEST_BUDGETS, clock.now());
+  for (const { subjectName, unit, period, limit, spent } of items) {
+    const team = teams(subjectName ?? '');
+    if (team === OTHER) continue;
+    meters.set('errand_team_budget_used_ratio', { team, unit, period }, limit === 0 ? 1 : spent / limit);
+  }
 }
 
 async function setDepths({ store, clock }: GaugeSources, meters: Meters): Promise<void> {

@@ -63,6 +63,13 @@ export const METRICS = {
   ),
   errand_cost_usd_total: counter('What calls of models cost, in US dollars.', 'model', 'team'),
 
+  errand_team_budget_used_ratio: gauge(
+    'Share of the budget of a team that is used in its current period; of the newest 200 budgets. unit: usd, tokens.',
+    'team',
+    'unit',
+    'period',
+  ),
+
   errand_workers_threads: gauge('Live worker threads.'),
   errand_workers_slots: gauge('Runs that can execute at the same time.'),
   errand_workers_busy: gauge('Runs that worker threads execute now.'),

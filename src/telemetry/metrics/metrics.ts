@@ -15,7 +15,7 @@ import { makeUsageCounts } from './count-usage.ts';
 import { type Meters, openMeters } from './meters.ts';
 
 export interface MetricsParts {
-  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'watchCommits'>;
+  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets' | 'watchCommits'>;
   readonly bus: Pick<Bus, 'subscribeAll'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export interface MetricHooks {
 export interface Metrics {
   readonly hooks: MetricHooks;
   /** Begins to measure states, too. Returns the scrape: all metrics in the text format of Prometheus. */
-  begin(sources: Omit<GaugeSources, 'store' | 'clock'>): () => Promise<string>;
+  begin(sources: Omit<GaugeSources, 'store' | 'clock' | 'teams'>): () => Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function openMetrics({ store, bus, clock, log }: MetricsParts): Pro
   return {
     hooks: makeHooks(meters),
     begin: (sources) => {
-      const gauges = makeGauges({ ...sources, store, clock }, meters);
+      const gauges = makeGauges({ ...sources, store, clock, teams: names.teams }, meters);
       stopGauges = gauges.stop;
       flusher.wake();
       return async () => {

@@ -189,6 +189,20 @@ test('backups are shown while they are scheduled, and the newest only when there
   expect(await shown()).toEqual([]);
 });
 
+test('the used share of budgets of teams is shown, and of no one else', async () => {
+  const house = await storeHouse();
+  const { scrape } = await openMeasured(house);
+  const team = await house.store.teams.create({ name: 'Red', budgetUsd: null });
+  await house.store.users.change('mara', { teamId: team.id });
+  const terms = { unit: 'tokens', period: 'day', timeZone: 'UTC', limit: 100 } as const;
+  const none = { keySeq: null, userSeq: null, teamId: null };
+  await house.store.budgets.set({ ...terms, subject: 'team', payer: { ...none, teamId: team.id } }, house.clock.now);
+  await house.store.budgets.set({ ...terms, period: 'all', subject: 'run', payer: none }, house.clock.now);
+  await aRun(house, 'completed');
+  const shares = [...(await scrape())].filter(([name]) => name.startsWith('errand_team_budget'));
+  expect(shares).toEqual([['errand_team_budget_used_ratio{team="Red",unit="tokens",period="day"}', 0.14]]);
+});
+
 test('free inodes are shown where the disk has a limit of them', async () => {
   const { scrape } = await openMeasured(await storeHouse());
   const { files } = statfsSync('/');

@@ -25,6 +25,8 @@ interface Options {
 
 /** What a reader who follows sees of the lines before. */
 const SHOWN_BEFORE = 10;
+/** Of a long file, where those lines are looked for. */
+const LOOKED_AT_BYTES = 16_777_216;
 
 /** Adds the command. */
 export function addLogs(program: Command, io: Io): void {
@@ -113,7 +115,9 @@ async function* linesOf({ file, unit }: Options, wish: Wish): AsyncGenerator<Log
     return;
   }
   try {
-    yield* logLines(file, wish);
+    // Who follows wants the newest lines soon, however long the file has become.
+    const isEnough = wish.follow && wish.since === null;
+    yield* logLines(file, { ...wish, ...(isEnough && { lastBytes: LOOKED_AT_BYTES }) });
   } catch (error) {
     if (wish.signal.aborted || codeOf(error) === undefined) throw error;
     throw new CommandError('failure', `${file} can't be read (${codeOf(error)}).`);
