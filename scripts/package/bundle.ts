@@ -16,6 +16,9 @@ export const NATIVE = ['better-sqlite3', '@node-rs/argon2'];
 /** Optional parts of libraries that Errand doesn't use. */
 const ABSENT = ['@napi-rs/nice', 'react-devtools-core', 'chromium-bidi', 'pino-pretty'];
 
+/** Large libraries that are loaded late. Most of the time that bundling takes is theirs. */
+const LARGE = ['playwright-core', 'unpdf', 'mammoth'];
+
 /** What CommonJS modules find, and `errandDist`: the address of `dist/`, whatever file the code ends up in. */
 const BANNER = `import { createRequire as errandRequire } from 'node:module';
 const require = errandRequire(import.meta.url);
@@ -110,11 +113,16 @@ const SHARED: BuildOptions = {
   define: { 'process.env.NODE_ENV': '"production"' },
 };
 
-/** Writes \`dist/\` below a directory. Returns the files of the checkout that it contains. */
-export async function bundle(directory: string): Promise<readonly string[]> {
+/**
+ * Writes \`dist/\` below a directory. Returns the files of the checkout that it contains. `isDraft`: without the large libraries
+ * and not minified, in a fifth of the time.
+ */
+export async function bundle(directory: string, isDraft: boolean): Promise<readonly string[]> {
   const outdir = path.join(directory, 'dist');
+  const draft = { external: [...SHARED.external!, ...LARGE], minifyWhitespace: false, minifySyntax: false };
   const program = await build({
     ...SHARED,
+    ...(isDraft && draft),
     entryPoints: globSync(ENTRIES, { cwd: ROOT }).sort(),
     outbase: 'src',
     outdir,

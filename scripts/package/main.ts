@@ -90,8 +90,15 @@ async function writeChecksums(out: string): Promise<void> {
 
 /** The time of the commit, so that the same commit gives the same packages. */
 async function epochOfSources(): Promise<number> {
-  const given = process.env['SOURCE_DATE_EPOCH'];
-  return Number(given ?? (await runTool('git', ['log', '-1', '--format=%ct'], { cwd: ROOT })));
+  const given = process.env['SOURCE_DATE_EPOCH'] ?? (await timeOfCommit());
+  if (/^\d+\s*$/.test(given)) return Number(given);
+  throw new Error('SOURCE_DATE_EPOCH must be a number of seconds.');
+}
+
+function timeOfCommit(): Promise<string> {
+  return runTool('git', ['log', '-1', '--format=%ct'], { cwd: ROOT }).catch(() => {
+    throw new Error('This is no checkout of git: set SOURCE_DATE_EPOCH to the seconds since 1970 that files get.');
+  });
 }
 
 const { values, positionals } = parseArgs({

@@ -17,10 +17,10 @@ export interface Tree {
   readonly isCompiled: boolean;
 }
 
-/** Writes it into an empty directory. `compile`: the addon of the database for a target, or null for the one that npm delivers. */
-export async function layTree(directory: string, target: Target, compile = compiledAddon): Promise<Tree> {
+/** Writes it into an empty directory. `isDraft`: for a test, with what is quick to make and starts on this machine. */
+export async function layTree(directory: string, target: Target, { isDraft = false } = {}): Promise<Tree> {
   const { architecture } = target;
-  const inputs = await bundle(directory);
+  const inputs = await bundle(directory, isDraft);
   const copy = (from: string, to: string) => cpSync(from, path.join(directory, to), { recursive: true });
   copy(path.join(ROOT, 'src/http/share/static'), 'dist/http/share/static');
   copy(path.join(ROOT, 'config'), 'config');
@@ -34,7 +34,7 @@ export async function layTree(directory: string, target: Target, compile = compi
 
   const sqlite = 'node_modules/better-sqlite3';
   for (const part of ['package.json', 'lib']) copy(path.join(ROOT, sqlite, part), `${sqlite}/${part}`);
-  const compiled = await compile(target);
+  const compiled = isDraft ? null : await compiledAddon(target);
   const prebuilt = `${sqlite}/prebuilds/linux-${architecture}.node`;
   copy(compiled ?? path.join(ROOT, prebuilt), prebuilt);
 
