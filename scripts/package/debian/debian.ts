@@ -1,6 +1,6 @@
 // Makes the Debian package: the tree as plain files with Node.js beside it, and what a Debian system expects around it.
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -47,6 +47,7 @@ export async function makeDebian(parts: DebianParts, root: string, file: string)
 interface Layer {
   text(place: string, contents: string | Uint8Array, mode?: number): void;
   copy(from: string, place: string, mode?: number): void;
+  link(place: string, target: string): void;
 }
 
 function layerOf(root: string): Layer {
@@ -62,16 +63,19 @@ function layerOf(root: string): Layer {
   return {
     text,
     copy: (from, place, mode) => text(place, readFileSync(from), mode),
+    link: (place, target) => symlinkSync(target, prepared(place)),
   };
 }
 
-function layProgram({ tree, node }: DebianParts, { text, copy }: Layer): void {
+function layProgram({ tree, node }: DebianParts, { text, copy, link }: Layer): void {
   for (const name of filesBelow(tree.directory, '**/*')) {
     const from = path.join(tree.directory, name);
     if (lstatSync(from).isFile()) copy(from, `usr/lib/errand/${name}`);
   }
   copy(node, 'usr/lib/errand/node', 0o755);
   text('usr/bin/errand', readFileSync(path.join(HERE, 'launcher')), 0o755);
+  // Where the program looks for its launcher, to start itself again.
+  link('usr/lib/errand/dist/errand', '../../../bin/errand');
 }
 
 function layService({ copy }: Layer): void {
