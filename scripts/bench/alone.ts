@@ -1,5 +1,6 @@
 // The cases of what only errand does, by part.
 import { measureBackups } from './cases/backups.ts';
+import { measureBudgets } from './cases/budgets.ts';
 import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office.ts';
@@ -57,5 +58,6 @@ export const CASES = [
   { part: 'retention', what: 'what is removed by age', measure: (p) => measureRetention(p, p.scale) },
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
+  { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

@@ -125,6 +125,8 @@ export const RUN_ROWS: readonly Row[] = [
     { key: `view${rate}HeapBeforeMb`, label: '  heap in use at the beginning, MB', digits: 1 },
     { key: `view${rate}HeapMb`, label: '  heap in use at the end, MB', digits: 1 },
   ]),
+  { key: 'budgetsOffCpuMs', label: 'run without budgets: CPU ms/run', digits: 2 },
+  { key: 'budgetsPercent', label: '  what two budgets cost, % of that', digits: 1 },
   { key: 'telemetryOffCpuMs', label: 'run without metrics and traces: CPU ms/run', digits: 2 },
   { key: 'telemetryMetricsPercent', label: '  what metrics cost, % of that', digits: 1 },
   { key: 'telemetryTracesPercent', label: '  what metrics and traces cost, % of that', digits: 1 },

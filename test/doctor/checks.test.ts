@@ -1,11 +1,14 @@
 import { chmodSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
 import type { EgressRule } from '../../src/domain/egress.ts';
+import { listen } from '../../src/http/server/listen.ts';
+import { makeHttpsServer } from '../../src/http/server/server.ts';
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import { aSubject, examined, WELL } from '../support/doctor/subject.ts';
+import { makeCertificate, pemOf } from '../support/http/certificates.ts';
 import { SETTINGS } from '../support/http/http-house.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
@@ -333,4 +336,17 @@ test('a disk without enough measurements has no rate yet', async () => {
   const sample = { at: NOW, freeBytes: 1e12, freeInodes: null };
   const found = await examined('disk', aSubject({ diskSamples: async () => [sample] }));
   expect(found).toMatchObject({ state: 'ok', evidence: expect.stringContaining('the rate is known after some hours') });
+});
+
+test('a public address with a certificate of an issuer of its own is not refused', async () => {
+  const { cert, key } = makeCertificate('localhost');
+  const pair = { cert, key: pemOf(key) };
+  const server = makeHttpsServer((_req, res) => void res.end('{"status":"ok"}'), pair);
+  const { address, close } = await listen(server, { kind: 'tcp', host: '127.0.0.1', port: 0 });
+  onTestFinished(close);
+  const publicUrl = `https://localhost:${address.split(':')[1]}`;
+  const running = { state: 'running', parts: () => [] } as const;
+  const found = await examined('public_url', aSubject({ ...set({ publicUrl }), daemon: running }));
+  expect(found).toMatchObject({ state: 'warning', remedy: expect.stringMatching(/^curl --cacert FILE https:/) });
+  expect(found.evidence).toMatch(/issuer this machine does not trust/);
 });

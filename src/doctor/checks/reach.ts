@@ -77,6 +77,8 @@ const publicUrl: Check = {
     if (daemon.state !== 'running') return skipped('no daemon is running');
     const why = await whyNotErrand(url);
     if (why === null) return ok(`${url} leads to Errand`);
+    if (why === UNTRUSTED)
+      return warning(`${url} ${why}`, `curl --cacert FILE ${url}/healthz  # FILE: what clients trust`);
     const usual = publicUrlFor({ listen: settings().listen, isSecure: usesTls(settings()) });
     const isUsualBetter = usual !== url && (await whyNotErrand(usual)) === null;
     const remedies = isUsualBetter
@@ -89,6 +91,15 @@ const publicUrl: Check = {
 const PUBLIC_URL = 'errand config set public_url https://errand.example.com  # the address that clients use';
 const HEALTH_CHARACTERS = 100;
 
+const UNTRUSTED = 'has a certificate whose issuer this machine does not trust, as its clients may';
+/** How Node calls a certificate of an issuer that it doesn't know. */
+const OF_OWN_ISSUERS: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** Why an address doesn't lead to Errand; null when it does. */
 async function whyNotErrand(url: string): Promise<string | null> {
   try {
@@ -96,7 +107,10 @@ async function whyNotErrand(url: string): Promise<string | null> {
     const isHealth = statusCode === 200 && (await beginningOf(body)).includes('"status":"ok"');
     return isHealth ? null : `answers ${statusCode}, and not as Errand does`;
   } catch (error) {
-    return `can't be reached from here (${codeOf(error) ?? messageOf(error)})`;
+    const code = codeOf(error);
+    return code !== undefined && OF_OWN_ISSUERS.has(code)
+      ? UNTRUSTED
+      : `can't be reached from here (${code ?? messageOf(error)})`;
   }
 }
 

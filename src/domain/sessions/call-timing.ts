@@ -17,7 +17,7 @@ export interface Pace {
 export interface CallTiming extends Pace {
   /** Requests that were sent. */
   readonly tries: number;
-  /** Waited for earlier steps to be recorded, for a permit of the endpoint, and for tries that failed. */
+  /** Waited for earlier steps to be recorded, for its budgets and a permit of the endpoint, and for tries that failed. */
   readonly commitWaitMs: number;
   readonly permitWaitMs: number;
   readonly retryWaitMs: number;

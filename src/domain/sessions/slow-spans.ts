@@ -110,7 +110,7 @@ function measured(span: ModelSpan, timing: CallTiming): Said[] {
     ...whenOver(
       SLOW_MS.permitWait,
       permitWaitMs,
-      `${who}: waited ${spokenMs(permitWaitMs)} for the endpoint, which had as many calls as it may take`,
+      `${who}: waited ${spokenMs(permitWaitMs)} until its budgets and the endpoint had room for one more call`,
     ),
     ...(failed > 0
       ? [{ ms: failedMs, words: `${who}: ${failedWords(failed)}, which took ${spokenMs(failedMs)}` }]

@@ -30,13 +30,28 @@ export interface BudgetGateParts {
 
 /** Runs that end otherwise, and budgets that are raised, are noticed within this time. */
 const LOOK_MS = 1_000;
+/** All who wait look again at most this often: each look is a write, and the calls of others end all the time. */
+const REST_MS = 50;
 
 export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: BudgetGateParts): BudgetGate {
   /** In the order of their coming. */
   const waiting = new Set<() => void>();
-  const wake = () => {
+  let rest: 'none' | 'resting' | 'wanted' = 'none';
+
+  function wake(): void {
+    if (waiting.size === 0) return;
+    if (rest !== 'none') {
+      rest = 'wanted';
+      return;
+    }
+    rest = 'resting';
+    clock.after(REST_MS, () => {
+      const isWanted = rest === 'wanted';
+      rest = 'none';
+      if (isWanted) wake();
+    });
     for (const look of waiting) look();
-  };
+  }
 
   function room(): Promise<void> {
     return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // Budgets as administrators set, list and remove them.
-import { type Budget, type BudgetTerms, MOST_BUDGETS, WARNING_SHARE } from '../../domain/budgets/budget.ts';
+import { type Budget, type BudgetTerms, MOST_BUDGETS } from '../../domain/budgets/budget.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
@@ -10,7 +10,7 @@ import { conditions, readPage } from '../sessions/conditions.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
 import { type BudgetKit, RESERVED } from './reserve.ts';
-import { beginPeriod } from './settle.ts';
+import { beginPeriod, warnAgainIn } from './settle.ts';
 
 /** A budget to set. Of `payer`, what its subject names is given, and nothing for runs. */
 export interface NewBudget extends BudgetTerms {
@@ -123,13 +123,7 @@ function* setIn(tx: Transaction, kit: BudgetKit, wanted: NewBudget, past: Past |
     yield* tx.run('DELETE FROM budget_periods WHERE budget_seq = ?', seq);
     yield* beginPeriod(tx, { budgetSeq: seq, startsAt, spent: past![unit] + rest[unit] });
   }
-  // A limit that was raised warns again.
-  yield* tx.run(
-    'UPDATE budget_periods SET warned = 0 WHERE budget_seq = ? AND starts_at = ? AND spent < ?',
-    seq,
-    startsAt,
-    limit * WARNING_SHARE,
-  );
+  yield* warnAgainIn(tx, { budgetSeq: seq, startsAt, limit });
   return yield* toBudget(tx, kit, (yield* tx.get<NamedRow>(`${SELECT} WHERE b.seq = ?`, seq))!, tx.now);
 }
 

@@ -65,3 +65,12 @@ export function* beginPeriod(
     budgetSeq,
   );
 }
+
+/** A limit that was raised warns again, when its share is reached anew. */
+export function* warnAgainIn(
+  tx: Transaction,
+  { budgetSeq, startsAt, limit }: { readonly budgetSeq: number; readonly startsAt: number; readonly limit: number },
+): Step<void> {
+  const sql = 'UPDATE budget_periods SET warned = 0 WHERE budget_seq = ? AND starts_at = ? AND spent < ?';
+  yield* tx.run(sql, budgetSeq, startsAt, limit * WARNING_SHARE);
+}

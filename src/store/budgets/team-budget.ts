@@ -3,9 +3,9 @@ import { DEFAULT_TIME_ZONE } from '../../domain/budgets/budget.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { insertIn } from './budgets.ts';
-import type { BudgetRow } from './budget-rows.ts';
+import { type BudgetRow, termsOf } from './budget-rows.ts';
 import type { BudgetKit } from './reserve.ts';
-import { beginPeriod } from './settle.ts';
+import { beginPeriod, warnAgainIn } from './settle.ts';
 
 const OF_TEAM = "SELECT * FROM budgets WHERE team_id = ? AND unit = 'usd' AND period = 'day'";
 
@@ -24,6 +24,8 @@ export function* setTeamBudgetIn(
   inForce.begun();
   if (found !== undefined) {
     yield* tx.run('UPDATE budgets SET amount = ?, updated_at = ? WHERE seq = ?', limit, tx.now, found.seq);
+    const { startsAt } = periodOf(termsOf(found), tx.now);
+    yield* warnAgainIn(tx, { budgetSeq: found.seq, startsAt, limit });
     return;
   }
   const terms = { subject: 'team', unit: 'usd', period: 'day', timeZone: DEFAULT_TIME_ZONE, limit } as const;

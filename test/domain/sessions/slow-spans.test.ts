@@ -50,7 +50,7 @@ test('waits within a model call are told apart, and how fast it wrote', () => {
   const timing = aTiming({ commitWaitMs: 1_500, permitWaitMs: 5_000, firstTokenMs: 1_000, durationMs: 26_000 });
   expect(wordsOf(aCall({ timing, step: 3 }), 31)).toEqual([
     'step 3: the model wrote for 25 s, 4.0 tokens a second',
-    'step 3: waited 5 s for the endpoint, which had as many calls as it may take',
+    'step 3: waited 5 s until its budgets and the endpoint had room for one more call',
     'step 3: waited 1.5 s for its record before the call',
   ]);
 });

@@ -1,5 +1,5 @@
 // The gate of budgets: who waits there, what lets them in, and the prices it reckons with.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeBudgetGate, shareBudgets } from '../../../src/execution/executor/budget-gate.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -56,6 +56,22 @@ test('a call that failed lets the next one in', async () => {
   const waits = house.gate.hold(other, CALL);
   expect(await isOpen(waits, house)).toBe(false);
   house.gate.failed(one);
+  expect(await waits).toEqual({ refusal: null });
+});
+
+test('however many calls end, those that wait look twenty times a second', async () => {
+  const house = await gateHouse(1_000);
+  const [one, other] = [await house.begin(), await house.begin()];
+  await house.gate.hold(one, CALL);
+  const asked = vi.spyOn(house.store.budgets, 'reserve');
+  const waits = house.gate.hold(other, CALL);
+  for (let ended = 0; ended < 100; ended += 1) {
+    house.gate.settled();
+    expect(await isOpen(waits, house)).toBe(false);
+  }
+  expect(asked).toHaveBeenCalledTimes(2);
+  await house.store.runs.recordStep(one, aStep({ usage }), FREE);
+  house.clock.advance(50);
   expect(await waits).toEqual({ refusal: null });
 });
 

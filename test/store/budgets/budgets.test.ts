@@ -236,6 +236,25 @@ test('a limit that is raised warns again, also of the same run', async () => {
   expect(warned).toEqual([1_000, 2_000]);
 });
 
+test("a team's budget that is raised with the team warns again", async () => {
+  const house = await budgetHouse();
+  const { id } = await house.store.teams.create({ name: 'Red', budgetUsd: 1 });
+  await house.store.users.change(house.user.id, { teamId: id });
+  const warned: number[] = [];
+  house.store.onBudgetWarning(({ limit }) => warned.push(limit));
+  const run = await house.begin();
+  const spend = () =>
+    house.store.runs.recordSpent(run, aSpentCall(USAGE), {
+      ...FREE,
+      price: { ...NO_PRICE, inputPerMillionUsd: 1_000 },
+    });
+  await spend();
+  await house.store.teams.change('Red', { budgetUsd: 2 });
+  await spend();
+  await spend();
+  expect(warned).toEqual([1, 2]);
+});
+
 test('a budget of another user is not charged', async () => {
   const house = await budgetHouse();
   const other = await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
