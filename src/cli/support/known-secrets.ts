@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Environment, Places } from '../../config/config.ts';
 import { secretsIn as partsOfSecret } from '../../outbound/redact.ts';
-import { isSecretName } from './blot.ts';
+import { isSecretName } from '../../outbound/blot.ts';
 
 const MAX_FILES = 500;
 const MAX_DEPTH = 4;

@@ -27,7 +27,7 @@ export async function exportRun(context: Context, id: string, { to }: { readonly
   const { io, out, places, signal } = context;
   const client = context.client();
   const { makeRunExport } = await import('../../support/run-export.ts');
-  const { makeBlot } = await import('../../support/blot.ts');
+  const { makeBlot } = await import('../../../outbound/blot.ts');
   const { knownSecrets } = await import('../../support/known-secrets.ts');
   const timeline = await client.runs.timeline(id);
   const { run } = timeline;

@@ -1,5 +1,5 @@
 // Blots secrets out of texts that leave the house: those that are known, and whatever has the form of one.
-import { makeRedactor } from '../../outbound/redact.ts';
+import { makeRedactor } from './redact.ts';
 
 export type Blot = (text: string) => string;
 
@@ -14,11 +14,14 @@ export function isSecretName(name: string): boolean {
   return new RegExp(SECRET_NAME, 'i').test(name);
 }
 
-/** What has the form of a secret. What a pattern keeps is in its first group. */
+/**
+ * What has the form of a secret. What a pattern keeps is in its first group. The texts are hostile: from no start may a pattern
+ * read on to the end and fail, or a long text takes the square of its length.
+ */
 const FORMS: readonly RegExp[] = [
   // Keys of Errand, its login tokens, secrets of webhooks.
   /()errand_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{20,}/g,
-  /()\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g,
+  /()(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g,
   /()whsec_[A-Za-z0-9+/=_-]{8,}/g,
   // Signed addresses, and pages that whoever has the address may read.
   /(\/files\/)[\w-]+\.[\w-]+\.[\w-]+/g,
@@ -31,10 +34,10 @@ const FORMS: readonly RegExp[] = [
   // Credentials of requests, and in addresses.
   /(\b(?:bearer|basic|digest)\s+)[\w.~+/=-]{6,}/gi,
   /(:\/\/)[^/\s"'@]+@/g,
-  new RegExp(String.raw`([?&][^=&\s"']*(?:${SECRET_NAME}|sig|signature|code|key)[^=&\s"']*=)[^&\s"'#]+`, 'gi'),
+  new RegExp(String.raw`([?&][^?=&\s"']{0,64}(?:${SECRET_NAME}|sig|signature|code|key)[^?=&\s"']{0,64}=)[^&\s"'#]+`, 'gi'),
   // Values with such a name. Numbers, words of JSON and paths are none.
   new RegExp(
-    String.raw`((?:${SECRET_NAME})[\w.-]*\\?["']?\s*[:=]\s*\\?["']?)(?!\[removed\]|\d+(?:\.\d+)?(?![\w-])|true\b|false\b|null\b|\/|credential:)[^\s"',}\]\\]{4,}`,
+    String.raw`((?:${SECRET_NAME})[\w.-]{0,64}\\?["']?\s{0,16}[:=]\s{0,16}\\?["']?)(?!\[removed\]|\d+(?:\.\d+)?(?![\w-])|true\b|false\b|null\b|\/|credential:)[^\s"',}\]\\]{4,}`,
     'gi',
   ),
 ];
