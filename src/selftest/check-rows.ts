@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
+import { INTERRUPTED } from '../agent/conversation/history.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { Piece } from './load.ts';
 import type { Finding, PromiseName } from './promises.ts';
-import { answerOf, fileOf, filesOf } from './scripted-model.ts';
+import { answerOf, callIdOf, fileOf, filesOf } from './scripted-model.ts';
 
 interface RunRow {
   readonly seq: number;
@@ -147,9 +148,15 @@ function answers(pieces: readonly Piece[]): Finding {
   );
 }
 
-/** The files of a completed run are listed, and their bytes are those that were written. */
+/**
+ * The files of a completed run are listed, and their bytes are those that were written. A call that was under way when the
+ * daemon was killed is never repeated (D7): its file is there whole, or not at all.
+ */
 function files(connection: Connection.Database, runs: readonly RunRow[], dataDir: string): Finding {
   const listed = connection.prepare('SELECT path, sha256 FROM run_artifact_files WHERE run_seq = ?');
+  const interrupted = connection
+    .prepare('SELECT tool_use_id FROM tool_calls WHERE run_seq = ? AND ok = 0 AND output = ?')
+    .pluck();
   const problems: string[] = [];
   let checked = 0;
   for (const { seq, id, status, key } of runs) {
@@ -157,8 +164,10 @@ function files(connection: Connection.Database, runs: readonly RunRow[], dataDir
     const hashes = new Map(
       (listed.all(seq) as { path: string; sha256: string }[]).map(({ path, sha256 }) => [path, sha256]),
     );
+    const unsure = new Set(interrupted.all(seq, INTERRUPTED.output));
     for (let step = 0; step < filesOf(numberOf(key)); step += 1) {
       const { path, content } = fileOf(numberOf(key), step);
+      if (!hashes.has(path) && unsure.has(callIdOf(numberOf(key), step))) continue;
       const sha256 = createHash('sha256').update(content).digest('hex');
       const blob = blobPath(join(dataDir, 'blobs'), sha256);
       checked += 1;

@@ -15,6 +15,9 @@ export const fileOf = (number: number, step: number) => ({
   content: `piece ${number}, step ${step}\n`.repeat(1 + (number % 50)),
 });
 
+/** Of the call that writes a file. */
+export const callIdOf = (number: number, step: number): string => `call_${number}_${step}`;
+
 export interface ScriptedModel {
   readonly url: string;
   /** What was wrong with the conversations that it was shown. */
@@ -122,7 +125,7 @@ async function reply(response: ServerResponse, asked: { number: number; step: nu
   } else {
     const call = { name: 'write_file', arguments: JSON.stringify(fileOf(number, step)) };
     send({
-      delta: { tool_calls: [{ index: 0, id: `call_${number}_${step}`, type: 'function', function: call }] },
+      delta: { tool_calls: [{ index: 0, id: callIdOf(number, step), type: 'function', function: call }] },
       finish_reason: null,
     });
   }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { INTERRUPTED } from '../../src/agent/conversation/history.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { checkRows } from '../../src/selftest/check-rows.ts';
 import type { Piece } from '../../src/selftest/load.ts';
@@ -75,6 +76,23 @@ test.each<[string, (scene: Scene) => void, readonly string[]]>([
   const scene = await doneWell();
   breakIt(scene);
   expect(brokenIn(scene)).toEqual(promises);
+});
+
+const INTERRUPT = `UPDATE tool_calls SET ok = 0, output = '${INTERRUPTED.output}'`;
+
+test('a file is there or not when its call was interrupted; then it is whole', async () => {
+  const whole = await doneWell();
+  whole.change(INTERRUPT);
+  expect(brokenIn(whole)).toEqual([]);
+  writeFileSync(whole.blob, 'piece');
+  expect(brokenIn(whole)).toEqual(['files']);
+  const other = await doneWell();
+  other.change("UPDATE tool_calls SET ok = 0, output = 'The disk is full.'");
+  other.change('DELETE FROM run_artifact_files');
+  expect(brokenIn(other)).toEqual(['files']);
+  other.change(INTERRUPT);
+  const findings = checkRows(other.dataDir, [other.piece]);
+  expect(findings.find(({ promise }) => promise === 'files')).toMatchObject({ problems: [] });
 });
 
 test('a promise of which nothing was seen is not kept', () => {
