@@ -3,6 +3,7 @@ import type { ListWire } from '../wire/listing.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import type { RunArtifactsWire } from '../wire/sessions/artifact.ts';
 import type { runQuery, RunWire } from '../wire/sessions/run.ts';
+import type { RunExportWire } from '../wire/sessions/run-export.ts';
 import type { StopWire } from '../wire/sessions/session.ts';
 import type { TimelineWire } from '../wire/sessions/timeline.ts';
 import type { CallManagement, References } from './references.ts';
@@ -16,6 +17,8 @@ export interface Runs {
   get(id: string): Promise<RunWire>;
   /** Where its time went. */
   timeline(id: string): Promise<TimelineWire>;
+  /** What its model was asked. */
+  export(id: string): Promise<RunExportWire>;
   /** What the run has made, with addresses that are valid for 15 minutes. */
   artifacts(id: string): Promise<RunArtifactsWire>;
   stop(id: string): Promise<StopWire>;
@@ -35,6 +38,7 @@ export function makeRuns(call: CallManagement, { at, whole }: References, { addr
       call('GET', `/runs${queryOf({ ...query, session: await whole('sessions', query.session) })}`),
     get: async (id) => call('GET', await at('runs', id)),
     timeline: async (id) => call('GET', `${await at('runs', id)}/timeline`),
+    export: async (id) => call('GET', `${await at('runs', id)}/export`),
     artifacts: async (id) => call('GET', `${await at('runs', id)}/artifacts`),
     stop: async (id) => call('POST', `${await at('runs', id)}/stop`),
     tail: async function* (id, options = {}) {

@@ -4,6 +4,8 @@ import type { Config } from '../config/config.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock } from '../domain/clock.ts';
+import { toolNamesFor } from '../agent/tools/tool-names.ts';
+import { makeEquip } from '../execution/brief/equip.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeHouseFeed } from '../events/house-feed.ts';
 import { makePlaces } from '../events/places.ts';
@@ -87,6 +89,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     log,
     deriveKey,
     secrets,
+    exports: { places: config.places, equip: equipToday(parts) },
     broker,
     checks,
     retention,
@@ -108,6 +111,20 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded, runAccepted: parts.runAccepted }),
     readiness,
   };
+}
+
+/** What an agent would get today. */
+function equipToday({
+  config,
+  live,
+  log,
+  store,
+  sandbox,
+  rooms,
+}: OpenAppParts): Parameters<typeof makeOperations>[0]['exports']['equip'] {
+  const { definitions, catalog, settings } = live;
+  const equip = makeEquip({ store, log, places: config.places, definitions, catalog, browser: rooms.browser.grant });
+  return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox.ok }));
 }
 
 /** The doctor of the running daemon, which ends with it. */

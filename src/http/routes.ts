@@ -37,6 +37,7 @@ import { insight, insightChange, insightQuery } from '../wire/sessions/insight.t
 import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
 import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
+import { runExport } from '../wire/sessions/run-export.ts';
 import { timeline } from '../wire/sessions/timeline.ts';
 import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
 import { health, openApiDocument, readiness as readinessShape } from '../wire/status.ts';
@@ -157,6 +158,7 @@ function runRoutes({ runs }: RouteParts): Route[] {
     ofAdmin('GET /api/v1/runs', 'List runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
     ofAdmin('GET /api/v1/runs/:id', 'Read a run', { reply: run, handler: runs.get }),
     ofAdmin('GET /api/v1/runs/:id/timeline', 'Read where the time of a run went', { reply: timeline, handler: runs.timeline }),
+    ofAdmin('GET /api/v1/runs/:id/export', 'Read what the model was asked in a run, without secrets', { reply: runExport, handler: runs.export }),
     ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
     ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
     ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),

@@ -55,6 +55,7 @@ import { makeListenOperations } from './webhooks/listen.ts';
 import { makeScheduleOperations } from './schedules/schedules.ts';
 import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
 import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
+import { type ExportParts, makeExportRun } from './turns/export-run.ts';
 import { makeExplainRun } from './turns/explain.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
 import { makeGetModelName } from './turns/model-name.ts';
@@ -81,6 +82,7 @@ export interface OperationParts {
   readonly log: Log;
   readonly deriveKey: DeriveKey;
   readonly secrets: ConnectionParts['secrets'];
+  readonly exports: Pick<ExportParts, 'places' | 'equip'>;
   readonly broker: ConnectionParts['broker'];
   readonly checks: CheckOperationParts['checks'];
   readonly retention: RetentionOperationParts['retention'];
@@ -135,6 +137,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeSessionOperations({ store, access, looking, stopper, audit }),
     ...makeRunOperations({ store, access, looking, stopper, audit, countPoll }),
     explainRun: makeExplainRun({ store, looking, clock }),
+    exportRun: makeExportRun({ ...parts, ...parts.exports, looking }),
     ...makeArtifactOperations({ ...parts, looking }),
     ...makeOfficeOperations({ ...parts, looking }),
     ...makeWatchOperations({ store, access, audit, looking, feeds: parts.feeds, house: parts.house }),

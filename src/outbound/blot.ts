@@ -34,7 +34,10 @@ const FORMS: readonly RegExp[] = [
   // Credentials of requests, and in addresses.
   /(\b(?:bearer|basic|digest)\s+)[\w.~+/=-]{6,}/gi,
   /(:\/\/)[^/\s"'@]+@/g,
-  new RegExp(String.raw`([?&][^?=&\s"']{0,64}(?:${SECRET_NAME}|sig|signature|code|key)[^?=&\s"']{0,64}=)[^&\s"'#]+`, 'gi'),
+  new RegExp(
+    String.raw`([?&][^?=&\s"']{0,64}(?:${SECRET_NAME}|sig|signature|code|key)[^?=&\s"']{0,64}=)[^&\s"'#]+`,
+    'gi',
+  ),
   // Values with such a name. Numbers, words of JSON and paths are none.
   new RegExp(
     String.raw`((?:${SECRET_NAME})[\w.-]{0,64}\\?["']?\s{0,16}[:=]\s{0,16}\\?["']?)(?!\[removed\]|\d+(?:\.\d+)?(?![\w-])|true\b|false\b|null\b|\/|credential:)[^\s"',}\]\\]{4,}`,

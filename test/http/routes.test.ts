@@ -81,6 +81,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/runs admin envelope',
   'GET /api/v1/runs/:id admin envelope',
   'GET /api/v1/runs/:id/timeline admin envelope',
+  'GET /api/v1/runs/:id/export admin envelope',
   'GET /api/v1/runs/:id/stream admin envelope sse',
   'POST /api/v1/runs/:id/stop admin envelope',
   'GET /api/v1/queue admin envelope',

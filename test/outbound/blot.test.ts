@@ -23,12 +23,9 @@ test.each([
   expect(blot(text)).toBe(blotted);
 });
 
-test.each(['"input_tokens": 12', '{"max_tokens":null}', 'tokens of the tide'])(
-  'no secret: %s',
-  (text) => {
-    expect(blot(text)).toBe(text);
-  },
-);
+test.each(['"input_tokens": 12', '{"max_tokens":null}', 'tokens of the tide'])('no secret: %s', (text) => {
+  expect(blot(text)).toBe(text);
+});
 
 // A pattern that reads on to the end from every start would take minutes.
 test.each(['?', '&', 'token', '-eyJ', 'eyJaaaaaaaa', '://', 'bearer ', 'key-', '-----BEGIN ', '/files/a.'])(

@@ -11,6 +11,7 @@ import { positionInRequest } from '../frame/query.ts';
 import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderRunArtifacts } from './artifacts-wire.ts';
+import { renderRunExport } from './run-export-wire.ts';
 import { renderQueue, renderRunRecord } from './runs-wire.ts';
 import { renderStop } from './sessions-wire.ts';
 import { renderTimeline } from './timeline-wire.ts';
@@ -34,6 +35,8 @@ export function makeRunHandlers({ operations, openStream }: RunHandlerParts) {
       ok(renderRunRecord(await operations.getRun(caller, id(exchange)))),
     timeline: async (exchange: Exchange, caller: Administrator) =>
       ok(renderTimeline(await operations.explainRun(caller, id(exchange)))),
+    export: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderRunExport(await operations.exportRun(caller, id(exchange)))),
     artifacts: async (exchange: Exchange, caller: Caller) =>
       ok(renderRunArtifacts(await operations.getRunArtifacts(caller, id(exchange)))),
     stop: async (exchange: Exchange, caller: Caller) => ok(renderStop(await operations.stopRun(caller, id(exchange)))),

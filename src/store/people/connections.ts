@@ -85,6 +85,16 @@ function makeReads({ read }: Database) {
       return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
     }),
 
+    /** The sealed secrets of a user's connections, the newest first. */
+    sealedOf: read(
+      (tx: Reader, userSeq: number, limit: number): Step<{ id: string; sealed: Buffer }[]> =>
+        tx.all<{ id: string; sealed: Buffer }>(
+          `SELECT id, secret AS sealed FROM connections WHERE user_seq = ? AND secret IS NOT NULL ORDER BY seq DESC LIMIT ?`,
+          userSeq,
+          limit,
+        ),
+    ),
+
     /** The sealed secret; null when there is none. */
     secretOf: read(function* (tx: Reader, id: string): Step<Buffer | null> {
       return (

@@ -32,6 +32,12 @@ export interface StoredTurn {
   readonly steps: readonly StoredStep[];
 }
 
+/** A turn, and the schema that its result had to fit; null without one. */
+export interface WholeTurn {
+  readonly turn: StoredTurn;
+  readonly outputSchema: JsonObject | null;
+}
+
 /** Turns are read in pages that double in size, starting with this many, newest first, until the budget is spent. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 256;
@@ -65,6 +71,14 @@ export function makeTurns({ read }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
     get: read((tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1)),
+
+    /** The turn of one run with all its steps, whatever its attempt, and the schema that its result had to fit. */
+    getWhole: read(function* (tx: Reader, runSeq: number): Step<WholeTurn> {
+      const sql = 'SELECT output_schema AS schema FROM runs WHERE seq = ?';
+      const { schema } = (yield* tx.get<{ schema: string | null }>(sql, runSeq))!;
+      const outputSchema = schema === null ? null : (JSON.parse(schema) as JsonObject);
+      return { turn: yield* readTurn(tx, runSeq, true), outputSchema };
+    }),
 
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */
     bytesOf: read(function* (tx: Reader, { sessionSeq, seq, documentBytes }: SizedTurn): Step<number> {

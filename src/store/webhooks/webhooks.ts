@@ -59,6 +59,16 @@ export interface WebhookRecord extends Webhook {
   readonly username: string | null;
 }
 
+/** The secrets of a webhook as they are stored. */
+export interface SealedSecrets {
+  readonly id: number;
+  readonly secret: Buffer | null;
+  readonly previous: Buffer | null;
+}
+
+const SEALED = `SELECT id, secret, previous_secret AS previous FROM webhooks
+  WHERE deleted_at IS NULL AND (secret IS NOT NULL OR previous_secret IS NOT NULL)`;
+
 type RecordRow = WebhookRow & { username: string | null };
 
 /** The verbs on configurations. Deleted ones are not there. */
@@ -67,6 +77,15 @@ export function makeWebhooks(database: Database, planning: Planning) {
   const auditedWrite = makeAuditedWrite(database);
   return {
     ...makeChanges(database, planning),
+
+    /** The sealed secrets of a user's webhooks and of those of the house, the newest first of each. */
+    sealedOf: read(function* (tx: Reader, userSeq: number, limit: number): Step<SealedSecrets[]> {
+      const own = yield* tx.all<SealedSecrets>(`${SEALED} AND user_seq = ? ORDER BY id DESC LIMIT ?`, userSeq, limit);
+      return [
+        ...own,
+        ...(yield* tx.all<SealedSecrets>(`${SEALED} AND user_seq IS NULL ORDER BY id DESC LIMIT ?`, limit)),
+      ];
+    }),
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {

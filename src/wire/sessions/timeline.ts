@@ -34,7 +34,7 @@ const timing = named(
 );
 
 /** `parent` is the index of the span that it is a part of. A span without an end lasts until `as_of`. */
-const span = named(
+export const span = named(
   'TimelineSpan',
   object({
     kind: oneOf(KINDS),

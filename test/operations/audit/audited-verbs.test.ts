@@ -210,6 +210,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getRun: ['run.read', ({ run }, v) => v.getRun(ROOT, run.id)],
   getDatabase: 'not of a conversation',
   explainRun: ['run.read', ({ run }, v) => v.explainRun(ROOT, run.id)],
+  exportRun: ['run.read', ({ run }, v) => v.exportRun(ROOT, run.id)],
   getRunArtifacts: ['run.read', ({ run }, v) => v.getRunArtifacts(ROOT, run.id)],
   followRun: ['run.follow', ({ run }, v) => v.followRun(ROOT, run.id)],
   stopRun: ['run.stop', ({ run }, v) => v.stopRun(ROOT, run.id)],

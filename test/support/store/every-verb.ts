@@ -161,6 +161,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await runs.queuePosition(first.seq);
   await turns.get(first.seq, 2);
   await turns.listBefore(first.sessionSeq, first.seq + 1, { characters: 1_000, bytes: 1_000, documentBytes: 100 });
+  await turns.getWhole(first.seq);
   await turns.bytesOf({ ...first, documentBytes: 100 });
   await turns.nextBlockIndex(first.seq);
   await compactions.findNewest(first.sessionSeq);
@@ -317,6 +318,7 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   for (const owner of [null, user.seq]) await connections.list(owner);
   await connections.listOf(user.seq, [id]);
   await connections.secretOf(id);
+  await connections.sealedOf(user.seq, 9);
   await connections.replaceSecret(id, secret);
   await connections.noteState(id, 'failed', 'refused');
   await connections.revoke(id);
@@ -410,6 +412,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await deliveries.recordTest(test, result);
   await callDeliveryRecords(house, webhook.id, pending!.id);
   for (const enabled of [null, true]) {
+    await webhooks.sealedOf(house.user.seq, 9);
     await webhooks.list({ ...PAGE, ownerScope: 'system', userSeq: null, enabled });
     await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: house.user.seq, enabled });
     await webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled });

@@ -16,7 +16,7 @@ const CANARIES = {
   mcpFile: 'canary-mcp-file-88bb20',
   clientSecret: 'canary-client-secret-6d',
   variable: 'canary-variable-2e7f11',
-  masterKey: 'canary-master-key-bytes-32-long!',
+  masterKey: 'canary-master-bytes-32-long!!!!!',
   password: 'canary-password-c0ffee',
 };
 /** Known by their form alone. */

@@ -1,0 +1,111 @@
+// What the model was asked in a run, to ask it again elsewhere: its conversation, tools and schema, without secrets.
+import { TOOLS } from '../../agent/tools/all-tools.ts';
+import type { ExecutedTool } from '../../agent/tools/tool.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { makePause, type Pause } from '../../domain/pauses.ts';
+import type { Administrator } from '../../domain/people/user.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { Equip } from '../../execution/brief/equip.ts';
+import { type Blot, makeBlot } from '../../outbound/blot.ts';
+import type { Store } from '../../store/open-store.ts';
+import { readTimeline } from '../../store/runs/run-timeline.ts';
+import { type ChatMessage, stepMessagesOf, userMessageOf } from './chat-messages.ts';
+import { explain, type Explanation, type ExplainParts } from './explain.ts';
+import { heldSecrets, type HeldSecretParts } from './held-secrets.ts';
+
+export interface ExportParts extends ExplainParts, Omit<HeldSecretParts, 'store' | 'catalog'> {
+  readonly store: Pick<Store, 'runs' | 'turns' | 'connections' | 'webhooks'>;
+  /** What a run would get today. */
+  equip(run: Parameters<Equip>[0]): ReturnType<Equip>;
+  catalog(): Pick<Catalog, 'endpoints' | 'models'>;
+}
+
+/** A run with what its model was asked. All texts are without secrets. */
+export interface RunExport extends Explanation {
+  /** Today's; null when the agent is gone. */
+  readonly instructions: string | null;
+  /** The built-in tools that it would get today. */
+  readonly tools: readonly Pick<ExecutedTool, 'name' | 'description' | 'inputSchema'>[];
+  readonly outputSchema: JsonObject | null;
+  /** Null when it is gone. */
+  readonly model: { readonly name: string; readonly endpoint: string; readonly kind: string } | null;
+  readonly conversation: readonly ChatMessage[];
+  /** Each step of the run, and how many messages of the conversation its request had. */
+  readonly requests: readonly { readonly step: number; readonly messages: number }[];
+  /** Whether turns before those of the conversation are left out. */
+  readonly isCut: boolean;
+}
+
+/** Maximum bytes of the conversation, as stored. The oldest turns are left out first; the run's own is never cut. */
+const MAX_BYTES = 16 * 1_048_576;
+
+/** The verb. Throws as `Access.run` does, and `too_large` for a run whose own turn is more than an export takes. */
+export function makeExportRun(parts: ExportParts) {
+  const { store, looking, clock } = parts;
+  return async (caller: Administrator, id: string): Promise<RunExport> => {
+    const run = await looking.run(caller, id);
+    const own = await store.turns.bytesOf({ sessionSeq: run.sessionSeq, seq: run.seq, documentBytes: 0 });
+    if (own > MAX_BYTES) throw new ErrandError('too_large', 'The run has more than 16 MB: an export takes no more.');
+    const left = MAX_BYTES - own;
+    const budget = { characters: left, bytes: left, documentBytes: 0 };
+    const earlier = await store.turns.listBefore(run.sessionSeq, run.seq, budget);
+    const { turn, outputSchema } = await store.turns.getWhole(run.seq);
+    const blot = makeBlot(await heldSecrets(parts, run.userSeq));
+    const pause = makePause(clock);
+    const messages = earlier.turns.flatMap((one) => [userMessageOf(one), ...one.steps.flatMap(stepMessagesOf)]);
+    messages.push(userMessageOf(turn));
+    const steps = turn.steps.map((step) => {
+      const asked = { step: step.step, messages: messages.length };
+      messages.push(...stepMessagesOf(step));
+      return asked;
+    });
+    const explained = explain(run, await readTimeline(store.runs, run), clock.now());
+    const error = run.error === null ? null : { ...run.error, message: blot(run.error.message) };
+    return {
+      ...explained,
+      run: { ...run, error },
+      ...(await outfitOf(parts, run, blot)),
+      outputSchema: blotted(outputSchema, blot) as JsonObject | null,
+      model: modelOf(parts.catalog(), run.model),
+      conversation: await withoutSecrets(messages, blot, pause),
+      requests: steps,
+      isCut: earlier.isCut,
+    };
+  };
+}
+
+async function outfitOf({ equip }: ExportParts, run: Parameters<Equip>[0], blot: Blot) {
+  const equipped = await equip(run);
+  if (!equipped.ok) return { instructions: null, tools: [] };
+  const { instructions, tools } = equipped.outfit;
+  return { instructions: blot(instructions), tools: TOOLS.filter(({ name }) => tools.includes(name)) };
+}
+
+function modelOf({ models, endpoints }: Pick<Catalog, 'models' | 'endpoints'>, name: string | null) {
+  const model = name === null ? undefined : models.get(name);
+  const kind = model && endpoints.get(model.endpoint)?.kind;
+  return model === undefined || kind === undefined ? null : { name: model.name, endpoint: model.endpoint, kind };
+}
+
+async function withoutSecrets(messages: readonly ChatMessage[], blot: Blot, pause: Pause): Promise<ChatMessage[]> {
+  const blottedOnes: ChatMessage[] = [];
+  for (const message of messages) {
+    blottedOnes.push(messageWithout(message, blot));
+    await pause();
+  }
+  return blottedOnes;
+}
+
+function messageWithout(message: ChatMessage, blot: Blot): ChatMessage {
+  if (message.role !== 'assistant') return { ...message, content: blot(message.content) };
+  const calls = message.calls.map((call) => ({ ...call, input: blot(call.input) }));
+  return { ...message, content: message.content === null ? null : blot(message.content), calls };
+}
+
+function blotted(value: JsonValue, blot: Blot): JsonValue {
+  if (typeof value === 'string') return blot(value);
+  if (Array.isArray(value)) return value.map((one) => blotted(one, blot));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, blotted(one, blot)]));
+}

@@ -1,0 +1,158 @@
+// The export of a run: each request in the chat form, with tools and schema, and without any secret that the daemon holds.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
+import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import { newId } from '../../../src/domain/ids.ts';
+import type { Administrator } from '../../../src/domain/people/user.ts';
+import { secretContextOf } from '../../../src/domain/webhooks/webhook.ts';
+import { deriveFrom } from '../../../src/files/master-key.ts';
+import { makeSecretBox } from '../../../src/files/secret-box.ts';
+import { renderRunExport } from '../../../src/http/sessions/run-export-wire.ts';
+import { makeExportRun } from '../../../src/operations/turns/export-run.ts';
+import { runExport } from '../../../src/wire/sessions/run-export.ts';
+import { readWhole } from '../../../src/wire/composites.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { aStep, fenceOf, FREE, storeHouse, type StoreHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+const SECRETS = {
+  modelKey: 'canary-model-key-1',
+  modelHeader: 'canary-model-header-2',
+  mcpFile: 'canary-mcp-file-3',
+  client: 'canary-client-secret-4',
+  connection: 'canary-connection-token-5',
+  ownWebhook: 'canary-own-webhook-6',
+  houseWebhook: 'canary-house-webhook-7',
+  apiKey: 'errand_abcd1234_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefg',
+};
+/** Of another user, whom no run of this one could have met. */
+const OF_ANOTHER = 'canary-of-another-8';
+const FILES = {
+  'model.key': SECRETS.modelKey,
+  'mcp.txt': SECRETS.mcpFile,
+  'client.txt': SECRETS.client,
+  'models.yaml': `endpoints:
+  local: { kind: openai, base_url: "http://127.0.0.77:9/v1", api_key_file: model.key, headers: { x-house: ${SECRETS.modelHeader} } }
+models:
+  scripted: { endpoint: local, model: scripted }
+scenarios:
+  general: { model: scripted }
+`,
+  'mcp-servers.yaml': `servers:
+  tide: { url: "http://127.0.0.77:9/mcp", header_files: { x-key: mcp.txt } }
+`,
+  'connectors.yaml': `connectors:
+  crm:
+    description: Customers
+    base_url: https://crm.example
+    auth: { kind: oauth2_client_credentials, token_url: "https://crm.example/token", client_id: me, client_secret_file: client.txt }
+`,
+};
+const box = makeSecretBox(deriveFrom(randomBytes(32)));
+const ROOT = {} as Administrator;
+
+async function plantSecrets({ store, user }: StoreHouse): Promise<void> {
+  const connect = (userSeq: number, secret: string, id = newId()) =>
+    store.connections.create({ id, userSeq, connector: 'crm', name: id, secret: box.seal(secret, id) });
+  await connect(user.seq, SECRETS.connection);
+  const { seq: stranger } = await store.users.create({ ...user, username: 'other', teamId: null, passwordHash: 'x' });
+  await connect(stranger, OF_ANOTHER);
+  const hook = (userSeq: number | null, secret: string) =>
+    store.webhooks.create(aWebhook({ userSeq, sealSecret: (id) => box.seal(secret, secretContextOf(id)) }), renderId);
+  await hook(user.seq, SECRETS.ownWebhook);
+  await hook(null, SECRETS.houseWebhook);
+}
+
+async function exporter() {
+  const house = await storeHouse(join(temporaryDirectory(), 'errand.db'));
+  await plantSecrets(house);
+  const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
+  const catalog = loadCatalog(places.configDir, null);
+  const loaded = loadDefinitions(places, { models: null, tools: new Set() });
+  if (!catalog.ok || !loaded.ok) throw new Error(JSON.stringify([catalog, loaded]));
+  const outfit = { instructions: `Be exact with ${SECRETS.client}.`, tools: ['read_file'], equipment: {} as never };
+  const exportOf = makeExportRun({
+    store: house.store,
+    clock: house.clock,
+    looking: { run: async (_, id) => (await house.store.runs.find(id))! },
+    secrets: box,
+    places,
+    catalog: () => catalog.catalog,
+    definitions: () => loaded.definitions,
+    equip: async () => ({ ok: true, outfit }),
+  });
+  /** Through its shape, as a client reads it. */
+  const exported = async (id: string) =>
+    readWhole(runExport, JSON.parse(JSON.stringify(renderRunExport(await exportOf(ROOT, id)))) as JsonObject);
+  return { ...house, exported };
+}
+
+type Scene = Awaited<ReturnType<typeof exporter>>;
+const output = Object.entries(SECRETS)
+  .map(([name, secret]) => `${name}: ${secret}`)
+  .join('\n');
+
+/** A run that asks twice: its reply has two calls, one of which was never answered. */
+async function aRun(scene: Scene, text: string, sessionId: string | null = null, schema: JsonObject | null = null) {
+  const content = [{ type: 'text', text }] as const;
+  const run = await scene.accept({ content, sessionId, outputSchema: schema });
+  const [claimed] = await scene.claim();
+  const fence = fenceOf(claimed!);
+  const { runs } = scene.store;
+  const calls = ['a', 'b'].map((id) => ({
+    id: `${run.id}${id}`,
+    name: 'shell',
+    input: { command: `echo ${SECRETS.modelKey}` },
+  }));
+  await runs.recordStep(fence, aStep({ text: 'I look.', calls }), FREE);
+  const result = { step: 1, toolUseId: calls[0]!.id, name: 'shell', ok: true, output, durationMs: 1 };
+  await runs.recordToolResult(fence, result);
+  await runs.recordStep(fence, aStep({ step: 2, text: 'Done.' }), FREE);
+  await runs.finalize(fence, { outcome: 'failed', error: { type: 'api_error', message: output, retryable: false } });
+  await runs.settle(fence);
+  return run;
+}
+
+const TURN = ['user', 'assistant', 'tool', 'assistant'];
+
+test('each step is asked with what came before its reply, and a later run is not in it', async () => {
+  const scene = await exporter();
+  const first = await aRun(scene, 'First.');
+  const second = await aRun(scene, 'Second.', first.sessionId, { type: 'object', title: 'Tide' });
+  await aRun(scene, 'Third.', first.sessionId);
+  const document = await scene.exported(second.id);
+  expect(document.conversation.map(({ role }) => role)).toEqual([...TURN, ...TURN]);
+  expect(document.requests).toMatchObject([
+    { step: 1, messages: 5, model: 'scripted', input_tokens: 10, output_tokens: 4, first_token_ms: 40 },
+    { step: 2, messages: 7 },
+  ]);
+  expect(document.conversation[5]).toMatchObject({ content: 'I look.', tool_calls: [{ type: 'function' }, {}] });
+  expect(document).toMatchObject({
+    complete: true,
+    older_left_out: false,
+    output_schema: { type: 'object', title: 'Tide' },
+    model: { name: 'scripted', endpoint: 'local', kind: 'openai' },
+    tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
+  });
+  expect(JSON.stringify(document)).not.toContain('Third.');
+});
+
+test('what the daemon holds of the installation and of the user is blotted; words of others are not searched for', async () => {
+  const scene = await exporter();
+  const { id } = await aRun(scene, `My token is ${SECRETS.connection}, theirs ${OF_ANOTHER}.`);
+  const document = await scene.exported(id);
+  const text = JSON.stringify(document);
+  expect(Object.entries(SECRETS).filter(([, secret]) => text.includes(secret))).toEqual([]);
+  expect(text).toContain(OF_ANOTHER);
+  expect(document.system).toBe('Be exact with [credential].');
+});
+
+test('a run that has only begun has its question, and no requests', async () => {
+  const scene = await exporter();
+  const { id } = await scene.accept();
+  const document = await scene.exported(id);
+  expect(document).toMatchObject({ complete: false, requests: [], conversation: [{ content: 'Tell me of tides.' }] });
+});
