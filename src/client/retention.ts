@@ -1,9 +1,10 @@
 // The client's verbs on what is removed by age.
-import type { CollectionWire, RetentionWire } from '../wire/retention.ts';
+import type { CollectionWire, RetentionProgressWire, RetentionWire } from '../wire/retention.ts';
 import type { CallManagement } from './references.ts';
 
 export interface RetentionVerbs {
   get(): Promise<RetentionWire>;
+  progress(): Promise<RetentionProgressWire>;
   /** Begins to remove what is old enough. `trustClock`: also what a jump of the clock holds back. */
   collect(trustClock: boolean): Promise<CollectionWire>;
 }
@@ -11,6 +12,7 @@ export interface RetentionVerbs {
 export function makeRetentionVerbs(call: CallManagement): RetentionVerbs {
   return {
     get: () => call('GET', '/retention'),
+    progress: () => call('GET', '/retention/progress'),
     collect: (trustClock) => call('POST', '/retention/collect', { trust_clock: trustClock }),
   };
 }

@@ -1,12 +1,12 @@
 // What is removed by age, as administrators see it and do it.
 import type { Administrator } from '../domain/people/user.ts';
-import type { Retention, RetentionReport } from '../retention/retention.ts';
+import type { Retention, RetentionProgress, RetentionReport } from '../retention/retention.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Audit } from './audit/audit.ts';
 
 export interface RetentionOperationParts {
   readonly store: Pick<Store, 'retention'>;
-  readonly retention: Pick<Retention, 'collect' | 'report'>;
+  readonly retention: Pick<Retention, 'collect' | 'report' | 'progress'>;
   readonly audit: Audit;
 }
 
@@ -20,6 +20,9 @@ export function makeRetentionOperations({ store, retention, audit }: RetentionOp
   return {
     /** What would be removed; nothing is. */
     getRetention: (_caller: Administrator): Promise<RetentionReport> => retention.report(),
+
+    /** How the removal in progress is doing, or how the last one was. */
+    getRetentionProgress: (_caller: Administrator): Promise<RetentionProgress> => retention.progress(),
 
     /** Begins to remove now. With `trustClock`, also what a jump of the clock holds back. */
     collectNow: async (

@@ -29,14 +29,19 @@ export interface Retention extends Pick<Service, 'wake' | 'settled' | 'stop'> {
   collect(): number;
   /** What there is to remove, and how the last pass was. */
   report(): Promise<RetentionReport>;
+  /** Only how the pass is doing, which costs next to nothing. */
+  progress(): Promise<RetentionProgress>;
 }
 
-export interface RetentionReport {
+export interface RetentionProgress {
   /** Until when nothing is removed, because the clock has jumped ahead; null otherwise. */
   readonly heldUntil: number | null;
-  readonly kinds: readonly KindReport[];
   /** The pass in progress, or the last one; null before the first. */
   readonly pass: PassReport | null;
+}
+
+export interface RetentionReport extends RetentionProgress {
+  readonly kinds: readonly KindReport[];
   readonly database: FileSpace;
 }
 
@@ -83,6 +88,7 @@ export function makeRetention({
     return LOOK_MS;
   }
 
+  const progress = async () => ({ heldUntil: await store.retention.heldUntil(), pass });
   const service = makeService({ work, failure: 'what is old could not be removed', maxRetryMs: 60_000, clock, log });
   return {
     ...service,
@@ -92,10 +98,10 @@ export function makeRetention({
       service.wake();
       return isWorking ? passes + 1 : passes;
     },
+    progress,
     report: async () => ({
-      heldUntil: await store.retention.heldUntil(),
+      ...(await progress()),
       kinds: await bounds.report(),
-      pass,
       database: await store.retention.getSpace(),
     }),
   };

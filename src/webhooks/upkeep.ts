@@ -11,6 +11,7 @@ export interface UpkeepParts {
       Store['deliveries'],
       'cancelOfDisabled' | 'cancelOverdue' | 'pruneBefore' | 'pruneDeleted' | 'pruneSecrets'
     >;
+    readonly retention: Pick<Store['retention'], 'lookAtClock'>;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -24,15 +25,21 @@ const OVERDUE = `It was canceled: it had been due for ${MAX_OVERDUE_DAYS} days, 
 const LOOK_MS = 3_600_000;
 
 /** Makes the service. Wake it when a webhook was disabled or deleted. */
-export function makeUpkeep({ store: { deliveries }, clock, log, settings }: UpkeepParts): Service {
+export function makeUpkeep({ store: { deliveries, retention }, clock, log, settings }: UpkeepParts): Service {
+  /** Not while the clock may be wrong. */
+  const byAge = [
+    () => deliveries.cancelOverdue(clock.now() - MAX_OVERDUE_DAYS * DAY_MS, OVERDUE),
+    () => deliveries.pruneBefore(clock.now() - settings().webhooks.retentionDays * DAY_MS),
+  ];
+
   /** Each step is a small commit, with others' in between. */
   async function work(stopping: AbortSignal): Promise<number> {
+    const { heldUntil } = await retention.lookAtClock();
     const steps = [
       deliveries.cancelOfDisabled,
-      () => deliveries.cancelOverdue(clock.now() - MAX_OVERDUE_DAYS * DAY_MS, OVERDUE),
       deliveries.pruneDeleted,
       deliveries.pruneSecrets,
-      () => deliveries.pruneBefore(clock.now() - settings().webhooks.retentionDays * DAY_MS),
+      ...(heldUntil === null ? byAge : []),
     ];
     for (const step of steps) while (!stopping.aborted && (await step()));
     return LOOK_MS;

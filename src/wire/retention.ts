@@ -20,8 +20,7 @@ const retentionKind = named(
 );
 export type RetentionKindWire = Static<typeof retentionKind>;
 
-const fields = {
-  kinds: array(retentionKind),
+const progress = {
   held_until: nullable(time),
   pass: nullable(
     object({
@@ -31,6 +30,10 @@ const fields = {
       removed: array(object({ kind: string, rows: count })),
     }),
   ),
+};
+const fields = {
+  ...progress,
+  kinds: array(retentionKind),
   database: object({ bytes: count, free_bytes: count, shrinks: boolean }),
 };
 
@@ -40,6 +43,10 @@ const fields = {
  */
 export const retentionReport = named('Retention', object(fields));
 export type RetentionWire = Static<typeof retentionReport>;
+
+/** How the removal in progress is doing, or how the last one was. */
+export const retentionProgress = named('RetentionProgress', object(progress));
+export type RetentionProgressWire = Static<typeof retentionProgress>;
 
 /** The same when a removal begins: the pass with this number removes all that is due. */
 export const collection = named('Collection', object({ ...fields, pass_no: count }));

@@ -61,6 +61,7 @@ test('what is pending is never pruned, and kept for thirty days from its end', a
     'It was canceled: it had been due for 30 days, in which it could not be sent.',
   );
   clock.advance(30 * DAY + 1);
+  await store.retention.trustClock();
   upkeep.wake();
   await upkeep.settled();
   expect(count()).toBe(0);
@@ -137,4 +138,20 @@ test('a deleted webhook goes with all of its deliveries, and no other does', asy
   await upkeep.settled();
   expect([count(), rows('SELECT id FROM webhooks')]).toEqual([0, [{ id: other.id }]]);
   expect(rows('SELECT delivery_id FROM webhook_attempts')).toEqual([]);
+});
+
+test('a clock that jumps ahead by a year prunes and cancels nothing for a day', async () => {
+  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  await deliver(1);
+  await deliver(1, { redelivered: true });
+  const work = async (byMs: number) => {
+    clock.advance(byMs);
+    upkeep.wake();
+    await upkeep.settled();
+    return [count(), count("state = 'canceled'")];
+  };
+  expect(await work(0)).toEqual([2, 0]);
+  expect(await work(365 * DAY)).toEqual([2, 0]);
+  expect(await work(DAY - 1)).toEqual([2, 0]);
+  expect(await work(1)).toEqual([1, 1]);
 });

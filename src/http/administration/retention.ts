@@ -3,8 +3,8 @@ import { isoTime } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { KindReport } from '../../retention/bounds.ts';
-import type { RetentionReport } from '../../retention/retention.ts';
-import type { collectionWish, RetentionKindWire, RetentionWire } from '../../wire/retention.ts';
+import type { RetentionProgress, RetentionReport } from '../../retention/retention.ts';
+import type { collectionWish, RetentionKindWire, RetentionProgressWire, RetentionWire } from '../../wire/retention.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
@@ -13,6 +13,8 @@ import { ok } from '../frame/reply.ts';
 export function makeRetentionHandlers(operations: Operations) {
   return {
     get: async (_exchange: Exchange, caller: Administrator) => ok(renderReport(await operations.getRetention(caller))),
+    progress: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderProgress(await operations.getRetentionProgress(caller))),
     collect: async ({ body }: Exchange<unknown, Static<typeof collectionWish>>, caller: Administrator) => {
       const begun = await operations.collectNow(caller, { trustClock: body.trust_clock ?? false });
       return ok({ ...renderReport(begun), pass_no: begun.passNo });
@@ -22,9 +24,16 @@ export function makeRetentionHandlers(operations: Operations) {
 
 const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
 
-function renderReport({ heldUntil, kinds, pass, database }: RetentionReport): RetentionWire {
+function renderReport({ kinds, database, ...progress }: RetentionReport): RetentionWire {
   return {
+    ...renderProgress(progress),
     kinds: kinds.map(renderKind),
+    database: { bytes: database.bytes, free_bytes: database.freeBytes, shrinks: database.shrinks },
+  };
+}
+
+function renderProgress({ heldUntil, pass }: RetentionProgress): RetentionProgressWire {
+  return {
     held_until: timeOrNull(heldUntil),
     pass: pass && {
       no: pass.no,
@@ -32,7 +41,6 @@ function renderReport({ heldUntil, kinds, pass, database }: RetentionReport): Re
       ended_at: timeOrNull(pass.endedAt),
       removed: Object.entries(pass.removed).map(([kind, rows]) => ({ kind, rows })),
     },
-    database: { bytes: database.bytes, free_bytes: database.freeBytes, shrinks: database.shrinks },
   };
 }
 

@@ -111,6 +111,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   checkDefinitions: ['definition.check', (_, v) => v.checkDefinitions(ROOT, 'skills')],
   listModels: 'not of a conversation',
   getRetention: 'not of a conversation',
+  getRetentionProgress: 'not of a conversation',
   collectNow: ['retention.collect', (_, v) => v.collectNow(ROOT, { trustClock: true })],
   checkModel: ['model.check', (_, v) => v.checkModel(ROOT, 'qwen', { context: false }, SIGNAL)],
   checkMcpServer: ['mcp_server.check', (_, v) => v.checkMcpServer(ROOT, 'tide', SIGNAL)],

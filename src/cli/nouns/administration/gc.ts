@@ -1,7 +1,12 @@
 // `errand gc`: what is old enough to be removed, and removing it now.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { CollectionWire, RetentionKindWire, RetentionWire } from '../../../wire/retention.ts';
+import type {
+  CollectionWire,
+  RetentionKindWire,
+  RetentionProgressWire,
+  RetentionWire,
+} from '../../../wire/retention.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -57,7 +62,7 @@ async function collect(context: Context, { dryRun, trustClock }: Options): Promi
   const begun = await client().retention.collect(trustClock ?? false);
   const ended = await untilRemoved(context, begun);
   const removed = ended.pass?.removed ?? [];
-  out.list(removed, WHAT_WENT, ended);
+  out.list(removed, WHAT_WENT, await client().retention.get());
   if (ended.held_until !== null) throw new CommandError('conflict', heldText(ended.held_until));
   if (removed.length === 0) out.hint('Nothing was old enough.');
 }
@@ -78,9 +83,12 @@ const heldText = (until: string) =>
   `The clock has jumped ahead, so nothing is removed by age before ${until}. If the clock is right: errand gc --trust-clock`;
 
 /** Waits for the pass that removes what was due, with what it has removed so far on a terminal. */
-async function untilRemoved({ client, io, signal }: Context, { pass_no: no }: CollectionWire): Promise<RetentionWire> {
+async function untilRemoved(
+  { client, io, signal }: Context,
+  { pass_no: no }: CollectionWire,
+): Promise<RetentionProgressWire> {
   for (;;) {
-    const report = await client().retention.get();
+    const report = await client().retention.progress();
     const { pass } = report;
     const rows = (pass?.removed ?? []).reduce((sum, one) => sum + one.rows, 0);
     if (io.terminal.stderr) io.stderr.write(`\r${rows} rows removed`);
