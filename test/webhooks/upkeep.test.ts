@@ -60,10 +60,11 @@ test('what is pending is never pruned, and kept for thirty days from its end', a
   expect((await store.deliveries.find(id))?.lastError).toBe(
     'It was canceled: it had been due for 30 days, in which it could not be sent.',
   );
-  clock.advance(30 * DAY + 1);
-  await store.retention.trustClock();
-  upkeep.wake();
-  await upkeep.settled();
+  for (let day = 0; day <= 30; day += 1) {
+    clock.advance(DAY);
+    upkeep.wake();
+    await upkeep.settled();
+  }
   expect(count()).toBe(0);
 });
 
