@@ -1,5 +1,6 @@
 // `errand gc`: what is old enough to be removed, and removing it now.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type {
   CollectionWire,
@@ -32,6 +33,7 @@ const WHAT_WENT: readonly Column<Removed>[] = [field('kind', 9), field('rows', 8
 interface Options {
   readonly dryRun?: true;
   readonly trustClock?: true;
+  readonly vacuum?: true;
 }
 
 /** How often a pass in progress is looked at. */
@@ -47,6 +49,10 @@ export function addGc(program: Command, io: Io): void {
     )
     .option('--dry-run', 'only say what would be removed, and about how much')
     .option('--trust-clock', 'the clock is right, although it has jumped ahead')
+    .option(
+      '--vacuum',
+      'beside a stopped daemon: shrink the database of an earlier version, which needs room for a copy',
+    )
     .addHelpText('after', EXAMPLES)
     .action(act(io, collect));
 }
@@ -54,9 +60,11 @@ export function addGc(program: Command, io: Io): void {
 const EXAMPLES = `
 Examples:
   errand gc --dry-run
+  systemctl stop errand && errand gc --vacuum
   errand gc -o json`;
 
-async function collect(context: Context, { dryRun, trustClock }: Options): Promise<void> {
+async function collect(context: Context, { dryRun, trustClock, vacuum }: Options): Promise<void> {
+  if (vacuum) return shrinkDatabase(context);
   const { client, out } = context;
   if (dryRun) return showWhatGoes(context, await client().retention.get());
   const begun = await client().retention.collect(trustClock ?? false);
@@ -65,6 +73,22 @@ async function collect(context: Context, { dryRun, trustClock }: Options): Promi
   out.list(removed, WHAT_WENT, await client().retention.get());
   if (ended.held_until !== null) throw new CommandError('conflict', heldText(ended.held_until));
   if (removed.length === 0) out.hint('Nothing was old enough.');
+}
+
+/** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
+async function shrinkDatabase({ places, io, out }: Context): Promise<void> {
+  const { lockDataDirectory } = await import('../../../store/engine/lock.ts');
+  const { vacuumFile } = await import('../../../store/engine/vacuum.ts');
+  const lock = lockDataDirectory(places.dataDir);
+  try {
+    const report = vacuumFile(join(places.dataDir, 'errand.db'), {
+      begins: (bytes) => io.terminal.stderr && io.stderr.write(`Writing ${megabytes(bytes)} MB…\n`),
+    });
+    const sizes = { before_mb: megabytes(report.beforeBytes), after_mb: megabytes(report.afterBytes) };
+    out.record(sizes, [field('before_mb'), field('after_mb')], sizes);
+  } finally {
+    lock.release();
+  }
 }
 
 function showWhatGoes({ out }: Context, report: RetentionWire): void {
@@ -77,7 +101,8 @@ function showWhatGoes({ out }: Context, report: RetentionWire): void {
   if (report.held_until !== null) out.hint(heldText(report.held_until));
 }
 
-const CANNOT_SHRINK = " It was made by an earlier version: free space is used again, but the file doesn't shrink.";
+const CANNOT_SHRINK =
+  " It was made by an earlier version: free space is used again, but the file doesn't shrink before errand gc --vacuum.";
 
 const heldText = (until: string) =>
   `The clock has jumped ahead, so nothing is removed by age before ${until}. If the clock is right: errand gc --trust-clock`;
