@@ -30,6 +30,11 @@ interface Removed {
 
 const WHAT_WENT: readonly Column<Removed>[] = [field('kind', 9), field('rows', 8)];
 
+const SIZES: readonly Column<{ readonly before_bytes: number; readonly after_bytes: number }>[] = [
+  column('before_mb', (sizes) => megabytes(sizes.before_bytes)),
+  column('after_mb', (sizes) => megabytes(sizes.after_bytes)),
+];
+
 interface Options {
   readonly dryRun?: true;
   readonly trustClock?: true;
@@ -84,8 +89,8 @@ async function shrinkDatabase({ places, io, out }: Context): Promise<void> {
     const report = vacuumFile(join(places.dataDir, 'errand.db'), {
       begins: (bytes) => io.terminal.stderr && io.stderr.write(`Writing ${megabytes(bytes)} MB…\n`),
     });
-    const sizes = { before_mb: megabytes(report.beforeBytes), after_mb: megabytes(report.afterBytes) };
-    out.record(sizes, [field('before_mb'), field('after_mb')], sizes);
+    const sizes = { before_bytes: report.beforeBytes, after_bytes: report.afterBytes };
+    out.record(sizes, SIZES, sizes);
   } finally {
     lock.release();
   }
