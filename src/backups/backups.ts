@@ -58,6 +58,9 @@ export interface BackupParts {
 
 const DEADLINE_MS = 24 * 3_600_000;
 
+/** The folder for the copy of the database of an archive. */
+export const stagingOf = (dataDir: string): string => join(dataDir, 'backup');
+
 /** The key that seals manifests. */
 export const sealKeyOf = (deriveKey: DeriveKey): Buffer => deriveKey('backup', Buffer.alloc(0));
 
@@ -85,7 +88,7 @@ export function makeBackups(parts: BackupParts): Backups {
       configuration: configDir,
       except: [masterKey.path],
       place,
-      staging: place === null ? join(dataDir, 'backup') : incomingOf(place),
+      staging: place === null ? stagingOf(dataDir) : incomingOf(place),
       keepFreeBytes: parts.keepFreeBytes(),
       sealKey: sealKeyOf(parts.deriveKey),
       wrappedKey: passphrase === null ? null : await wrapKey(readMasterKey(masterKey), passphrase, id),

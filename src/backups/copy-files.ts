@@ -1,4 +1,4 @@
-// Copies files into a backup, piece by piece; each is whole, as it was at one moment.
+// Copies files into a backup, piece by piece; each is as it was at one moment, or counted as changing.
 import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../domain/errors.ts';

@@ -1,7 +1,8 @@
 // Restores a backup into an empty directory.
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freeBytes, megabytes } from '../disk/disk-space.ts';
+import type { Owner } from '../disk/make-beneath.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
@@ -20,6 +21,8 @@ import { syncPath, type Target, unpackFile } from './unpack.ts';
 export interface RestoreWish extends Target {
   readonly source: Source;
   readonly manifest: Manifest;
+  /** Who gets all that is restored, as the daemon runs as that user; null: whoever restores it. */
+  readonly service: Owner | null;
   /** Null: the operator puts it there. */
   readonly masterKey: Uint8Array | null;
   /** Disables webhooks and scheduled tasks in the copy. */
@@ -43,9 +46,10 @@ export async function restore(wish: RestoreWish): Promise<void> {
       `The backup was made by a newer Errand, ${manifest.errand_version}. Use that one.`,
     );
   requireEmpty(wish);
+  // First: what a refusal left would be in the way of the next attempt.
+  requireSpace(dataDir, manifest);
   makeDirectories(dataDir, 0o700);
   makeDirectories(configDir, 0o755);
-  requireSpace(dataDir, manifest);
   const marker = markerOf(dataDir);
   const lock = lockDataDirectory(dataDir);
   try {
@@ -54,6 +58,10 @@ export async function restore(wish: RestoreWish): Promise<void> {
     await unpackAll(wish);
     if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
     if (wish.paused) pauseCopy(join(dataDir, 'errand.db'));
+    if (wish.service !== null) {
+      letRead(wish.service, configDir);
+      giveTo(wish.service, dataDir);
+    }
     for (const directory of [dataDir, configDir])
       if (!(await syncDiskOf(directory)))
         throw new ErrandError('unavailable', 'What was restored could not be synced.');
@@ -97,14 +105,36 @@ function requireNothingIn(directory: string): void {
     );
 }
 
-function requireSpace(directory: string, manifest: Manifest): void {
+/** Everything in a directory that nobody else uses yet, and itself. */
+function giveTo({ uid, gid }: Owner, directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) giveTo({ uid, gid }, path);
+    else lchownSync(path, uid, gid);
+  }
+  lchownSync(directory, uid, gid);
+}
+
+/** The configuration is the operator's; the user gets the files that are for their owner alone. */
+function letRead({ uid, gid }: Owner, configDir: string): void {
+  const names = readdirSync(configDir, { recursive: true, encoding: 'utf8' });
+  for (const path of [configDir, ...names.map((name) => join(configDir, name))]) {
+    const { mode, uid: owner } = lstatSync(path);
+    lchownSync(path, (mode & 0o040) === 0 ? uid : owner, gid);
+  }
+  chmodSync(configDir, 0o750);
+}
+
+function requireSpace(target: string, manifest: Manifest): void {
+  let directory = target;
+  while (!existsSync(directory)) directory = dirname(directory);
   const { bytes, files } = sumOf(manifest);
   const needed = bytes + files * BYTES_PER_FILE;
   const free = freeBytes(directory);
   if (free < needed)
     throw new ErrandError(
       'unavailable',
-      `The backup needs ${megabytes(needed)} MB, and ${dirname(directory)} has ${megabytes(free)} MB free.`,
+      `The backup needs ${megabytes(needed)} MB, and ${directory} has ${megabytes(free)} MB free.`,
     );
 }
 

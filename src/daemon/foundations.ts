@@ -86,7 +86,7 @@ function renderersFor({ service }: Config): Renderers {
 }
 
 const HELD_LOG =
-  'the write-ahead log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" shows which one';
+  'the write-ahead log of the database keeps growing, because a backup or another process reads an old state of it; "fuser errand.db" shows which process';
 
 /** Where bytes are stored, and the thread that reads workspaces and packs archives. */
 export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {

@@ -1,5 +1,6 @@
 // The services of backups, wired together.
-import { makeBackups } from '../backups/backups.ts';
+import { rmSync } from 'node:fs';
+import { makeBackups, stagingOf } from '../backups/backups.ts';
 import { makeBackupJobs } from '../backups/jobs.ts';
 import { makeBackupSchedule } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
@@ -39,6 +40,8 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
     clock,
     log,
   });
+  // The copy of the database of an archive that was interrupted by the end of a daemon.
+  rmSync(stagingOf(dataDir), { recursive: true, force: true });
   const jobs = makeBackupJobs({ backups, clock, log });
   const schedule = makeBackupSchedule({ jobs, backups, settings, clock, log });
   live.onChange(schedule.wake);

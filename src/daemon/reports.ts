@@ -120,7 +120,7 @@ function storePart({ store }: ReportParts): PartReport {
   if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
   const bytes = store.heldLogBytes();
   if (bytes === null) return ok('store');
-  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
+  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: a backup or another process reads an old state of it`;
   return { name: 'store', state: 'degraded', detail };
 }
 

@@ -22,6 +22,7 @@ function wishOf(from: string, target: string, over: Partial<RestoreWish> = {}): 
     dataDir: join(target, 'data'),
     configDir: join(target, 'config'),
     owner: null,
+    service: null,
     masterKey: null,
     paused: false,
     onProgress: () => undefined,

@@ -19,7 +19,7 @@ export function makeProgressBar({ stderr, terminal, now }: Pick<Io, 'now' | 'std
       const isDue = now() - shownAt >= (terminal.stderr ? BAR_MS : LINE_MS);
       if (next === label && !isDue) return;
       [label, shownAt, isShown] = [next, now(), true];
-      const part = total === 0 ? 1 : Math.min(done / total, 1);
+      const part = total === 0 ? 0 : Math.min(done / total, 1);
       const percent = `${Math.floor(part * 100)}%`;
       const full = Math.round(part * CELLS);
       const bar = `\r\x1b[K${'█'.repeat(full)}${'░'.repeat(CELLS - full)} ${percent.padStart(4)}  ${label}`;

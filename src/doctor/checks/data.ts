@@ -42,7 +42,7 @@ const writeAheadLog: Check = {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
     return warning(
-      `${inMegabytes(size)}: another process may read an old state of the database`,
+      `${inMegabytes(size)}: a backup or another process may read an old state of the database`,
       `fuser -v ${path.join(dataDir, 'errand.db')}`,
     );
   },

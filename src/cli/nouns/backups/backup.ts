@@ -49,6 +49,7 @@ export function addBackup(program: Command, io: Io): void {
     .argument('[id]', 'the backup (default: the newest)')
     .requiredOption('--to <directory>', 'the data directory; missing or empty')
     .option('--paused', 'disable webhooks and scheduled tasks, for a copy beside the original')
+    .option('--owner <user>', 'the user that the daemon runs as (default: the owner of the data directory)')
     .option('--without-master-key', 'leave out the master key of the backup')
     .option(KEY_FILE, 'a file with the passphrase of the master key, - for stdin; typed when absent')
     .addHelpText('after', RESTORE_HELP)
@@ -82,7 +83,7 @@ The configuration is restored into the directory of --config-dir, otherwise into
 directory. Without the master key in the backup, put master.key there yourself before you start the daemon.
 
 Example:
-  errand backup restore /mnt/backup/errand --to /var/lib/errand --config-dir /etc/errand`;
+  errand backup restore /mnt/backup/errand --to /var/lib/errand --config-dir /etc/errand --owner errand`;
 
 async function list(context: Context, from: string | undefined): Promise<void> {
   const source = openSource(await sourcePath(context, from));

@@ -15,6 +15,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
+import { ownerOf } from './owner.ts';
 import { readPassphrase } from './passphrase.ts';
 import { sourcePath } from './source-path.ts';
 
@@ -81,6 +82,7 @@ interface RestoreOptions {
   readonly paused?: true;
   readonly withoutMasterKey?: true;
   readonly passphraseFile?: string;
+  readonly owner?: string;
 }
 
 export async function restoreBackup(
@@ -98,6 +100,7 @@ export async function restoreBackup(
     const configDir = flags.configDir === undefined ? join(dataDir, 'config') : resolve(flags.configDir);
     // Before anything is asked.
     requireEmpty({ dataDir, configDir });
+    const service = ownerOf(dataDir, options.owner);
     const masterKey = await masterKeyOf(context, manifest, options);
     const { bytes: total } = sumOf(manifest);
     await restore({
@@ -106,7 +109,9 @@ export async function restoreBackup(
       dataDir,
       configDir,
       masterKey,
-      owner: process.getuid?.() === 0 ? SANDBOX_OWNER : null,
+      // A daemon of root has the workspaces owned by the user of the sandbox.
+      owner: service === null && process.getuid?.() === 0 ? SANDBOX_OWNER : null,
+      service,
       paused: options.paused === true,
       onProgress: (bytes) => bar.show('restoring', bytes, total),
       signal,
@@ -131,5 +136,5 @@ async function masterKeyOf(context: Context, { master_key: wrapped, id }: Manife
 /** Root restores, and the daemon usually runs as another user. */
 function hintOwner({ out }: Context, dataDir: string): void {
   if (statSync(dataDir).uid !== 0) return;
-  out.hint(`${dataDir} belongs to root. If the daemon runs as another user: chown -R, as docs/BACKUPS.md says.`);
+  out.hint(`${dataDir} belongs to root. If the daemon runs as another user, restore with --owner.`);
 }

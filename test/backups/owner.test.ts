@@ -1,0 +1,57 @@
+// Who gets what root restores.
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { restore } from '../../src/backups/restore.ts';
+import { openSource } from '../../src/backups/source.ts';
+import { ownerOf } from '../../src/cli/nouns/backups/owner.ts';
+import { installation, take } from '../support/backups/installation.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+test.runIf(isRoot)('the data belongs to the user of the service, and it can read the configuration', async () => {
+  const house = await installation();
+  await house.addSession('some text');
+  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  house.put(join(house.configDir, 'model.key'), 'secret');
+  chmodSync(join(house.configDir, 'model.key'), 0o600);
+  const manifest = await take(house.task());
+  const target = temporaryDirectory();
+  const [dataDir, configDir] = [join(target, 'data'), join(target, 'config')];
+  const service = { uid: 61_234, gid: 61_235 };
+  const source = openSource(house.place);
+  const rest = { masterKey: Buffer.alloc(32), paused: true, onProgress: () => undefined, owner: null };
+  await restore({ source, manifest, dataDir, configDir, service, ...rest, signal: new AbortController().signal });
+  const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];
+  expect(paths.length).toBeGreaterThan(7);
+  for (const path of paths) {
+    const { uid, gid } = statSync(path);
+    expect({ path, uid, gid }).toEqual({ path, ...service });
+  }
+  const ofConfig = ['', 'errand.yaml', 'model.key'].map((name) => {
+    const { uid, gid, mode } = statSync(join(configDir, name));
+    return [uid, gid, (mode & 0o777).toString(8)];
+  });
+  expect(ofConfig).toEqual([
+    [0, service.gid, '750'],
+    [0, service.gid, '644'],
+    [service.uid, service.gid, '600'],
+  ]);
+});
+
+test.runIf(isRoot)('root gives it to the owner of the data directory, or to the user that is named', () => {
+  const directory = temporaryDirectory();
+  expect(ownerOf(directory, undefined)).toBeNull();
+  expect(ownerOf(join(directory, 'missing'), undefined)).toBeNull();
+  expect(ownerOf(directory, 'nobody')).toEqual({ uid: 65_534, gid: 65_534 });
+  expect(() => ownerOf(directory, 'nobody-of-this-name')).toThrow('must be a user of this machine');
+  mkdirSync(join(directory, 'owned'));
+  chownSync(join(directory, 'owned'), 61_234, 61_235);
+  expect(ownerOf(join(directory, 'owned'), undefined)).toEqual({ uid: 61_234, gid: 61_235 });
+});
+
+test.skipIf(isRoot)('only root gives files away', () => {
+  expect(() => ownerOf(temporaryDirectory(), 'nobody')).toThrow('is for root');
+  expect(ownerOf(temporaryDirectory(), undefined)).toBeNull();
+});
