@@ -14,7 +14,11 @@ export function wordsOf(span: SpanWire): string {
 const WORDS: Readonly<Record<SpanWire['kind'], (span: SpanWire) => string>> = {
   queue: ({ ended_at: end, waited_for: waitedFor = 'worker', slots = null }) =>
     `${end === null ? 'waits' : 'waited'} ${queueWords({ waitedFor, slots })}`,
-  prepare: ({ attempt = 1 }) => (attempt > 1 ? `prepared attempt ${attempt}` : 'prepared'),
+  prepare: ({ attempt = 1, ended_at: end }) => {
+    // Before the first text it can't be seen whether the model has been asked.
+    const what = end === null ? 'prepares, or waits for a first token' : 'prepared';
+    return attempt > 1 ? `attempt ${attempt}: ${what}` : what;
+  },
   model: modelWords,
   tool: ({ step, name = '', agent, ok, ended_at: end }) => {
     const who = agent == null ? name : `${name} to ${agent}`;
@@ -25,8 +29,8 @@ const WORDS: Readonly<Record<SpanWire['kind'], (span: SpanWire) => string>> = {
   compaction: ({ characters }) => `summarised ${characters} characters of the conversation`,
   interruption: ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
   finish: () => 'recorded its end',
-  collection: ({ ok }) => (ok === true ? 'stored its files' : 'could not store its files'),
-  export: ({ ok }) => (ok === true ? 'packed the workspace' : 'could not pack the workspace'),
+  collection: ({ ok }) => (ok === true ? 'stored its files' : 'its files were not stored'),
+  export: ({ ok }) => (ok === true ? 'packed the workspace' : 'the workspace was not packed'),
 };
 
 function modelWords(span: SpanWire): string {

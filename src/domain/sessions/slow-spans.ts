@@ -38,10 +38,24 @@ interface Said {
 export function slowPartsOf({ spans }: Pick<Timeline, 'spans'>, now: number): SlowPart[] {
   const found = spans.flatMap((span, index) => {
     const ms = lengthOf(span, now);
-    const said = (FINDERS[span.kind] as (span: Span, ms: number) => readonly Said[])(span, ms);
+    const said = isUnsure(spans, index)
+      ? whenOver(SLOW_MS.prepare, ms, unsureWords(span, ms))
+      : (FINDERS[span.kind] as (span: Span, ms: number) => readonly Said[])(span, ms);
     return said.map((one) => ({ span: index, ...one }));
   });
   return found.sort((a, b) => b.ms - a.ms).slice(0, MOST);
+}
+
+const OF_THE_AGENT: ReadonlySet<Span['kind']> = new Set(['model', 'tool', 'compaction', 'question', 'finish']);
+
+/** A preparation that nothing followed: before the first text it can't be seen whether the model has been asked. */
+function isUnsure(spans: readonly Span[], index: number): boolean {
+  return spans[index]!.kind === 'prepare' && !spans.slice(index + 1).some(({ kind }) => OF_THE_AGENT.has(kind));
+}
+
+function unsureWords({ endedAt }: Span, ms: number): string {
+  const said = endedAt === null ? 'has prepared' : 'prepared';
+  return `${said}, or waited for the first token of the model, for ${spokenMs(ms)}`;
 }
 
 const whenOver = (limit: number, ms: number, words: string): Said[] => (ms >= limit ? [{ ms, words }] : []);
@@ -110,7 +124,7 @@ function measured(span: ModelSpan, timing: CallTiming): Said[] {
     ...whenOver(
       SLOW_MS.permitWait,
       permitWaitMs,
-      `${who}: waited ${spokenMs(permitWaitMs)} until its budgets and the endpoint had room for one more call`,
+      `${who}: waited ${spokenMs(permitWaitMs)} for the endpoint, which had as many calls as it may take`,
     ),
     ...(failed > 0
       ? [{ ms: failedMs, words: `${who}: ${failedWords(failed)}, which took ${spokenMs(failedMs)}` }]

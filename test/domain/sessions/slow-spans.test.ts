@@ -50,9 +50,20 @@ test('waits within a model call are told apart, and how fast it wrote', () => {
   const timing = aTiming({ commitWaitMs: 1_500, permitWaitMs: 5_000, firstTokenMs: 1_000, durationMs: 26_000 });
   expect(wordsOf(aCall({ timing, step: 3 }), 31)).toEqual([
     'step 3: the model wrote for 25 s, 4.0 tokens a second',
-    'step 3: waited 5 s until its budgets and the endpoint had room for one more call',
+    'step 3: waited 5 s for the endpoint, which had as many calls as it may take',
     'step 3: waited 1.5 s for its record before the call',
   ]);
+});
+
+test('a preparation that nothing followed may have been a wait for the model', () => {
+  const prepare = { kind: 'prepare', attempt: 1 } as const;
+  const { startedAt } = aSpan(prepare, 0, null);
+  expect(wordsOf(prepare, null, startedAt + 40_000)).toEqual([
+    'has prepared, or waited for the first token of the model, for 40 s',
+  ]);
+  expect(wordsOf(prepare, 40)).toEqual(['prepared, or waited for the first token of the model, for 40 s']);
+  const followed = slowPartsOf({ spans: [aSpan(prepare, 0, 40), aSpan(aCall(), 40, 41)] }, 0);
+  expect(followed.map(({ words }) => words)).toEqual(['took 40 s to prepare: its brief, workspace and tools']);
 });
 
 test('what is under way lasts until now', () => {

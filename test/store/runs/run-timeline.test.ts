@@ -177,6 +177,37 @@ test('a call that failed for good is told with its tries', async () => {
   expect(spans[2]).toMatchObject({ ok: false, timing: failed });
 });
 
+test('a stopped run has what it did until then, and nothing stays open', async () => {
+  const house = await storeHouse();
+  const { seq, sessionSeq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls: [call('a')] }), FREE);
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.stopSession(sessionSeq, 'user_requested_stop');
+  house.clock.advance(SECOND_MS);
+  const { lines, spans, run: told } = await timelineOf(house, seq);
+  expect(told.status).toBe('canceled');
+  expect(lines.map(([kind]) => kind)).toEqual(['queue', 'prepare', 'model']);
+  expect(spans.filter(({ endedAt }) => endedAt === null)).toEqual([]);
+});
+
+test('a run that is stopped before its first reply ends its preparation, and one in the queue its wait', async () => {
+  const house = await storeHouse();
+  const first = await house.accept();
+  await house.claim();
+  const second = await house.accept({ sessionId: first.sessionId });
+  house.clock.advance(SECOND_MS);
+  await house.store.runs.stopSession(first.sessionSeq, 'user_requested_stop');
+  expect((await timelineOf(house, first.seq)).lines).toEqual([
+    ['queue', 0, 0],
+    ['prepare', 0, 1],
+  ]);
+  const waits = (await timelineOf(house, second.seq)).spans;
+  expect(waits[0]).toMatchObject({ kind: 'queue', waitedFor: 'session' });
+  expect(waits.every(({ kind, endedAt }) => kind === 'queue' && endedAt !== null)).toBe(true);
+});
+
 test('a run of an earlier version has calls without timing, one whose journal is gone has its calls', async () => {
   const house = await storeHouse();
   const { seq } = await house.accept();
