@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../disk/disk-space.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { checkRows } from './check-rows.ts';
-import { type Load, startLoad } from './load.ts';
+import { type Load, type Piece, startLoad } from './load.ts';
 import { type Finding, isKept, PROMISES, type PromiseName } from './promises.ts';
 import { makeScratchDaemon, type ScratchDaemon } from './scratch-daemon.ts';
 import { startScriptedModel } from './scripted-model.ts';
@@ -41,8 +41,9 @@ const LONGEST_LIFE_MS = 3_000;
 /** One in this many lives is longer, so that work gets done. */
 const LONG_LIVES = 4;
 const LONG_LIFE_FACTOR = 4;
-/** New work comes for a while after the last kill. */
+/** New work comes for a while after the last kill, and for less after a short storm. */
 const AFTER_MS = 5_000;
+const AFTER_SHARE = 1 / 6;
 const CALM_MS = 120_000;
 const REPORT_EVERY = 10;
 
@@ -75,10 +76,12 @@ async function testIn(directory: string, wish: SelfTestWish): Promise<Omit<SelfT
     load = startLoad(daemon);
     const storm = await blow(daemon, wish);
     wish.report('The daemon is left alone now, until all work has ended.');
-    if (storm.problems.length === 0) await sleep(AFTER_MS, undefined, { signal: wish.signal });
+    if (storm.problems.length === 0) {
+      await sleep(Math.min(AFTER_MS, wish.stormMs * AFTER_SHARE), undefined, { signal: wish.signal });
+    }
     const isDone = storm.problems.length === 0 && (await load.finish(CALM_MS));
     if (!isDone) await load.finish(0);
-    await collected(daemon, wish.signal);
+    await collected(daemon, load.pieces, wish.signal).catch(() => wish.signal.throwIfAborted());
     const code = await daemon.stop();
     const left = await processesNaming(directory);
     const rows = checkRows(daemon.dataDir, load.pieces);
@@ -142,16 +145,18 @@ async function blow(daemon: ScratchDaemon, { stormMs, signal, report }: SelfTest
   return { kills, problems };
 }
 
-/** Waits until the files of all runs are stored: the archives are packed last. */
-async function collected({ url, apiKey }: ScratchDaemon, signal: AbortSignal): Promise<void> {
-  const until = performance.now() + CALM_MS / 4;
+/** Waits until the files of every run that was answered are stored, however long that takes on this machine. */
+async function collected({ url, apiKey }: ScratchDaemon, pieces: readonly Piece[], signal: AbortSignal): Promise<void> {
+  const until = performance.now() + CALM_MS;
   const headers = { authorization: `Bearer ${apiKey}` };
-  while (performance.now() < until) {
-    const response = await fetch(`${url}/api/v1/status`, { headers }).catch(() => undefined);
-    if (response === undefined) return;
-    const { data } = (await response.json()) as { data: { runs: Record<string, number> } };
-    if (Object.values(data.runs).every((count) => count === 0)) return sleep(3_000, undefined, { signal });
-    await sleep(200, undefined, { signal });
+  const runs = pieces.flatMap((piece) => (piece.answer === null ? [] : [...piece.runs]));
+  for (const run of runs) {
+    while (performance.now() < until) {
+      const response = await fetch(`${url}/openapi/v1/runs/${run}/artifacts`, { headers, signal });
+      const reply = (await response.json()) as { artifact_status?: string };
+      if (response.status !== 200 || reply.artifact_status !== 'pending') break;
+      await sleep(200, undefined, { signal });
+    }
   }
 }
 
