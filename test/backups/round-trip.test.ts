@@ -8,8 +8,10 @@ import { makeTarSink } from '../../src/backups/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
 import { verify } from '../../src/backups/verify.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { filesIn, type Installation, installation, NO_PACE, SEAL_KEY, take } from '../support/backups/installation.ts';
+import { aTask } from '../support/store/schedules.ts';
+import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -191,13 +193,22 @@ test('a restore that needs more space than there is writes nothing', async () =>
 
 test('a paused copy delivers and fires nothing', async () => {
   const house = await furnished();
+  const { store } = house.house;
+  const [user] = (await store.users.list()).items;
+  await store.webhooks.create(aWebhook(), renderId);
+  await store.schedules.create(aTask(user!.seq));
+  const all = { ownerScope: null, userSeq: null, enabled: true, name: null, limit: 9, offset: 0 };
+  const enabledIn = async ({ webhooks, schedules }: Store) => [
+    (await webhooks.list(all)).total,
+    (await schedules.list(all)).total,
+  ];
+  expect(await enabledIn(store)).toEqual([1, 1]);
   await take(house.task());
   const target = temporaryDirectory();
   await restore(wishOf(house.place, target, { paused: true }));
-  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
-  const all = { ownerScope: null, userSeq: null, enabled: true, name: null, limit: 9, offset: 0 };
-  expect([(await store.webhooks.list(all)).total, (await store.schedules.list(all)).total]).toEqual([0, 0]);
-  await store.close();
+  const copy = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  expect(await enabledIn(copy)).toEqual([0, 0]);
+  await copy.close();
 });
 
 test('a place has nothing but backups', async () => {
