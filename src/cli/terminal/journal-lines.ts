@@ -36,7 +36,11 @@ export async function* journalLines({ unit, follow, since, signal }: JournalWish
     const end = await ended;
     if (codeOf(end) === 'ENOENT') throw new CommandError('usage', NO_JOURNAL, HOW);
     if (end !== 0 && !signal.aborted)
-      throw new CommandError('failure', `journalctl failed: ${said.trim() || String(end)}`);
+      throw new CommandError(
+        'failure',
+        `journalctl failed: ${said.trim() || String(end)}`,
+        ...(/permission/i.test(said) ? [WHO_READS] : []),
+      );
   } finally {
     signal.removeEventListener('abort', stop);
     if (child.exitCode === null && child.pid !== undefined) {
@@ -48,3 +52,7 @@ export async function* journalLines({ unit, follow, since, signal }: JournalWish
 
 const NO_JOURNAL = 'There is no journal of systemd on this machine.';
 const HOW = 'The daemon logs to standard error. Name the file that keeps it: --file FILE';
+
+/** What to do about a journal that can't be read. */
+export const WHO_READS =
+  'Try it with sudo, or as a member of the group systemd-journal; --unit and --file name another place.';

@@ -4,7 +4,7 @@ import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../
 import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
 import type { TraceParent } from './traceparent.ts';
 
-/** A name, or an id, as model servers have them. A model can call anything by any name, also by a piece of a conversation. */
+/** A name, or an id, as model servers have them. A model can name anything by a piece of a conversation. */
 const NAME = /^[\w.:-]{1,100}$/;
 const UNNAMED = 'unknown';
 

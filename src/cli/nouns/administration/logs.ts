@@ -6,7 +6,7 @@ import { codeOf } from '../../../domain/errors.ts';
 import { asEntry, LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
 import { type LogLine, logLines } from '../../../log/log-lines.ts';
 import { wantsColours } from '../../../terminal/colours.ts';
-import { journalLines } from '../../terminal/journal-lines.ts';
+import { journalLines, WHO_READS } from '../../terminal/journal-lines.ts';
 import { idOrStart, notEmpty, OF_SESSION, pastTime } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -99,9 +99,6 @@ async function showLog({ io, out, signal }: Context, options: Options): Promise<
   if (lines === 0 && options.file === undefined && !signal.aborted)
     out.hint(`The journal has no lines of the unit "${options.unit}" that this user can read. ${WHO_READS}`);
 }
-
-const WHO_READS =
-  'Try it with sudo, or as a member of the group systemd-journal; --unit and --file name another place.';
 
 interface Wish {
   readonly follow: boolean;

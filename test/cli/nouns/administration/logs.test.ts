@@ -68,7 +68,9 @@ test('without a file, journalctl is asked for the unit, and its lines are shown 
     stderr: expect.stringContaining('systemd-journal'),
   });
   writeFileSync(journalctl, '#!/bin/sh\necho "No permission." >&2\nexit 1\n');
-  expect(await run(['logs'])).toMatchObject({ code: 1, stderr: expect.stringContaining('No permission.') });
+  const refused = await run(['logs']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('No permission.') });
+  expect(refused.stderr).toContain('systemd-journal');
 });
 
 test('without a journal, the command says how to name a file; one that is not there is named', async () => {
