@@ -34,6 +34,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci\nnpm run package': 'takes minutes: scripts/package/prove',
   'npm run build && npm pack': 'installs a service of the system',
   'sudo -u errand': 'needs the service of the system',
+  'errand service install --dry-run': 'changes the system: scripts/systemd',
+  'systemctl ': 'needs the service of the system: scripts/systemd, scripts/package/prove',
+  'journalctl -u errand': 'needs the journal of the system: scripts/systemd',
+  '[Service]\nLoadCredential=': 'is a drop-in of the unit: scripts/systemd',
+  '# errand.yaml\nlisten: 0.0.0.0:8443': 'needs a certificate: daemon/tls.test.ts',
+  '#!/bin/sh\n': 'needs the certificates of certbot',
+  '# Errand behind ': 'is a file of config/proxies: proxies.test.ts',
+  '$ errand budgets set': 'is shown with its output: budgets.test.ts',
   'bin/errand office\n': 'needs a terminal: office.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
     'ends only with its reader: http/office/house-stream.test.ts',
@@ -312,6 +320,20 @@ describe('models, people and capabilities', () => {
     // On a terminal it asks for confirmation; here there is none.
     await reader.paste(`${revoke?.trimEnd()} --yes`);
     await reader.paste(block('docs/OPERATING.md', 'bin/errand queue').text);
+  });
+
+  test('what is wrong is found, and a setting is changed', async () => {
+    const [examine, , ...more] = block('docs/OPERATING.md', 'errand doctor').text.split(/(?<=\n)/);
+    // In between, the files are examined beside a stopped daemon: doctor.test.ts.
+    expect(more).toHaveLength(3);
+    expect(await reader.paste(examine ?? '')).toContain('it answers');
+    for (const line of more) await reader.paste(line);
+    const [set, reset] = block('docs/OPERATING.md', 'config set public_url').text.split(/(?<=\n)/);
+    await reader.paste(set ?? '');
+    await reader.paste(reset ?? '');
+    const file = join(reader.directory, 'data/config/errand.yaml');
+    expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ public_url: 'https://errand.example.com' });
+    await reader.paste('errand config set public_url --default');
   });
 
   test('the audit log is listed and verified', async () => {
