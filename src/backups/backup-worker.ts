@@ -11,7 +11,7 @@ import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread 
 import { makePace, type Pace } from './pace.ts';
 import { openPlace } from './place.ts';
 import { makePlaceSink } from './sink.ts';
-import { makeTarSink } from './tar-sink.ts';
+import { makeTarSink } from './archive/tar-sink.ts';
 import { takeBackup } from './take-backup.ts';
 
 /** Progress is reported this often. */

@@ -6,7 +6,7 @@ import { blobPath } from '../files/blobs/blob-place.ts';
 import { readList } from './file-list.ts';
 import { listIds, manifestPath, objectsOf, openPlace, readManifestOf, timeOfId } from './place.ts';
 import { openSource } from './source.ts';
-import { syncPath } from './unpack.ts';
+import { syncPath } from './archive/unpack.ts';
 
 export interface Keep {
   /** Backups that are older are removed. */

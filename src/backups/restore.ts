@@ -16,7 +16,7 @@ import { readList } from './file-list.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { sumOf } from './summary.ts';
-import { syncPath, type Target, unpackFile } from './unpack.ts';
+import { syncPath, type Target, unpackFile } from './archive/unpack.ts';
 
 export interface RestoreWish extends Target {
   readonly source: Source;

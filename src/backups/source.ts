@@ -6,7 +6,7 @@ import type { Manifest } from '../wire/backups/manifest.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 import { listIds, objectsOf, readManifestOf } from './place.ts';
 import { keyOf } from './sink.ts';
-import { tarEntries } from './tar.ts';
+import { tarEntries } from './archive/tar.ts';
 
 export interface Source {
   /** The oldest first. */

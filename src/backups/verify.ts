@@ -10,7 +10,7 @@ import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
 import { isSealedWith } from './manifest.ts';
 import type { Source } from './source.ts';
-import { pathIn, unpackFile } from './unpack.ts';
+import { pathIn, unpackFile } from './archive/unpack.ts';
 
 export interface VerifyWish {
   readonly source: Source;

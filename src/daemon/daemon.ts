@@ -16,11 +16,11 @@ import { makeEngine } from './engine.ts';
 import { findSandbox } from './find-sandbox.ts';
 import { databaseOf, layFoundations, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
-import { openApp } from './open-app.ts';
-import { openCertificate, reloadOf } from './open-certificate.ts';
-import { openBackups } from './open-backups.ts';
-import { openListeners } from './open-listeners.ts';
-import { openTelemetry } from './open-telemetry.ts';
+import { openApp } from './opening/open-app.ts';
+import { openCertificate, reloadOf } from './opening/open-certificate.ts';
+import { openBackups } from './opening/open-backups.ts';
+import { openListeners } from './opening/open-listeners.ts';
+import { openTelemetry } from './opening/open-telemetry.ts';
 import { rescue } from './rescue.ts';
 import { runningStatus } from './service-status.ts';
 

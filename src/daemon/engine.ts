@@ -38,12 +38,12 @@ import type { Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import type { Closer } from './closers.ts';
-import { openPublishing } from './open-publishing.ts';
-import { openQueue } from './open-queue.ts';
-import { openRetention } from './open-retention.ts';
+import { openPublishing } from './opening/open-publishing.ts';
+import { openQueue } from './opening/open-queue.ts';
+import { openRetention } from './opening/open-retention.ts';
 import { makeDiskWatch } from '../doctor/disk-watch.ts';
-import { openScheduler } from './open-scheduler.ts';
-import { openWebhooks } from './open-webhooks.ts';
+import { openScheduler } from './opening/open-scheduler.ts';
+import { openWebhooks } from './opening/open-webhooks.ts';
 import { openBroker } from './run-services.ts';
 
 export interface EngineParts {

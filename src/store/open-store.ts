@@ -80,7 +80,7 @@ import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
 import { makeWaitForUser } from './runs/wait-for-user.ts';
-import { makeWorkerNodes } from './runs/worker-nodes.ts';
+import { makeWorkerNodes } from './worker-nodes.ts';
 import { makeRetention } from './retention/retention.ts';
 
 export type Store = ReturnType<typeof makeStore>;

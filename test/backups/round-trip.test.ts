@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore, type RestoreWish } from '../../src/backups/restore.ts';
 import { openSource } from '../../src/backups/source.ts';
-import { makeTarSink } from '../../src/backups/tar-sink.ts';
+import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
 import { verify } from '../../src/backups/verify.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { NodeRow } from '../../store/runs/worker-nodes.ts';
+import type { NodeRow } from '../../store/worker-nodes.ts';
 
 const BEAT_MS = 10_000;
 /** A node is online while its last beat was noticed no longer ago than this. */

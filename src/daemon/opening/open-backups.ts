@@ -1,17 +1,17 @@
 // The services of backups, wired together.
 import { rmSync } from 'node:fs';
-import { makeBackups, stagingOf } from '../backups/backups.ts';
-import { makeBackupJobs } from '../backups/jobs.ts';
-import { makeBackupSchedule } from '../backups/schedule.ts';
-import type { Config } from '../config/config.ts';
-import type { LiveConfig } from '../config/live-config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { BlobStore } from '../files/blobs/blobs.ts';
-import type { DeriveKey } from '../files/master-key.ts';
-import type { Log } from '../log/log.ts';
-import { VERSION } from '../version.ts';
-import { databaseOf } from './foundations.ts';
-import { masterKeyPlace } from './initialize.ts';
+import { makeBackups, stagingOf } from '../../backups/backups.ts';
+import { makeBackupJobs } from '../../backups/jobs.ts';
+import { makeBackupSchedule } from '../../backups/schedule.ts';
+import type { Config } from '../../config/config.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { DeriveKey } from '../../files/master-key.ts';
+import type { Log } from '../../log/log.ts';
+import { VERSION } from '../../version.ts';
+import { databaseOf } from '../foundations.ts';
+import { masterKeyPlace } from '../initialize.ts';
 
 export interface BackupServiceParts {
   readonly config: Config;

@@ -1,5 +1,5 @@
 // A backup as a tar archive that is sent while it is made: what it unpacks to is a place.
-import { type Added, keyOf, type Sink } from './sink.ts';
+import { type Added, keyOf, type Sink } from '../sink.ts';
 import { endOfTar, tarEntry } from './tar.ts';
 
 /** Sent at once. */

@@ -1,8 +1,8 @@
 // Which worker nodes the store keeps.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { KEPT_BEATS, MOST_NODES } from '../../../src/store/runs/worker-nodes.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { KEPT_BEATS, MOST_NODES } from '../../src/store/worker-nodes.ts';
+import { storeHouse } from '../support/store/store-house.ts';
 
 /** A store with rows of nodes and the beat that each was last heard with; negative once it has left. */
 async function houseWith(nodes: Readonly<Record<string, number | null>>) {

@@ -1,23 +1,23 @@
 // What other systems observe of the daemon: its metrics, when they have a listener, and traces of its runs.
 import type { Server } from 'node:http';
-import type { Config } from '../config/config.ts';
-import { parseListen } from '../config/listen-address.ts';
-import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock as clock } from '../domain/clock.ts';
-import { ErrandError } from '../domain/errors.ts';
-import type { Bus } from '../events/bus.ts';
-import type { WorkerPool } from '../execution/executor/worker-pool.ts';
-import { listen, type Listener, type ListenTarget } from '../http/server/listen.ts';
-import type { Log } from '../log/log.ts';
-import type { Store } from '../store/open-store.ts';
-import type { GaugeSources } from '../telemetry/metrics/collect-gauges.ts';
-import { makeMetricsServer } from '../telemetry/metrics/metrics-server.ts';
-import { type MetricHooks, openMetrics } from '../telemetry/metrics/metrics.ts';
-import { makeExporter } from '../telemetry/traces/exporter.ts';
-import { readHeadersFile } from '../telemetry/traces/headers-file.ts';
-import { makeTraces, type Traces } from '../telemetry/traces/traces.ts';
-import type { Closer } from './closers.ts';
-import { databaseOf } from './foundations.ts';
+import type { Config } from '../../config/config.ts';
+import { parseListen } from '../../config/listen-address.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import { systemClock as clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { Bus } from '../../events/bus.ts';
+import type { WorkerPool } from '../../execution/executor/worker-pool.ts';
+import { listen, type Listener, type ListenTarget } from '../../http/server/listen.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { GaugeSources } from '../../telemetry/metrics/collect-gauges.ts';
+import { makeMetricsServer } from '../../telemetry/metrics/metrics-server.ts';
+import { type MetricHooks, openMetrics } from '../../telemetry/metrics/metrics.ts';
+import { makeExporter } from '../../telemetry/traces/exporter.ts';
+import { readHeadersFile } from '../../telemetry/traces/headers-file.ts';
+import { makeTraces, type Traces } from '../../telemetry/traces/traces.ts';
+import type { Closer } from '../closers.ts';
+import { databaseOf } from '../foundations.ts';
 
 export interface TelemetryParts {
   readonly config: Config;

@@ -1,5 +1,5 @@
 // The tar format, as far as backups need it: small files with short names.
-import { ErrandError } from '../domain/errors.ts';
+import { ErrandError } from '../../domain/errors.ts';
 
 const BLOCK_BYTES = 512;
 const SIZE = { at: 124, length: 12 };

@@ -1,26 +1,26 @@
 // The queue, with everything that executes a claimed run.
-import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
-import type { Config } from '../config/config.ts';
-import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock as clock } from '../domain/clock.ts';
-import type { Collector } from '../execution/artifacts/collector.ts';
-import type { BrowserPart } from '../execution/brief/browser-part.ts';
-import type { DocumentReader } from '../execution/brief/document-reader.ts';
-import { makeBuildBrief } from '../execution/brief/brief.ts';
-import { makeEquip } from '../execution/brief/equip.ts';
-import { makeDocuments } from '../execution/brief/read-documents.ts';
-import type { Broker } from '../execution/broker/broker.ts';
-import { logBudgetWarnings, makeBudgetGate } from '../execution/executor/budget-gate.ts';
-import { executeRun } from '../execution/executor/executor.ts';
-import type { WorkerPool } from '../execution/executor/worker-pool.ts';
-import type { ExecutorParts } from '../execution/executor/run-state.ts';
-import type { Permits } from '../execution/queue/permits.ts';
-import { makeQueue, modelOf, type Queue } from '../execution/queue/queue.ts';
-import type { BlobStore } from '../files/blobs/blobs.ts';
-import type { Workspaces } from '../files/workspaces.ts';
-import type { Log } from '../log/log.ts';
-import type { Store } from '../store/open-store.ts';
-import { makeRunServices } from './run-services.ts';
+import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
+import type { Config } from '../../config/config.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import { systemClock as clock } from '../../domain/clock.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { BrowserPart } from '../../execution/brief/browser-part.ts';
+import type { DocumentReader } from '../../execution/brief/document-reader.ts';
+import { makeBuildBrief } from '../../execution/brief/brief.ts';
+import { makeEquip } from '../../execution/brief/equip.ts';
+import { makeDocuments } from '../../execution/brief/read-documents.ts';
+import type { Broker } from '../../execution/broker/broker.ts';
+import { logBudgetWarnings, makeBudgetGate } from '../../execution/executor/budget-gate.ts';
+import { executeRun } from '../../execution/executor/executor.ts';
+import type { WorkerPool } from '../../execution/executor/worker-pool.ts';
+import type { ExecutorParts } from '../../execution/executor/run-state.ts';
+import type { Permits } from '../../execution/queue/permits.ts';
+import { makeQueue, modelOf, type Queue } from '../../execution/queue/queue.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import { makeRunServices } from '../run-services.ts';
 
 export interface OpenQueueParts {
   readonly config: Config;

@@ -1,14 +1,14 @@
 // The services of publishing, wired together.
-import type { LiveConfig } from '../config/live-config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { Collector } from '../execution/artifacts/collector.ts';
-import type { BlobStore } from '../files/blobs/blobs.ts';
-import type { Disk } from '../files/disk.ts';
-import type { Log } from '../log/log.ts';
-import { makePageSweeper } from '../publishing/page-sweeper.ts';
-import { makePublisher } from '../publishing/publisher.ts';
-import { makeReleases } from '../publishing/releases.ts';
-import type { Store } from '../store/open-store.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Log } from '../../log/log.ts';
+import { makePageSweeper } from '../../publishing/page-sweeper.ts';
+import { makePublisher } from '../../publishing/publisher.ts';
+import { makeReleases } from '../../publishing/releases.ts';
+import type { Store } from '../../store/open-store.ts';
 
 export interface PublishingParts {
   readonly live: Pick<LiveConfig, 'settings'>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/config.ts';
-import { adviceOnLinks } from '../../src/daemon/open-listeners.ts';
-import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { adviceOnLinks } from '../../../src/daemon/opening/open-listeners.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 test.each([
   ['', null],

@@ -1,6 +1,6 @@
 // Rows of worker nodes: what can execute background runs. Whether one is online, each process observes itself (D3).
-import type { Database } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { Database } from './engine/database.ts';
+import type { Reader, Step, Transaction } from './engine/statement.ts';
 
 /** A node as it has registered. */
 export interface NodeRow {

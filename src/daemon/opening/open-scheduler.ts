@@ -1,12 +1,12 @@
 // The scheduler, wired to what limits background work and to what determines the setup of a session.
-import type { LiveConfig } from '../config/live-config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { WorkerNodes } from '../execution/queue/node.ts';
-import type { Disk } from '../files/disk.ts';
-import type { Log } from '../log/log.ts';
-import { makeSessionSetup } from '../operations/turns/session-setup.ts';
-import { makeScheduler } from '../scheduling/scheduler.ts';
-import type { Store } from '../store/open-store.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { WorkerNodes } from '../../execution/queue/node.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Log } from '../../log/log.ts';
+import { makeSessionSetup } from '../../operations/turns/session-setup.ts';
+import { makeScheduler } from '../../scheduling/scheduler.ts';
+import type { Store } from '../../store/open-store.ts';
 
 export interface SchedulingParts {
   readonly live: Pick<LiveConfig, 'settings' | 'definitions'>;

@@ -1,13 +1,13 @@
 // Retention, wired to what it removes.
-import type { LiveConfig } from '../config/live-config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { DeriveKey } from '../files/master-key.ts';
-import type { Log } from '../log/log.ts';
-import { makeSeal } from '../operations/audit/audit.ts';
-import { type IdleWorkspaceParts, makeEmptyIdle } from '../retention/idle-workspaces.ts';
-import { makeRetention, type Retention } from '../retention/retention.ts';
-import type { Store } from '../store/open-store.ts';
-import type { Planner } from '../webhooks/planner.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { DeriveKey } from '../../files/master-key.ts';
+import type { Log } from '../../log/log.ts';
+import { makeSeal } from '../../operations/audit/audit.ts';
+import { type IdleWorkspaceParts, makeEmptyIdle } from '../../retention/idle-workspaces.ts';
+import { makeRetention, type Retention } from '../../retention/retention.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Planner } from '../../webhooks/planner.ts';
 
 export interface OpenRetentionParts {
   readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;

@@ -1,17 +1,17 @@
 // The services of webhooks, wired together.
-import type { LiveConfig } from '../config/live-config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { SecretBox } from '../files/secret-box.ts';
-import type { Log } from '../log/log.ts';
-import { makeGuardedPool } from '../outbound/guarded-pool.ts';
-import type { Store } from '../store/open-store.ts';
-import type { DeliveryTarget } from '../store/webhooks/deliveries.ts';
-import { rememberOpened } from '../webhooks/opened-secrets.ts';
-import { makePlanner } from '../webhooks/planner.ts';
-import type { SenderParts } from '../webhooks/flights.ts';
-import { makeSender } from '../webhooks/sender.ts';
-import { type Cargo, ship } from '../webhooks/ship.ts';
-import { makeUpkeep } from '../webhooks/upkeep.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
+import type { Log } from '../../log/log.ts';
+import { makeGuardedPool } from '../../outbound/guarded-pool.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
+import { rememberOpened } from '../../webhooks/opened-secrets.ts';
+import { makePlanner } from '../../webhooks/planner.ts';
+import type { SenderParts } from '../../webhooks/flights.ts';
+import { makeSender } from '../../webhooks/sender.ts';
+import { type Cargo, ship } from '../../webhooks/ship.ts';
+import { makeUpkeep } from '../../webhooks/upkeep.ts';
 
 export interface WebhookParts {
   readonly live: Pick<LiveConfig, 'settings'>;

@@ -2,11 +2,11 @@
 import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, utimesSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { ErrandError } from '../domain/errors.ts';
-import { isUuid } from '../domain/ids.ts';
-import type { Owner } from '../disk/make-beneath.ts';
-import { blobPath } from '../files/blobs/blob-place.ts';
-import type { ListedFile } from '../wire/backups/manifest.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Owner } from '../../disk/make-beneath.ts';
+import { blobPath } from '../../files/blobs/blob-place.ts';
+import type { ListedFile } from '../../wire/backups/manifest.ts';
 
 export interface Target {
   readonly dataDir: string;

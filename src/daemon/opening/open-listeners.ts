@@ -1,20 +1,20 @@
 // The daemon's listeners: the operator's socket (K1), and the addresses for everyone.
 import { join } from 'node:path';
-import { parseListen } from '../config/listen-address.ts';
-import type { Config } from '../config/config.ts';
-import type { LiveCertificate } from '../config/live-certificate.ts';
-import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock } from '../domain/clock.ts';
-import type { HttpApp } from '../http/app.ts';
-import { makeIsTrustedProxy } from '../http/server/client-address.ts';
-import { makeConnectionLimits } from '../http/server/connection-limits.ts';
-import { maxDescriptors } from '../http/server/descriptors.ts';
-import { linkSocket, listen, type Listener, type ListenTarget } from '../http/server/listen.ts';
-import { setPeers } from '../http/server/peers.ts';
-import { presentCertificate } from '../http/server/secure-server.ts';
-import { makeHttpServer, makeHttpsServer } from '../http/server/server.ts';
-import type { Log } from '../log/log.ts';
-import type { Start } from './foundations.ts';
+import { parseListen } from '../../config/listen-address.ts';
+import type { Config } from '../../config/config.ts';
+import type { LiveCertificate } from '../../config/live-certificate.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import { systemClock } from '../../domain/clock.ts';
+import type { HttpApp } from '../../http/app.ts';
+import { makeIsTrustedProxy } from '../../http/server/client-address.ts';
+import { makeConnectionLimits } from '../../http/server/connection-limits.ts';
+import { maxDescriptors } from '../../http/server/descriptors.ts';
+import { linkSocket, listen, type Listener, type ListenTarget } from '../../http/server/listen.ts';
+import { setPeers } from '../../http/server/peers.ts';
+import { presentCertificate } from '../../http/server/secure-server.ts';
+import { makeHttpServer, makeHttpsServer } from '../../http/server/server.ts';
+import type { Log } from '../../log/log.ts';
+import type { Start } from '../foundations.ts';
 
 export interface ListenerParts {
   readonly live: Pick<LiveConfig, 'settings' | 'bound'>;
