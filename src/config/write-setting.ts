@@ -18,8 +18,8 @@ export function writeSetting(text: string, name: string, value: string | null): 
   if (document.errors.length > 0)
     return { ok: false, why: `${SETTINGS_FILE} is not valid YAML: ${document.errors[0]!.message}` };
   const keys = name.split('.');
-  if (value === null) document.deleteIn(keys);
-  else put(document, keys, wanted);
+  if (value !== null) put(document, keys, wanted);
+  else if (document.hasIn(keys)) document.deleteIn(keys);
   // Without it, long texts and lists would be folded.
   return { ok: true, text: document.toString({ lineWidth: 0 }) };
 }

@@ -40,6 +40,9 @@ test('a setting is removed, so that its default is in effect', () => {
     ok: true,
     text: 'log:\n  level: debug\n',
   });
+  const others = 'log:\n  level: debug\n';
+  expect(writeSetting(others, 'model.max_steps', null)).toEqual({ ok: true, text: others });
+  expect(writeSetting('', 'model.max_steps', null)).toMatchObject({ ok: true });
 });
 
 test.each([
