@@ -2,7 +2,6 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import { misfits } from '../catalog/reading/schema.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -10,6 +9,7 @@ import { haveSameHost, MAX_SOCKET_PATH_BYTES, parseListen } from './listen-addre
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
 import type { ListenerSettings, SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
+import { checkOverrides, type Override, readOverrides } from './overrides.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
 
 export const SETTINGS_FILE = 'errand.yaml';
@@ -94,14 +94,6 @@ export function resolvePlaces(flags: Flags, environment: Environment): Places {
 
 export type Origin = 'flag' | 'environment' | 'file' | 'default';
 
-/** A setting from a flag or the environment, which overrides the file. `label` is its name there. */
-interface Override {
-  readonly name: SettingName;
-  readonly origin: 'flag' | 'environment';
-  readonly label: string;
-  readonly text: string;
-}
-
 /** Paths and settings. `origins` contains every setting's name (J2). */
 export interface Config {
   readonly places: Places;
@@ -118,28 +110,6 @@ export interface Config {
 export type ConfigLoad =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-const FLAG_LABELS = { listen: '--listen', publicUrl: '--public-url' } as const;
-
-/** Later ones win. An unknown `ERRAND_…` variable isn't an error: container platforms set some of their own. */
-function readOverrides(flags: Flags, environment: Environment): readonly Override[] {
-  const overrides: Override[] = [];
-  for (const name of SETTING_NAMES) {
-    const text = variable(environment, environmentName(name));
-    if (text !== null) overrides.push({ name, origin: 'environment', label: environmentName(name), text });
-    const { flag } = OPTIONS[name];
-    const given = flag && flags[flag];
-    if (flag && given !== undefined) overrides.push({ name, origin: 'flag', label: FLAG_LABELS[flag], text: given });
-  }
-  return overrides;
-}
-
-function checkOverrides(overrides: readonly Override[]): Problem[] {
-  return overrides.flatMap(({ name, label, text }) => {
-    const [misfit] = misfits(OPTIONS[name].schema, readText(name, text));
-    return misfit === undefined ? [] : [problemOutside(`${label}: ${misfit.message}`)];
-  });
-}
 
 function valueIn(file: JsonObject, name: SettingName): unknown {
   return name.split('.').reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), file);
@@ -264,7 +234,7 @@ export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
   const places = resolvePlaces(flags, environment);
   const wrong = misplaced(places);
   if (wrong.length > 0) return { ok: false, problems: wrong };
-  const overrides = readOverrides(flags, environment);
+  const overrides = readOverrides(flags, (name) => variable(environment, name));
   const loaded = loadSettings(places.configDir, overrides);
   const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems };
