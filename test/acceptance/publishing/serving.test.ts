@@ -110,7 +110,9 @@ test('a recording is played from any part of it, and is sent once to a browser t
   const directory = join(daemon.dataDir, 'workspaces', sessionId);
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, 'talk.mp3'), RECORDING);
-  model.script(() => ({ text: 'Recorded.' }));
+  // A run without a tool call may end before its workspace has been looked at.
+  const note = { name: 'write_file', input: { path: '/notes.txt', content: 'Recorded.' } };
+  model.script(({ step }) => (step === 0 ? { tools: [note] } : { text: 'Recorded.' }));
   await takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: 'Record.', sessionId });
   const body = { name: 'Talk', session_id: sessionId, entry_path: '/talk.mp3' };
   const path = `${baseOf((await daemon.admin('POST', '/api/v1/publishes', body)) as Page)}/media`;
