@@ -60,7 +60,10 @@ export interface ErrorDetails {
   readonly field?: string;
   /** Methods that a route supports, for `Allow`. */
   readonly allow?: readonly string[];
-  readonly retryAfterSeconds?: number;
+  /** Null: nobody knows when a retry may help, so there is no `Retry-After`. */
+  readonly retryAfterSeconds?: number | null;
+  /** True where a client that repeats by itself would do so in vain, or wait for hours. */
+  readonly noRetry?: boolean;
   /** Size in bytes of the file that a range is outside of, for `Content-Range`. */
   readonly size?: number;
   /** Why something published is not there: its share has ended, or a readable share has no such file. */

@@ -295,6 +295,15 @@ test.each(REFUSALS)('a refusal %s of an operation is a %i in each shape', async 
   expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
 });
 
+test('an error that says so has no retry-after, and asks clients not to repeat the request', async () => {
+  const acceptTurn = async () => {
+    throw new ErrandError('rate_limited', 'Used up.', { details: { retryAfterSeconds: null, noRetry: true } });
+  };
+  const house = await openHouse({ operations: { acceptTurn } });
+  const { headers } = await send(house, { method: 'POST', path: MESSAGES, as: KEY, body: TURN });
+  expect([headers['retry-after'], headers['x-should-retry']]).toEqual([undefined, 'false']);
+});
+
 test('an error’s own retry-after takes precedence over the usual one, and is at least a second', async () => {
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Slow.', { details: { retryAfterSeconds: 0.2 } });

@@ -47,8 +47,8 @@ export const WHICH: Readonly<Record<BudgetPeriod, string>> = {
 
 /** Why a call or a turn is refused, without any amount: callers may not know those of their team. */
 export function wordsOf({ subject, period, renewsAt }: UsedUp): string {
-  const renewal = renewsAt === null ? '' : ` It renews at ${isoTime(renewsAt)}.`;
-  return `The budget of ${WHOSE[subject]}${WHICH[period]} is used up.${renewal}`;
+  const renewal = renewsAt === null ? 'It does not renew.' : `It renews at ${isoTime(renewsAt)}.`;
+  return `The budget of ${WHOSE[subject]}${WHICH[period]} is used up. ${renewal}`;
 }
 
 /** The error of a run that met a budget. Another turn of the same kind has a budget of its own only with the next period. */
@@ -56,9 +56,7 @@ export function budgetErrorOf(usedUp: UsedUp): RunError {
   return { type: 'budget_error', message: wordsOf(usedUp), retryable: usedUp.renewsAt !== null };
 }
 
-const DAY_SECONDS = 86_400;
-
-/** When a refused turn may be tried again. A budget that never renews may be raised: once a day is often enough. */
-export function secondsUntilRenewal({ renewsAt }: UsedUp, now: number): number {
-  return renewsAt === null ? DAY_SECONDS : Math.max(1, Math.ceil((renewsAt - now) / 1_000));
+/** When a refused turn may be tried again; null for a budget that never renews. */
+export function secondsUntilRenewal({ renewsAt }: UsedUp, now: number): number | null {
+  return renewsAt === null ? null : Math.max(1, Math.ceil((renewsAt - now) / 1_000));
 }

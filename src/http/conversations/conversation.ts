@@ -14,7 +14,7 @@ import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest, readHeaders } from '../frame/query.ts';
-import { errorBody } from '../frame/render-error.ts';
+import { errorBody, NO_RETRY } from '../frame/render-error.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
@@ -52,8 +52,6 @@ const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
 
 const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
-// Both official clients repeat a failed request by default, and a repeated turn is a second run.
-const NO_RETRY: Headers = { 'X-Should-Retry': 'false' };
 
 export interface ConversationParts {
   readonly operations: Operations;
@@ -213,6 +211,8 @@ function nameRun(res: ServerResponse, run: Run): void {
 function answerOf<R extends object>(run: Run, wire: ConversationWire<never, R>): Reply<R | Failure> {
   const failure = failureOfRun(run);
   if (failure === null) return { status: 200, body: wire.render(run) };
-  const later: Headers = [429, 504].includes(failure.status) ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
+  // After 429 the message says when the budget renews: that can be weeks away.
+  const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
+  // A repeated turn is a second run.
   return { status: failure.status, headers: { ...NO_RETRY, ...later }, body: errorBody(failure, wire.shape) };
 }

@@ -34,6 +34,9 @@ export function errorBody<S extends ErrorShape>(facts: ErrorFacts, shape: S): Er
   return BODIES[shape](facts);
 }
 
+/** The official clients repeat 429 and 5xx by default unless they are told not to, and some wait as long as `Retry-After` says. */
+export const NO_RETRY: Readonly<Record<string, string>> = { 'X-Should-Retry': 'false' };
+
 const INTERNAL = new ErrandError('internal', 'Internal error.');
 
 /** The content of an error, for a place that isn't a reply of its own. */
@@ -48,10 +51,11 @@ export function errorReply(thrown: unknown, shape: ErrorShape): Reply {
   const error = thrown instanceof ErrandError ? thrown : INTERNAL;
   const { status, type, retryAfterSeconds } = REASONS[error.reason];
   const { details } = error;
-  const retryAfter = details.retryAfterSeconds ?? retryAfterSeconds;
+  const retryAfter = details.retryAfterSeconds === undefined ? retryAfterSeconds : details.retryAfterSeconds;
   // Caches may keep a 404 otherwise, while what was missing appears.
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
-  if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)));
+  if (typeof retryAfter === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)));
+  if (details.noRetry === true) Object.assign(headers, NO_RETRY);
   if (details.allow !== undefined) headers['Allow'] = details.allow.join(', ');
   if (details.size !== undefined) headers['Content-Range'] = `bytes */${details.size}`;
   if (error.reason === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';

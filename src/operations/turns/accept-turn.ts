@@ -133,10 +133,10 @@ function refusalOf(refused: Refused, { userQuotaBytes, now }: { userQuotaBytes: 
   return refused.kind === 'over_budget' ? overBudget(refused.budget, now) : REFUSALS[refused.kind]();
 }
 
-/** With when it may be tried again. */
+/** With when it may be tried again: by a person or a timer, since that can be weeks away. */
 function overBudget(budget: UsedUp, now: number): ErrandError {
   const retryAfterSeconds = secondsUntilRenewal(budget, now);
-  return new ErrandError('rate_limited', wordsOf(budget), { details: { retryAfterSeconds } });
+  return new ErrandError('rate_limited', wordsOf(budget), { details: { retryAfterSeconds, noRetry: true } });
 }
 
 /** An existing session has its own. */

@@ -46,7 +46,11 @@ test('a call waits until the call in progress is recorded, and fails once nothin
   expect(await waits).toEqual({ refusal: null });
   await house.store.runs.recordStep(other, aStep({ usage }), FREE);
   const { refusal } = await house.gate.hold(third, CALL);
-  expect(refusal).toEqual({ type: 'budget_error', message: 'The budget of this user is used up.', retryable: false });
+  expect(refusal).toEqual({
+    type: 'budget_error',
+    message: 'The budget of this user is used up. It does not renew.',
+    retryable: false,
+  });
 });
 
 test('a call that failed lets the next one in', async () => {

@@ -54,6 +54,7 @@ const FAILURES = [
   ['structured_output_error', 500, 'api_error', undefined],
   ['timeout_error', 504, 'timeout_error', '5'],
   ['queue_timeout_error', 504, 'timeout_error', '5'],
+  ['budget_error', 429, 'rate_limit_error', undefined],
 ] as const;
 
 test.each(FAILURES)(

@@ -2,6 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
 import { openHouse } from '../../support/http/http-house.ts';
 import { KEY } from '../../support/http/run-streams.ts';
 
@@ -46,4 +47,23 @@ test('an official client does not repeat a turn whose run failed', async () => {
   const turn = client.messages.create({ model: 'errand', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
   await expect(turn).rejects.toMatchObject({ status: 500 });
   expect(house.turns).toHaveLength(1);
+});
+
+test('the official clients report a used-up budget at once, and do not wait for its renewal', async () => {
+  let asked = 0;
+  const acceptTurn = async () => {
+    asked += 1;
+    const details = { retryAfterSeconds: 86_400, noRetry: true };
+    throw new ErrandError('rate_limited', 'The budget of this user for this day is used up.', { details });
+  };
+  const house = await openHouse({ operations: { acceptTurn } });
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const anthropic = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 2 });
+  const openai = new OpenAI({ apiKey: KEY, baseURL: `${house.url}/openapi/v1`, maxRetries: 2 });
+  const refusals = [
+    anthropic.messages.create({ model: 'errand', max_tokens: 10, messages }),
+    openai.chat.completions.create({ model: 'errand', messages }),
+  ];
+  for (const refused of refusals) await expect(refused).rejects.toMatchObject({ status: 429 });
+  expect(asked).toBe(2);
 });

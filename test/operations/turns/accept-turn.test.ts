@@ -140,3 +140,23 @@ test('a user over the quota of space is told how much is used, and leaves no fil
   change('UPDATE users SET workspace_bytes = 2097152');
   expect(await accept([upload('x')])).toMatchObject({ replayed: false });
 });
+
+test.each([
+  ['day', 20_000.4, { retryAfterSeconds: 21, noRetry: true }, / It renews at /],
+  ['day', 0.4, { retryAfterSeconds: 1, noRetry: true }, / It renews at /],
+  ['all', 0, { retryAfterSeconds: null, noRetry: true }, / It does not renew\.$/],
+] as const)(
+  'a turn over a budget by %s says when it renews, in whole seconds',
+  async (period, leftMs, details, words) => {
+    const { store, user, clock, accept } = await house();
+    const payer = { keySeq: null, userSeq: user.seq, teamId: null };
+    const terms = { subject: 'user', unit: 'tokens', timeZone: 'UTC', limit: 0, payer } as const;
+    const { renewsAt } = await store.budgets.set({ ...terms, period }, clock.now);
+    if (renewsAt !== null) clock.jump(renewsAt - leftMs - clock.now());
+    await expect(accept([])).rejects.toMatchObject({
+      reason: 'rate_limited',
+      details,
+      message: expect.stringMatching(words),
+    });
+  },
+);
