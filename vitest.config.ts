@@ -15,7 +15,13 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: slow, pool: 'forks' } },
       {
         extends: true,
-        test: { name: 'acceptance', include: slow, pool: 'forks', testTimeout: 240_000, fileParallelism: true },
+        test: {
+          name: 'acceptance',
+          include: slow,
+          pool: 'forks',
+          testTimeout: 240_000,
+          globalSetup: 'test/support/daemon/initialized.ts',
+        },
       },
     ],
   },

@@ -6,10 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { BINARY, initialized } from './initialized.ts';
 
-const BINARY = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
 const TAIL_CHARACTERS = 1_000_000;
 
@@ -70,12 +69,6 @@ export interface DaemonProcess {
   close(): Promise<void>;
 }
 
-interface Created {
-  readonly config_dir: string;
-  readonly admin: { readonly user_id: string; readonly username: string; readonly password: string };
-  readonly api_key: { readonly key: string };
-}
-
 interface Life {
   child: ChildProcess;
   readonly exit: Promise<DaemonExit>;
@@ -122,7 +115,7 @@ export async function runErrand(
   return promisify(execFile)(BINARY, args, { env: environment(options.env ?? {}), maxBuffer: 64 * 1024 * 1024 });
 }
 
-/** Makes a data directory with `errand init`, writes the given configuration, and starts `errand serve` on it. */
+/** Makes an initialised data directory, writes the given configuration, and starts `errand serve` on it. */
 export async function startDaemonProcess(options: DaemonOptions = {}): Promise<DaemonProcess> {
   const root = await mkdtemp(join(options.within ?? tmpdir(), 'errand-test-'));
   try {
@@ -135,10 +128,9 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
-  const adminName = options.adminName ?? 'admin';
-  const { stdout } = await runErrand(['init', '--data-dir', dataDir, '--admin', adminName, '-o', 'json']);
-  const created = JSON.parse(stdout) as Created;
-  await writeConfiguration(created.config_dir, options);
+  const configDir = join(dataDir, 'config');
+  const created = initialized(dataDir, options.adminName);
+  await writeConfiguration(configDir, options);
   const listen = `127.0.0.1:${await freePort()}`;
   const url = `http://${listen}`;
   const output: Output = { stdout: makeTail(), stderr: makeTail() };
@@ -154,7 +146,7 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
   return {
     url,
     dataDir,
-    configDir: created.config_dir,
+    configDir,
     socketPath: join(dataDir, 'errand.sock'),
     apiKey: created.api_key.key,
     adminUserId: created.admin.user_id,
