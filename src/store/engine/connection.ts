@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { dropStatistics } from './planner.ts';
 import { makePrivateFile } from './private-file.ts';
 import { migrate, type MigrationStep } from './schema.ts';
+import { removeCopy } from './vacuum.ts';
 
 /** At a start no requests are served yet, so waiting for a lock may block. */
 const OPENING_MS = 5_000;
@@ -11,6 +12,7 @@ const LOG_BYTES = 16 * 1_048_576;
 
 /** Opens the file, creates or migrates it, and leaves a connection that never waits. */
 export function openFile(file: string, begins?: (step: MigrationStep) => void): Connection.Database {
+  removeCopy(file);
   let connection = connect(file);
   try {
     migrate(connection, file, begins);

@@ -16,14 +16,15 @@ const SPARE_BYTES = 16 * 1_048_576;
 
 /**
  * The caller holds the lock of the data directory. `begins` is called with the size of the copy once there is room for it. Throws
- * `unavailable` without room. A kill leaves the file as it was, and a part of a copy that the next call removes. Blocks.
+ * `unavailable` without room. A kill leaves the file as it was, and a part of a copy that the next call or the next start of the
+ * daemon removes. Blocks.
  */
 export function vacuumFile(
   file: string,
   { begins, free = freeBytes }: { begins?(bytes: number): void; free?(path: string): number } = {},
 ): VacuumReport {
-  const copy = `${file}.vacuum`;
-  rmSync(copy, { force: true });
+  const copy = copyOf(file);
+  removeCopy(file);
   const beforeBytes = statSync(file).size;
   try {
     writeCopy(file, copy, (bytes) => {
@@ -40,10 +41,17 @@ export function vacuumFile(
     renameSync(copy, file);
     sync(dirname(file));
   } catch (error) {
-    rmSync(copy, { force: true });
+    removeCopy(file);
     throw error;
   }
   return { beforeBytes, afterBytes: statSync(file).size };
+}
+
+const copyOf = (file: string) => `${file}.vacuum`;
+
+/** Removes what a kill has left of a copy, with its journal: SQLite would take that for the journal of the next copy. */
+export function removeCopy(file: string): void {
+  for (const left of [copyOf(file), `${copyOf(file)}-journal`]) rmSync(left, { force: true });
 }
 
 function writeCopy(file: string, copy: string, check: (bytes: number) => void): void {

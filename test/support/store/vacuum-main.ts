@@ -1,0 +1,4 @@
+// Vacuums a database file, for a tracer that kills it meanwhile.
+import { vacuumFile } from '../../../src/store/engine/vacuum.ts';
+
+vacuumFile(process.argv[2]!);
