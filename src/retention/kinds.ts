@@ -28,7 +28,10 @@ export interface KindParts {
 /** The shorter of two ages; 0 is none. */
 const shorter = (one: number, other: number) => (one === 0 || other === 0 ? one + other : Math.min(one, other));
 
-/** The kinds, in the order in which they are removed: what takes most room first. */
+/**
+ * The kinds, in the order in which they are removed: what takes most room first, and what holds others after them, so that each
+ * kind removes what was counted of it.
+ */
 export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: KindParts): readonly Kind[] {
   const ofEvents = ({ eventsDays, runsDays }: Keep) => shorter(eventsDays, runsDays);
   const age = (name: string, keep: Kind['keep'], { remove, count }: Pick<Kind, 'remove' | 'count'>): Kind => ({
@@ -39,12 +42,8 @@ export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: Kind
     count,
   });
   return [
-    age('workspaces', (keep) => keep.workspacesIdleDays, { remove: emptyIdle, count: verbs.countIdle }),
     age('archives', (keep) => keep.exportsDays, { remove: verbs.archives, count: verbs.countArchives }),
-    age('scheduled_sessions', (keep) => keep.scheduledSessionsDays, {
-      remove: verbs.scheduledSessions,
-      count: verbs.countScheduledSessions,
-    }),
+    age('workspaces', (keep) => keep.workspacesIdleDays, { remove: emptyIdle, count: verbs.countIdle }),
     {
       name: 'versions',
       unit: 'versions',
@@ -55,6 +54,10 @@ export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: Kind
     age('events', ofEvents, { remove: verbs.eventsOfRuns, count: verbs.countEventsOfRuns }),
     age('session_events', ofEvents, { remove: verbs.eventsOfSessions, count: verbs.countEventsOfSessions }),
     age('run_details', (keep) => keep.runsDays, { remove: verbs.detailsOfRuns, count: verbs.countDetailsOfRuns }),
+    age('scheduled_sessions', (keep) => keep.scheduledSessionsDays, {
+      remove: verbs.scheduledSessions,
+      count: verbs.countScheduledSessions,
+    }),
     age('firings', (keep) => keep.firingsDays, { remove: verbs.firings, count: verbs.countFirings }),
     age('audit_entries', (keep) => keep.auditDays, {
       remove: (before, batch) => verbs.auditEntries(before, batch, seal),

@@ -215,7 +215,7 @@ test('a report says how much is due, and a pass removes as much', async () => {
   const { kinds, pass } = await house.retention.report();
   const due = Object.fromEntries(kinds.map(({ name, rows }) => [name, rows]));
   const perRun = house.count('events WHERE run_seq = 1');
-  expect(due).toMatchObject({ events: 12 * perRun, session_events: 24, run_details: 12, audit_entries: 0 });
+  expect(due).toMatchObject({ events: 12 * perRun, session_events: 24, run_details: 36, audit_entries: 0 });
   expect(kinds.find(({ name }) => name === 'events')!.bytes).toBeGreaterThan(12 * perRun * 80);
   expect(pass).toBe(null);
   const no = house.retention.collect();

@@ -38,7 +38,8 @@ const EVENTS_SAMPLE = `SELECT count(DISTINCT old.seq) AS sampled, count(e.id) AS
   FROM (${EVENTS}) AS old LEFT JOIN events e ON e.run_seq = old.seq`;
 const DETAILS = oldRuns('details_removed_at', '?');
 const DETAILS_SAMPLE = `SELECT count(*) AS sampled, coalesce(sum(rows), 0) AS rows, coalesce(sum(bytes), 0) AS bytes FROM (
-    SELECT (SELECT count(*) FROM tool_calls c WHERE c.run_seq = old.seq) AS rows,
+    SELECT (SELECT count(*) FROM tool_calls c WHERE c.run_seq = old.seq)
+      + (SELECT count(*) FROM steps t WHERE t.run_seq = old.seq AND t.message <> 'null') AS rows,
       (SELECT coalesce(sum(octet_length(input) + coalesce(octet_length(output), 0)), 0) FROM tool_calls c
        WHERE c.run_seq = old.seq)
       + (SELECT coalesce(sum(octet_length(message)), 0) FROM steps t WHERE t.run_seq = old.seq) AS bytes

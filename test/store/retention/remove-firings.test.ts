@@ -36,7 +36,7 @@ test('a deleted task goes with its last firing', async () => {
   await store.schedules.remove(task.id);
   await store.retention.firings(clock.now() - DAY - 1, always);
   expect(rows('SELECT 1 FROM scheduled_tasks')).toHaveLength(1);
-  expect(await store.retention.firings(clock.now() + 1, always)).toEqual({ rows: 2, more: false });
+  expect(await store.retention.firings(clock.now() + 1, always)).toEqual({ rows: 1, more: false });
   for (const table of ['scheduled_tasks', 'task_plans', 'firings', 'scheduled_runs'])
     expect(rows(`SELECT 1 FROM ${table}`)).toEqual([]);
 });
