@@ -1,18 +1,21 @@
-// Compiles src/ to dist/, and copies what the daemon sends as it is. Does nothing when there is no compiler (an install without development packages).
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+// Bundles src/ to dist/, with what the daemon sends as it is. Does nothing when there is no bundler (an install without development packages).
+import { cpSync, existsSync, globSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const compiler = `${root}node_modules/.bin/tsc`;
-
 const COPIED = ['http/share/static'];
 
-if (existsSync(compiler)) {
-  const { status } = spawnSync(compiler, ['-p', `${root}tsconfig.json`], { stdio: 'inherit' });
-  process.exitCode = status ?? 1;
+if (existsSync(`${root}node_modules/esbuild`)) {
+  const { bundle } = await import('./package/bundle.ts');
+  const { outputs } = await bundle(root, false);
   for (const folder of COPIED) cpSync(`${root}src/${folder}`, `${root}dist/${folder}`, { recursive: true });
+  const made = new Set(outputs);
+  const isCopied = (file) => COPIED.some((folder) => file.startsWith(`dist/${folder}/`));
+  // Only now: until here, an earlier build could still be running from it.
+  for (const file of globSync('dist/**/*.*', { cwd: root })) {
+    if (!made.has(file) && !isCopied(file)) rmSync(`${root}${file}`, { recursive: true, force: true });
+  }
 } else if (!existsSync(`${root}dist/main.js`)) {
-  console.error('errand: dist/ can’t be built without the compiler. Run: npm install --include=dev');
+  console.error('errand: dist/ can’t be built without the bundler. Run: npm install --include=dev');
   process.exitCode = 1;
 }

@@ -16,7 +16,7 @@ export const NATIVE = ['better-sqlite3', '@node-rs/argon2'];
 /** Optional parts of libraries that Errand doesn't use. */
 const ABSENT = ['@napi-rs/nice', 'react-devtools-core', 'chromium-bidi', 'pino-pretty'];
 
-/** Large libraries that are loaded late. Most of the time that bundling takes is theirs. */
+/** Large libraries that are loaded late, and can stay packages of their own. Most of the time that bundling takes is theirs. */
 const LARGE = ['playwright-core', 'unpdf', 'mammoth'];
 
 /** What CommonJS modules find, and `errandDist`: the address of `dist/`, whatever file the code ends up in. */
@@ -113,16 +113,22 @@ const SHARED: BuildOptions = {
   define: { 'process.env.NODE_ENV': '"production"' },
 };
 
+/** What a bundle was made of, and its files: paths from the checkout, and paths from the directory. */
+export interface Bundle {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
 /**
- * Writes \`dist/\` below a directory. Returns the files of the checkout that it contains. `isDraft`: without the large libraries
- * and not minified, in a fifth of the time.
+ * Writes \`dist/\` below a directory. \`isWhole\`: with the large libraries, and small. Otherwise it can be read, takes a fifth of
+ * the time, and needs \`node_modules/\` beside it.
  */
-export async function bundle(directory: string, isDraft: boolean): Promise<readonly string[]> {
+export async function bundle(directory: string, isWhole: boolean): Promise<Bundle> {
   const outdir = path.join(directory, 'dist');
-  const draft = { external: [...SHARED.external!, ...LARGE], minifyWhitespace: false, minifySyntax: false };
+  const readable = { external: [...SHARED.external!, ...LARGE], minifyWhitespace: false, minifySyntax: false };
   const program = await build({
     ...SHARED,
-    ...(isDraft && draft),
+    ...(!isWhole && readable),
     entryPoints: globSync(ENTRIES, { cwd: ROOT }).sort(),
     outbase: 'src',
     outdir,
@@ -138,5 +144,11 @@ export async function bundle(directory: string, isDraft: boolean): Promise<reado
     outfile: path.join(outdir, 'pool-worker.cjs'),
     format: 'cjs',
   });
-  return [program, thread].flatMap(({ metafile }) => Object.keys(metafile!.inputs));
+  const made = [program, thread].map(({ metafile }) => metafile!);
+  return {
+    inputs: made.flatMap(({ inputs }) => Object.keys(inputs)),
+    outputs: made.flatMap(({ outputs }) =>
+      Object.keys(outputs).map((file) => path.relative(directory, path.join(ROOT, file))),
+    ),
+  };
 }

@@ -20,7 +20,7 @@ export interface Tree {
 /** Writes it into an empty directory. `isDraft`: for a test, with what is quick to make and starts on this machine. */
 export async function layTree(directory: string, target: Target, { isDraft = false } = {}): Promise<Tree> {
   const { architecture } = target;
-  const inputs = await bundle(directory, isDraft);
+  const { inputs } = await bundle(directory, !isDraft);
   const copy = (from: string, to: string) => cpSync(from, path.join(directory, to), { recursive: true });
   copy(path.join(ROOT, 'src/http/share/static'), 'dist/http/share/static');
   copy(path.join(ROOT, 'config'), 'config');

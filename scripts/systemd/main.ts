@@ -87,6 +87,8 @@ async function layProof(root: string): Promise<void> {
   for (const directory of ['parts', 'programs']) {
     await cp(fileURLToPath(new URL(directory, import.meta.url)), srv(`checkout/${directory}`), { recursive: true });
   }
+  const first = '001-foundation.ts';
+  await copyFile(path.join(CHECKOUT, 'src/store/engine/migrations', first), srv(`checkout/programs/${first}`));
   const units = path.join(root, 'etc/systemd/system');
   await writeFile(path.join(units, 'prove.service'), UNIT);
   await mkdir(path.join(units, 'multi-user.target.wants'), { recursive: true });

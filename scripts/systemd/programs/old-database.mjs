@@ -5,7 +5,7 @@ import process from 'node:process';
 const PACKAGE = '/usr/lib/node_modules/errand';
 const [file = '', megabytes = '0'] = process.argv.slice(2);
 const Connection = createRequire(`${PACKAGE}/`)('better-sqlite3');
-const { foundation } = await import(`${PACKAGE}/dist/store/engine/migrations/001-foundation.js`);
+const { foundation } = await import(new URL('001-foundation.ts', import.meta.url));
 const connection = new Connection(file);
 connection.exec(foundation);
 connection.pragma('user_version = 1');

@@ -67,7 +67,7 @@ function take(path) {
 
 const { TEST_WORKER_FAULTS: directory } = process.env;
 /** Threads of the pool, which carry runs. Those that read files or check things have no run to lose. */
-const carriesRuns = !isMainThread && /[/\\]piscina[/\\]/.test(process.argv[1] ?? '');
+const carriesRuns = !isMainThread && /[/\\]pool-worker\.cjs$/.test(process.argv[1] ?? '');
 if (carriesRuns && directory !== undefined) {
   setInterval(() => look(directory), LOOK_EVERY_MS).unref();
   dieOfPoison();
