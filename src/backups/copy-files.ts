@@ -1,9 +1,10 @@
-// Copies files into a backup, piece by piece; each is as it was at one moment, or counted as changing.
-import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+// Copies files into a backup, piece by piece; each is as it was at one moment, or counted as changing. Of links and folders, only
+// what they are.
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../domain/errors.ts';
 import { isSame, openFound } from '../files/snapshots/copy-file.ts';
-import { type FoundFile, type SkipCounts, walkFiles } from '../files/snapshots/walk-files.ts';
+import { type FoundEntry, type FoundFile, type SkipCounts, walkTree } from '../files/snapshots/walk-files.ts';
 import type { ListedFile } from '../wire/backups/manifest.ts';
 import type { ListWriter } from './file-list.ts';
 import type { Pace } from './pace.ts';
@@ -34,6 +35,12 @@ export interface Counts {
   bytes: number;
 }
 
+/** Of what may have links and folders. */
+export interface TreeCounts extends Counts {
+  links: number;
+  folders: number;
+}
+
 /** What could not be copied as it is. */
 export interface Losses {
   leftOut: number;
@@ -49,6 +56,21 @@ export function makeCopier({ sink, list, pace }: CopyParts, losses: Losses) {
     await list.add(file);
     counts.files += 1;
     counts.bytes += file.size;
+  }
+
+  /** Returns false for what can't be read, or is something else by now. */
+  async function addFound(counts: TreeCounts, found: FoundEntry, where: Pick<ListedFile, 'kind' | 'path'>) {
+    if (found.kind === 'file') {
+      const file = await copyFound(found, store, losses);
+      if (file !== undefined) await add(counts, { ...where, ...file });
+      return file !== undefined;
+    }
+    const target = found.kind === 'link' ? targetOf(found) : undefined;
+    if (found.kind === 'link' && target === undefined) return false;
+    const said = target === undefined ? { type: 'folder' as const } : { type: 'link' as const, target };
+    await list.add({ ...where, ...said, ...factsOf(found), size: 0, objects: [] });
+    counts[`${said.type}s`] += 1;
+    return true;
   }
 
   return {
@@ -67,15 +89,14 @@ export function makeCopier({ sink, list, pace }: CopyParts, losses: Losses) {
       }
     },
 
-    /** Copies the regular files below a directory that others may be changing. */
-    copyTree: async (counts: Counts, { kind, root, prefix, except }: Tree): Promise<void> => {
+    /** Copies what is below a directory that others may be changing. */
+    copyTree: async (counts: TreeCounts, { kind, root, prefix, except }: Tree): Promise<void> => {
       const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-      for (const found of walkFiles(root, { limits: LIMITS, skipped, check: () => undefined })) {
-        if (!except.has(join(root, found.path))) {
-          const file = await copyFound(found, store, losses);
-          if (file === undefined) losses.leftOut += 1;
-          else await add(counts, { kind, path: `${prefix}${found.path}`, ...file });
-        }
+      for (const found of walkTree(root, { limits: LIMITS, skipped, check: () => undefined })) {
+        const path = `${prefix}${found.path}`;
+        // Without a path: the directory that the operator chooses again.
+        if (path !== '' && !except.has(join(root, found.path)) && !(await addFound(counts, found, { kind, path })))
+          losses.leftOut += 1;
         await pace.rest();
       }
       losses.leftOut += Object.values(skipped).reduce((sum, count) => sum + count, 0);
@@ -134,17 +155,34 @@ async function copyFound(found: FoundFile, store: Store, losses: Losses) {
     const file = openFound(now);
     if (file === undefined) continue;
     try {
-      const { size, mode, mtimeMs } = now.stats;
+      const { size } = now.stats;
       const stored = await store(file, Number(size), PIECE_BYTES);
       const isWhole = stored.size === Number(size) && isSame(file, now);
       if (!isWhole && tries < TRIES) continue;
       if (!isWhole) losses.changing += 1;
-      return { ...stored, mode: Number(mode) & 0o777, modified_at: Number(mtimeMs) };
+      return { ...stored, ...factsOf(now) };
     } finally {
       closeSync(file);
     }
   }
   return undefined;
+}
+
+/** Permissions alone: whoever restores it gives nobody the rights of another user. */
+function factsOf({ stats: { mode, mtimeMs } }: FoundFile): Pick<ListedFile, 'mode' | 'modified_at'> {
+  return { mode: Number(mode) & 0o777, modified_at: Number(mtimeMs) };
+}
+
+/** Undefined when it is gone, or no text. */
+function targetOf({ place }: FoundFile): string | undefined {
+  try {
+    const bytes = readlinkSync(place, 'buffer');
+    const text = bytes.toString();
+    return Buffer.from(text).equals(bytes) ? text : undefined;
+  } catch (error) {
+    if (['ENOENT', 'EINVAL', 'EACCES'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
 }
 
 function openUnlessGone(place: string): number | undefined {

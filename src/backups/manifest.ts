@@ -2,8 +2,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ErrandError } from '../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { SCHEMA_VERSION } from '../store/engine/schema.ts';
 import { readWhole } from '../wire/composites.ts';
-import { manifest as manifestShape, type Manifest } from '../wire/backups/manifest.ts';
+import { FORMAT, manifest as manifestShape, type Manifest } from '../wire/backups/manifest.ts';
 
 /** A manifest of so many bytes is not read. */
 export const MAX_MANIFEST_BYTES = 16 * 1_048_576;
@@ -18,7 +19,7 @@ export function sealManifest(facts: Omit<Manifest, 'seal' | 'sha256'>, key: Uint
 export function readManifest(text: string, name: string): Manifest {
   const found = parse(text);
   if (found === undefined || !isJsonObject(found)) throw damaged(name);
-  if (typeof found['format'] === 'number' && found['format'] > 1)
+  if (typeof found['format'] === 'number' && found['format'] > FORMAT)
     throw new ErrandError(
       'conflict',
       `The backup ${name} has a newer format. Use the Errand that made it, or a newer one.`,
@@ -28,6 +29,12 @@ export function readManifest(text: string, name: string): Manifest {
   const read = readWhole(manifestShape, found);
   if (read.id !== name) throw damaged(name);
   return read;
+}
+
+/** Throws `conflict` when its database is of a newer Errand: an older one is migrated. */
+export function requireKnownSchema({ schema_version, errand_version }: Manifest): void {
+  if (schema_version <= SCHEMA_VERSION) return;
+  throw new ErrandError('conflict', `The backup was made by a newer Errand, ${errand_version}. Use that one.`);
 }
 
 /** Whether the installation with this key has sealed the manifest. */

@@ -5,18 +5,20 @@ import { freeBytes, megabytes } from '../disk/disk-space.ts';
 import type { Owner } from '../disk/make-beneath.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
+import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { lacksSpace } from '../files/blobs/no-space.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
-import { SCHEMA_VERSION } from '../store/engine/schema.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
+import { openStore } from '../store/open-store.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
+import { requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
-import { sumOf } from './summary.ts';
-import { syncPath, type Target, unpackFile } from './archive/unpack.ts';
+import { entriesOf, sumOf } from './summary.ts';
+import { makeUnpacker, syncPath, type Target } from './archive/unpack.ts';
 
 export interface RestoreWish extends Target {
   readonly source: Source;
@@ -31,8 +33,8 @@ export interface RestoreWish extends Target {
   readonly signal: AbortSignal;
 }
 
-/** Beyond the files themselves: folders, and the rest of their last blocks. */
-const BYTES_PER_FILE = 4_096;
+/** Beyond the bytes of files: the rest of their last blocks, folders and links. */
+const BYTES_PER_ENTRY = 4_096;
 
 /**
  * Restores a backup. A directory that is not complete has a marker, with which no daemon starts. Throws `conflict` for a
@@ -40,11 +42,7 @@ const BYTES_PER_FILE = 4_096;
  */
 export async function restore(wish: RestoreWish): Promise<void> {
   const { dataDir, configDir, manifest } = wish;
-  if (manifest.schema_version > SCHEMA_VERSION)
-    throw new ErrandError(
-      'conflict',
-      `The backup was made by a newer Errand, ${manifest.errand_version}. Use that one.`,
-    );
+  requireKnownSchema(manifest);
   requireEmpty(wish);
   // First: what a refusal left would be in the way of the next attempt.
   requireSpace(dataDir, manifest);
@@ -57,7 +55,7 @@ export async function restore(wish: RestoreWish): Promise<void> {
     for (const path of [marker, dataDir]) syncPath(path);
     await unpackAll(wish);
     if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
-    if (wish.paused) pauseCopy(join(dataDir, 'errand.db'));
+    if (wish.paused) await pause(join(dataDir, 'errand.db'));
     if (wish.service !== null) {
       letRead(wish.service, configDir);
       giveTo(wish.service, dataDir);
@@ -76,13 +74,20 @@ export async function restore(wish: RestoreWish): Promise<void> {
 
 async function unpackAll(wish: RestoreWish): Promise<void> {
   const { source, manifest, onProgress, signal } = wish;
+  const unpack = makeUnpacker(wish, source.read);
   let bytes = 0;
   for (const file of readList(manifest.list, source.read)) {
     signal.throwIfAborted();
-    unpackFile(wish, file, source.read);
+    unpack(file);
     bytes += file.size;
     onProgress(bytes);
   }
+}
+
+/** The tables of an older schema are others. Without a pause, the daemon migrates it at its start. */
+async function pause(database: string): Promise<void> {
+  await openStore(database, systemClock).close();
+  pauseCopy(database);
 }
 
 /** Throws `conflict` unless both directories are missing or empty. */
@@ -107,29 +112,32 @@ function requireNothingIn(directory: string): void {
 
 /** Everything in a directory that nobody else uses yet, and itself. */
 function giveTo({ uid, gid }: Owner, directory: string): void {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) giveTo({ uid, gid }, path);
-    else lchownSync(path, uid, gid);
-  }
-  lchownSync(directory, uid, gid);
+  for (const path of pathsOf(directory)) lchownSync(path, uid, gid);
 }
 
-/** The configuration is the operator's; the user gets the files that are for their owner alone. */
+/** The configuration is the operator's; the user gets what is for its owner alone. */
 function letRead({ uid, gid }: Owner, configDir: string): void {
-  const names = readdirSync(configDir, { recursive: true, encoding: 'utf8' });
-  for (const path of [configDir, ...names.map((name) => join(configDir, name))]) {
+  for (const path of pathsOf(configDir)) {
     const { mode, uid: owner } = lstatSync(path);
     lchownSync(path, (mode & 0o040) === 0 ? uid : owner, gid);
   }
   chmodSync(configDir, 0o750);
 }
 
+/** What is in a directory, and itself in the end. Node's own recursion follows links, out of the directory as well. */
+function* pathsOf(directory: string): Generator<string> {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* pathsOf(path);
+    else yield path;
+  }
+  yield directory;
+}
+
 function requireSpace(target: string, manifest: Manifest): void {
   let directory = target;
   while (!existsSync(directory)) directory = dirname(directory);
-  const { bytes, files } = sumOf(manifest);
-  const needed = bytes + files * BYTES_PER_FILE;
+  const needed = sumOf(manifest).bytes + entriesOf(manifest) * BYTES_PER_ENTRY;
   const free = freeBytes(directory);
   if (free < needed)
     throw new ErrandError(

@@ -2,13 +2,28 @@
 import type { BackupWire } from '../wire/backups/backup.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 
+const partsOf = ({ database, blobs, workspaces, configuration }: Manifest) => [
+  database,
+  blobs,
+  ...treesOf({ workspaces, configuration }),
+];
+
+const treesOf = ({ workspaces, configuration }: Pick<Manifest, 'configuration' | 'workspaces'>) =>
+  workspaces === null ? [configuration] : [workspaces, configuration];
+
 /** What a restore writes. */
-export function sumOf({ database, blobs, workspaces, configuration }: Manifest): { files: number; bytes: number } {
-  const parts = [database, blobs, configuration, ...(workspaces === null ? [] : [workspaces])];
+export function sumOf(manifest: Manifest): { files: number; bytes: number } {
+  const parts = partsOf(manifest);
   return {
     files: parts.reduce((sum, { files }) => sum + files, 0),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
   };
+}
+
+/** How many entries its list has: files, links and folders. */
+export function entriesOf(manifest: Manifest): number {
+  const others = treesOf(manifest).reduce((sum, { links = 0, folders = 0 }) => sum + links + folders, 0);
+  return sumOf(manifest).files + others;
 }
 
 export function summaryOf(manifest: Manifest): BackupWire {

@@ -4,8 +4,8 @@ import { isoTime } from '../domain/clock.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
-import type { Manifest } from '../wire/backups/manifest.ts';
-import { type Counts, makeCopier } from './copy-files.ts';
+import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
+import { type Counts, makeCopier, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './file-list.ts';
 import { readManifest, sealManifest } from './manifest.ts';
 import type { BackupTask, Progress } from './orders.ts';
@@ -25,6 +25,7 @@ export interface TakeParts {
 type Copier = ReturnType<typeof makeCopier>;
 
 const none = (): Counts => ({ files: 0, bytes: 0 });
+const noTree = (): TreeCounts => ({ ...none(), links: 0, folders: 0 });
 
 /** Takes the backup, and returns its manifest once it is durable. */
 export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Manifest> {
@@ -46,13 +47,13 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
     losses.missingBlobs = blobs.missing;
     const workspaces =
       task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, { ...parts, copier });
-    const configuration = none();
+    const configuration = noTree();
     progress({ phase: 'configuration', done: 0, total: 1 });
     const except = new Set(task.except);
     await copier.copyTree(configuration, { kind: 'configuration', root: task.configuration, prefix: '', except });
     progress({ phase: 'finishing', done: 0, total: 1 });
     const facts = {
-      format: 1 as const,
+      format: FORMAT,
       id: task.id,
       created_at: isoTime(task.createdAt),
       errand_version: task.errandVersion,
@@ -93,7 +94,7 @@ async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, pr
 }
 
 async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, progress, pace }: CopyWork) {
-  const counts = none();
+  const counts = noTree();
   const total = copy.countSessions();
   let done = 0;
   for (const session of copy.sessions()) {

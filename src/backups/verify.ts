@@ -8,9 +8,10 @@ import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/dat
 import { openStore } from '../store/open-store.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
-import { isSealedWith } from './manifest.ts';
+import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
-import { pathIn, unpackFile } from './archive/unpack.ts';
+import { entriesOf } from './summary.ts';
+import { makeUnpacker, pathIn } from './archive/unpack.ts';
 
 export interface VerifyWish {
   readonly source: Source;
@@ -35,7 +36,7 @@ export interface Verdict {
 
 const MAX_FAULTS = 100;
 
-/** Verifies all of a backup. Throws `not_found` only; what is wrong is in the verdict. */
+/** Verifies all of a backup. Throws `not_found`, and `conflict` for one of a newer Errand; what is wrong is in the verdict. */
 export async function verify(wish: VerifyWish): Promise<Verdict> {
   const { source, id, sealKey } = wish;
   const faults: string[] = [];
@@ -47,6 +48,7 @@ export async function verify(wish: VerifyWish): Promise<Verdict> {
     if (!isFault(error)) throw error;
     return { ...found, isSealVerified: false, faults: [messageOf(error)] };
   }
+  requireKnownSchema(manifest);
   if (sealKey !== null && !isSealedWith(manifest, sealKey))
     faults.push('The manifest was sealed by another installation, or it was forged.');
   try {
@@ -65,14 +67,16 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
   const { source, scratch, onProgress, signal } = wish;
   const target = { dataDir: join(scratch, 'data'), configDir: join(scratch, 'config'), owner: null };
   mkdirSync(target.dataDir, { mode: 0o700 });
+  const unpack = makeUnpacker(target, source.read);
   let copy: DatabaseCopy | undefined;
   let rows: Rows | undefined;
+  let entries = 0;
   try {
     for (const file of readList(manifest.list, source.read)) {
       signal.throwIfAborted();
       if (found.faults.length >= MAX_FAULTS) return;
       if (file.kind === 'database') {
-        unpackFile(target, file, source.read);
+        unpack(file);
         copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
         rows = makeRows(copy, found.faults);
       } else {
@@ -80,13 +84,14 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
         verifyFile(file, source, found.faults);
         if (file.kind === 'blob') rows?.compare(file);
       }
-      found.files += 1;
+      entries += 1;
+      if (file.type === undefined) found.files += 1;
       found.bytes += file.size;
       onProgress(found.bytes, manifest);
     }
     if (copy === undefined) found.faults.push('There is no database in the backup.');
     rows?.end();
-    compareCounts(manifest, found);
+    compareCounts(manifest, entries, found.faults);
   } finally {
     rows?.close();
     copy?.close();
@@ -155,9 +160,9 @@ function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, f
   if (kind === 'blob' && hash.digest('hex') !== path) faults.push(`The blob ${path} has other content.`);
 }
 
-function compareCounts({ database, blobs, workspaces, configuration }: Manifest, { files, faults }: Found): void {
-  const listed = database.files + blobs.files + (workspaces?.files ?? 0) + configuration.files;
-  if (files !== listed) faults.push(`The list has ${files} files, and the manifest says ${listed}.`);
+function compareCounts(manifest: Manifest, entries: number, faults: string[]): void {
+  const said = entriesOf(manifest);
+  if (entries !== said) faults.push(`The list has ${entries} files, links and folders, and the manifest says ${said}.`);
 }
 
 /** What the backup is to blame for, rather than the machine. */

@@ -6,22 +6,10 @@ import { listIds, manifestPath, objectsOf, openPlace } from '../../src/backups/p
 import { prune } from '../../src/backups/prune.ts';
 import type { Sink } from '../../src/backups/sink.ts';
 import { openSource } from '../../src/backups/source.ts';
-import { verify } from '../../src/backups/verify.ts';
-import { filesIn, type Installation, installation, SEAL_KEY, take } from '../support/backups/installation.ts';
-import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { filesIn, type Installation, installation, take } from '../support/backups/installation.ts';
+import { verdictOf } from '../support/backups/wishes.ts';
 
-const SIGNAL = new AbortController().signal;
 const DAY_MS = 86_400_000;
-
-const verdictOf = (from: string, id: string, sealKey: Uint8Array | null = SEAL_KEY) =>
-  verify({
-    source: openSource(from),
-    id,
-    scratch: temporaryDirectory(),
-    sealKey,
-    onProgress: () => undefined,
-    signal: SIGNAL,
-  });
 
 async function small(): Promise<Installation> {
   const house = await installation();

@@ -1,5 +1,5 @@
 // Who gets what root restores.
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
@@ -16,6 +16,8 @@ test.runIf(isRoot)('the data belongs to the user of the service, and it can read
   house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
   house.put(join(house.configDir, 'model.key'), 'secret');
   chmodSync(join(house.configDir, 'model.key'), 0o600);
+  const outside = temporaryDirectory({ 'certificate.pem': 'x' });
+  symlinkSync(outside, join(house.configDir, 'certificates'));
   const manifest = await take(house.task());
   const target = temporaryDirectory();
   const [dataDir, configDir] = [join(target, 'data'), join(target, 'config')];
@@ -23,6 +25,7 @@ test.runIf(isRoot)('the data belongs to the user of the service, and it can read
   const source = openSource(house.place);
   const rest = { masterKey: Buffer.alloc(32), paused: true, onProgress: () => undefined, owner: null };
   await restore({ source, manifest, dataDir, configDir, service, ...rest, signal: new AbortController().signal });
+  expect(statSync(join(outside, 'certificate.pem')).gid).not.toBe(service.gid);
   const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];
   expect(paths.length).toBeGreaterThan(7);
   for (const path of paths) {

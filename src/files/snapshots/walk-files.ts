@@ -1,4 +1,4 @@
-// Walks the regular files of a workspace in order of their paths, never follows a link, and counts what it skips.
+// Walks a workspace in order of its paths, never follows a link, and counts what it skips.
 import {
   type BigIntStats,
   closeSync,
@@ -20,6 +20,11 @@ export interface FoundFile {
   /** Reaches it through its open folder, without a link on the path. Valid until the next file is requested. */
   readonly place: string;
   readonly stats: BigIntStats;
+}
+
+/** The same of what else a folder has. A link's target isn't looked at; a folder comes after its contents, the root last of all. */
+export interface FoundEntry extends FoundFile {
+  readonly kind: 'file' | 'folder' | 'link';
 }
 
 export type SkipCounts = { -readonly [reason in keyof Skipped]: number };
@@ -57,6 +62,13 @@ const OWN_FOLDER = '.errand';
 
 /** The files below a root. A missing root has none. Blocks: run it on its own thread. */
 export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile> {
+  for (const found of walkTree(root, parts))
+    if (found.kind === 'file') yield found;
+    else if (found.kind === 'link') parts.skipped.links += 1;
+}
+
+/** The files, links and folders below a root, and the root itself, which has the path `''`. As `walkFiles` otherwise. */
+export function* walkTree(root: string, parts: WalkParts): Generator<FoundEntry> {
   const top = openFolder(root);
   if (top === 'gone') return;
   if (typeof top !== 'number') throw new ErrandError('unavailable', 'The workspace cannot be read.');
@@ -75,7 +87,10 @@ export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile>
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       const name = level.names[level.next++];
       if (name !== undefined) yield* visit(levels, level, name, state);
-      else closeSync(levels.pop()!.folder);
+      else {
+        yield folderAt(level);
+        closeSync(levels.pop()!.folder);
+      }
     }
   } finally {
     for (const { folder } of levels) closeSync(folder);
@@ -90,21 +105,26 @@ interface WalkState extends WalkParts {
   namesLeft: number;
 }
 
-function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Generator<FoundFile> {
+function folderAt({ folder, path }: Level): FoundEntry {
+  return { kind: 'folder', path, place: `/proc/self/fd/${folder}`, stats: fstatSync(folder, { bigint: true }) };
+}
+
+function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Generator<FoundEntry> {
   const { skipped, limits } = state;
   state.check();
   const path = `${level.path}/${name.text}`;
   const place = `/proc/self/fd/${level.folder}/${name.text}`;
-  if (name.kind === 'file') {
-    const verdict = state.found < limits.maxFiles ? judge(place, state) : 'tooMany';
+  if (name.kind === 'file' || name.kind === 'links') {
+    const verdict = name.kind === 'links' || state.found < limits.maxFiles ? judge(place, state) : 'tooMany';
     if (verdict === 'gone') return;
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) skipped.tooDeep += 1;
     else if (typeof verdict === 'string') skipped[verdict] += 1;
+    else if (verdict.isSymbolicLink()) yield { kind: 'link', path, place, stats: verdict };
     else if (verdict.size > state.bytesLeft) skipped.tooLarge += 1;
     else {
       state.found += 1;
       state.bytesLeft -= verdict.size;
-      yield { path, place, stats: verdict };
+      yield { kind: 'file', path, place, stats: verdict };
     }
   } else if (name.kind !== 'folder') {
     skipped[name.kind] += 1;
@@ -117,11 +137,11 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
   }
 }
 
-/** The facts of a file that belongs into a snapshot, or why it does not. */
+/** The facts of a file that belongs into a snapshot or of a link, or why it does not. */
 function judge(place: string, { limits, uid }: WalkState): BigIntStats | keyof Skipped | 'gone' {
   const stats = ifAllowed(() => lstatSync(place, { bigint: true }));
   if (typeof stats === 'string') return stats;
-  if (stats.isSymbolicLink()) return 'links';
+  if (stats.isSymbolicLink()) return stats;
   if (!stats.isFile()) return stats.isDirectory() ? 'unreadable' : 'special';
   if (stats.nlink > 1n && stats.uid !== uid) return 'links';
   return stats.size > BigInt(limits.maxFileBytes) ? 'tooLarge' : stats;

@@ -19,6 +19,7 @@ export interface DatabaseCopy {
   /** Ids of the sessions that are not deleted, sorted. */
   sessions(): IterableIterator<string>;
   countSessions(): number;
+  /** Null when there is no entry, or the schema has no audit log yet. */
   auditEnd(): { readonly last_id: number; readonly last_hash: string } | null;
   /** What SQLite finds wrong with it, and the first broken entry of the audit log. */
   faults(): string[];
@@ -46,9 +47,13 @@ export function openCopy(file: string): DatabaseCopy {
     countBlobs: () => numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS})`),
     sessions: () => copy.prepare<[], string>(`SELECT id ${SESSIONS} ORDER BY id`).pluck().iterate(),
     countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
-    auditEnd: () =>
-      copy.prepare<[], { last_id: number; last_hash: string }>('SELECT last_id, last_hash FROM audit_head').get() ??
-      null,
+    auditEnd: () => {
+      if (copy.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit_head'").get() === undefined) return null;
+      const head = copy.prepare<[], { last_id: number; last_hash: string }>(
+        'SELECT last_id, last_hash FROM audit_head',
+      );
+      return head.get() ?? null;
+    },
     faults: () => [...faultsOfFile(copy), ...faultOfAudit(copy)],
     close: () => void copy.close(),
   };

@@ -1,7 +1,7 @@
 // The manifest of a backup: what was copied, when and by which Errand, and where its list of files begins.
 import { array, object } from '../composites.ts';
-import { constant, integer, matching, string, text, time } from '../scalars.ts';
-import { nullable, type Static } from '../shape.ts';
+import { integer, matching, oneOf, string, text, time } from '../scalars.ts';
+import { nullable, optional, type Static } from '../shape.ts';
 
 const count = integer({ from: 0 });
 const digest = matching(/^[0-9a-f]{64}$/u, 'must be a SHA-256 in hexadecimal');
@@ -11,6 +11,11 @@ const bytes = matching(/^[A-Za-z0-9_-]{1,128}$/u, 'must be base64url');
 export const backupId = matching(/^\d{8}T\d{6}Z-[0-9a-f]{6}$/u, 'must be the id of a backup');
 
 const part = object({ files: count, bytes: count });
+/** Without links and folders in format 1. */
+const tree = object({ files: count, bytes: count, links: optional(count), folders: optional(count) });
+
+/** Of the manifests that this Errand writes. Format 1 had regular files alone. */
+export const FORMAT = 2;
 
 /** The master key, encrypted with a passphrase: scrypt, then AES-256-GCM. */
 const wrappedKey = object({
@@ -24,7 +29,7 @@ const wrappedKey = object({
 export type WrappedKey = Static<typeof wrappedKey>;
 
 export const manifest = object({
-  format: constant(1),
+  format: integer({ from: 1, to: FORMAT }),
   id: backupId,
   created_at: time,
   errand_version: text({ max: 100 }),
@@ -32,11 +37,11 @@ export const manifest = object({
   database: part,
   blobs: part,
   /** Null: they were left out. */
-  workspaces: nullable(part),
-  configuration: part,
+  workspaces: nullable(tree),
+  configuration: tree,
   /** Blobs that the database names and whose bytes were not there. */
   missing_blobs: count,
-  /** Links, special files and unreadable files. */
+  /** Special files and unreadable files; in format 1 links, too. */
   left_out: count,
   /** Files that changed each time they were read. */
   changing: count,
@@ -54,9 +59,13 @@ export const manifest = object({
 });
 export type Manifest = Static<typeof manifest>;
 
-/** One file of the list: a line of JSON. */
+/** One file, link or folder of the list: a line of JSON. A folder comes after its contents. */
 export const listedFile = object({
   kind: matching(/^(?:database|blob|workspace|configuration)$/u, 'must be the kind of a file'),
+  /** Without one, it is a regular file. */
+  type: optional(oneOf(['link', 'folder'])),
+  /** Of a link, the text that it has. */
+  target: optional(string),
   /** Of a blob, its key; of a file of a workspace, the session's id and the path there. */
   path: string,
   size: count,
