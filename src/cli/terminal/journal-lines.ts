@@ -10,32 +10,62 @@ export interface JournalWish {
   readonly follow: boolean;
   /** ISO 8601; null for all that is kept. */
   readonly since: string | null;
+  /** Epoch ms. */
+  readonly now: number;
   readonly signal: AbortSignal;
 }
 
-/** What a reader who follows sees of the lines before. */
-const SHOWN_BEFORE = 10;
+/** Where a reader who follows looks for the last lines that are wanted. */
+const LOOKED_AT_LINES = 20_000;
+const CURSOR = '-- cursor: ';
 const KILL_MS = 2_000;
 
 /** Reads them. Throws `usage` where there is no journal, and what `journalctl` says when it fails. */
-export async function* journalLines({ unit, follow, since, signal }: JournalWish): AsyncGenerator<LogLine> {
-  const args = ['--unit', unit, '--output=cat', '--no-pager', '--quiet', '--all'];
-  if (since !== null) args.push(`--since=@${Math.floor(Date.parse(since) / 1_000)}`);
-  if (follow) args.push('--follow', ...(since === null ? [`--lines=${SHOWN_BEFORE}`] : ['--no-tail']));
+export async function* journalLines({ unit, follow, since, now, signal }: JournalWish): AsyncGenerator<LogLine> {
+  const asked = ['--unit', unit, '--output=cat', '--no-pager', '--quiet', '--all'];
+  const sinceThen = (at: number) => `--since=@${Math.floor(at / 1_000)}`;
+  let from = since === null ? [] : [sinceThen(Date.parse(since))];
+  if (follow && since === null) {
+    // journalctl itself can show the last lines, but not the last that are wanted. The cursor continues after them.
+    const before = [...asked, `--lines=${LOOKED_AT_LINES}`, '--show-cursor'];
+    const cursor = yield* untilCursor(printed(before, signal, { failsSilently: true }));
+    if (signal.aborted) return;
+    from = [cursor === null ? sinceThen(now) : `--after-cursor=${cursor}`];
+  }
+  yield { caughtUp: true };
+  for await (const line of printed([...asked, ...from, ...(follow ? ['--follow', '--no-tail'] : [])], signal))
+    yield { line };
+}
+
+/** Passes lines on. The last one is the cursor, which is returned; null when there are no lines. */
+async function* untilCursor(lines: AsyncIterable<string>): AsyncGenerator<LogLine, string | null> {
+  let last: string | null = null;
+  for await (const line of lines) {
+    if (last !== null) yield { line: last };
+    last = line;
+  }
+  if (last?.startsWith(CURSOR)) return last.slice(CURSOR.length);
+  if (last !== null) yield { line: last };
+  return null;
+}
+
+/** `failsSilently`: asked for a cursor where there are no lines, some versions fail without a word. */
+async function* printed(
+  args: readonly string[],
+  signal: AbortSignal,
+  { failsSilently } = { failsSilently: false },
+): AsyncGenerator<string> {
   const child = spawn('journalctl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<unknown>((resolve) => child.once('error', resolve).once('close', resolve));
   const stop = () => void child.kill();
   signal.addEventListener('abort', stop, { once: true });
   let said = '';
-  // journalctl itself shows only the last lines of before.
-  yield { caughtUp: true };
   child.stderr.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(0, 1_000)));
   try {
-    for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY }))
-      yield { line };
+    yield* createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY });
     const end = await ended;
     if (codeOf(end) === 'ENOENT') throw new CommandError('usage', NO_JOURNAL, HOW);
-    if (end !== 0 && !signal.aborted)
+    if (end !== 0 && !signal.aborted && !(failsSilently && said === ''))
       throw new CommandError(
         'failure',
         `journalctl failed: ${said.trim() || String(end)}`,

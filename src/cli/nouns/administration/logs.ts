@@ -84,7 +84,7 @@ async function showLog({ io, out, signal }: Context, options: Options): Promise<
   const before: string[] | null = follow && since === null ? [] : null;
   let isBefore = before !== null;
   let lines = 0;
-  for await (const one of linesOf(options, { follow, since, signal })) {
+  for await (const one of linesOf(options, { follow, since, now: io.now(), signal })) {
     if ('caughtUp' in one) {
       isBefore = false;
       for (const line of before?.splice(0) ?? []) await show(line);
@@ -103,6 +103,7 @@ async function showLog({ io, out, signal }: Context, options: Options): Promise<
 interface Wish {
   readonly follow: boolean;
   readonly since: string | null;
+  readonly now: number;
   readonly signal: AbortSignal;
 }
 

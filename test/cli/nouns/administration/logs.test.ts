@@ -1,5 +1,5 @@
 // `errand logs`: what is shown of a file and of the journal.
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { makeDirectory, run } from '../../outside.ts';
@@ -71,6 +71,37 @@ test('without a file, journalctl is asked for the unit, and its lines are shown 
   const refused = await run(['logs']);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('No permission.') });
   expect(refused.stderr).toContain('systemd-journal');
+});
+
+/** A journalctl that has the lines, and none that come. `asked` is the file of its arguments. */
+function journalOf(lines: readonly string[], cursor: string): { readonly asked: string } {
+  const directory = makeDirectory();
+  const asked = join(directory, 'asked');
+  const shown = [...lines, cursor].map((line) => `'${line}'`).join(' ');
+  const script = `#!/bin/sh
+echo "$@" >>${asked}
+case "$*" in *--show-cursor*) [ -n "${cursor}" ] || exit 1; printf '%s\\n' ${shown} ;; esac`;
+  writeFileSync(join(directory, 'journalctl'), script);
+  chmodSync(join(directory, 'journalctl'), 0o755);
+  vi.stubEnv('PATH', `${directory}:${process.env['PATH']}`);
+  return { asked };
+}
+
+test('who follows the journal sees the last lines that are wanted, and then what comes after them', async () => {
+  const quiet = Array.from({ length: 30 }, (_, at) => entry('info', `quiet ${at}`));
+  const loud = Array.from({ length: 12 }, (_, at) => entry('warn', `loud ${at}`));
+  const { asked } = journalOf([...loud, ...quiet], '-- cursor: s=1;i=2');
+  const { stdout } = await run(['logs', '-f', '--level', 'warn', '-o', 'json']);
+  expect(stdout.trimEnd().split('\n')).toEqual(loud.slice(2));
+  const [before, after] = readFileSync(asked, 'utf8').trimEnd().split('\n');
+  expect(before).not.toContain('--follow');
+  expect(after).toMatch(/--after-cursor=s=1;i=2 --follow --no-tail$/);
+});
+
+test('who follows a journal without lines waits for those that come', async () => {
+  const { asked } = journalOf([], '');
+  expect((await run(['logs', '-f'])).code).toBe(0);
+  expect(readFileSync(asked, 'utf8')).toMatch(/--since=@\d+ --follow --no-tail\n$/);
 });
 
 test('without a journal, the command says how to name a file; one that is not there is named', async () => {
