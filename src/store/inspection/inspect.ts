@@ -36,8 +36,10 @@ export interface Inspection {
 
 export interface InspectionWish {
   readonly file: string;
-  /** Larger files are not searched for damage. */
-  readonly maxCheckedBytes: number;
+  /** From this size on, a file is large. */
+  readonly largeBytes: number;
+  /** Whether a large one is searched for damage, too. */
+  readonly full: boolean;
   /** Unfinished runs without an event since then are stuck. */
   readonly silentSince: number;
 }
@@ -47,13 +49,14 @@ const MAX_NAMED = 10;
 const BUSY_MS = 5_000;
 
 /** Reads all of it. Throws what SQLite throws: the file may be anything. */
-export function inspect({ file, maxCheckedBytes, silentSince }: InspectionWish): Inspection {
+export function inspect({ file, largeBytes, full, silentSince }: InspectionWish): Inspection {
   const connection = new Connection(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
   try {
     const number = (pragma: string) => connection.pragma(pragma, { simple: true }) as number;
     const pages = number('page_count');
     const pageBytes = number('page_size');
     const schemaVersion = number('user_version');
+    const isLarge = pages * pageBytes >= largeBytes;
     const isKnown = schemaVersion === SCHEMA_VERSION;
     return {
       schemaVersion,
@@ -61,7 +64,7 @@ export function inspect({ file, maxCheckedBytes, silentSince }: InspectionWish):
       pages,
       freePages: number('freelist_count'),
       pageBytes,
-      faults: pages * pageBytes > maxCheckedBytes ? null : faultsOf(connection),
+      faults: isLarge && !full ? null : faultsOf(connection, isLarge),
       newestEventAt: isKnown ? newestEventOf(connection) : null,
       stuck: isKnown ? stuckIn(connection, silentSince) : [],
       webhooks: isKnown ? failingIn(connection) : [],
@@ -71,9 +74,27 @@ export function inspect({ file, maxCheckedBytes, silentSince }: InspectionWish):
   }
 }
 
-function faultsOf(connection: Connection.Database): string[] {
-  const rows = connection.pragma(`quick_check(${MAX_FAULTS})`) as { quick_check: string }[];
-  return rows.map((row) => row.quick_check).filter((words) => words !== 'ok');
+/**
+ * A search is one read, and during a read the write-ahead log only grows. So a large file is searched table by table; the schema
+ * comes with the list of free pages.
+ */
+function faultsOf(connection: Connection.Database, isLarge: boolean): string[] {
+  const faults: string[] = [];
+  for (const part of isLarge ? ['sqlite_schema', ...tablesOf(connection)] : [null]) {
+    // Without a limit: a table and a limit can't both be named.
+    const found = connection.pragma(part === null ? `quick_check(${MAX_FAULTS})` : `quick_check('${part}')`);
+    for (const { quick_check: words } of found as { quick_check: string }[]) {
+      if (words !== 'ok') faults.push(words);
+      if (faults.length === MAX_FAULTS) return faults;
+    }
+  }
+  return faults;
+}
+
+/** Their names are ours: no quotes in them. */
+function tablesOf(connection: Connection.Database): string[] {
+  const sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB '*[^a-z0-9_]*' ORDER BY name";
+  return connection.prepare<[], string>(sql).pluck().all();
 }
 
 function newestEventOf(connection: Connection.Database): number | null {

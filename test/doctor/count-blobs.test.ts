@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { countBlobs } from '../../src/doctor/count-blobs.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+
+const keys = Array.from({ length: 2_001 }, (_, at) => at.toString(16).padStart(64, '0'));
+
+/** Rows that name all keys while they are read, and only some of them afterwards. */
+function rowsOf(isNamed: (key: string) => boolean) {
+  const after = (last: string, limit: number) =>
+    keys
+      .filter((key) => key > last)
+      .slice(0, limit)
+      .map((key) => ({ key, size: 1 }));
+  return { after, isNamed, close: () => {} };
+}
+
+test('files that are removed with their rows while they are looked at are not missing', () => {
+  const directory = temporaryDirectory();
+  const [gone] = keys;
+  const counted = countBlobs(
+    rowsOf((key) => key !== gone),
+    directory,
+    Number.POSITIVE_INFINITY,
+  );
+  expect(counted).toMatchObject({ named: 2_001, missing: 2_000, isWhole: true });
+  expect(counted.examples).toEqual(keys.slice(1, 6));
+  expect(
+    countBlobs(
+      rowsOf(() => false),
+      directory,
+      2_000,
+    ),
+  ).toMatchObject({ named: 2_000, missing: 0, isWhole: false });
+});

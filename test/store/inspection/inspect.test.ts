@@ -1,0 +1,60 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { inspect } from '../../../src/store/inspection/inspect.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+
+const AT_ONCE = Number.POSITIVE_INFINITY;
+const WISH = { full: false, silentSince: 0 };
+
+/** The file of a closed store of which one index is overwritten with nonsense. */
+async function damagedFile(): Promise<string> {
+  const house = await storeHouse();
+  for (let turns = 0; turns < 20; turns += 1) await house.accept();
+  const [{ page } = { page: 0 }] = house.rows<{ page: number }>(
+    "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'messages_by_session'",
+  );
+  await house.store.close();
+  const bytes = readFileSync(house.file);
+  bytes.fill(0xff, (page - 1) * 4_096 + 12, page * 4_096);
+  writeFileSync(house.file, bytes);
+  return house.file;
+}
+
+test('a large file is searched only on request, table by table, and then the same damage is found', async () => {
+  const file = await damagedFile();
+  const at = (largeBytes: number, full: boolean) => inspect({ ...WISH, file, largeBytes, full }).faults;
+  expect(at(AT_ONCE, false)).not.toEqual([]);
+  expect(at(1, false)).toBeNull();
+  expect(at(1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
+});
+
+test('a sound file has no faults, searched at once or table by table', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  for (const largeBytes of [AT_ONCE, 1])
+    expect(inspect({ ...WISH, file: house.file, largeBytes, full: true }).faults).toEqual([]);
+});
+
+test('between two tables, the log can be emptied', async () => {
+  const house = await storeHouse();
+  const writer = new Connection(house.file, { timeout: 0 });
+  onTestFinished(() => void writer.close());
+  const { pragma } = Connection.prototype;
+  const reset: unknown[] = [];
+  // Each search is followed by a write and a checkpoint, which an open read would refuse.
+  const spied = function (this: Connection.Database, source: string, options?: Connection.PragmaOptions) {
+    const found = pragma.call<Connection.Database, [string, Connection.PragmaOptions?], unknown>(this, source, options);
+    if (source.startsWith('quick_check')) {
+      writer.exec('UPDATE sessions SET updated_at = updated_at');
+      reset.push(pragma.call(writer, 'wal_checkpoint(RESTART)'));
+    }
+    return found;
+  };
+  Connection.prototype.pragma = spied;
+  onTestFinished(() => void (Connection.prototype.pragma = pragma));
+  await house.accept();
+  inspect({ ...WISH, file: house.file, largeBytes: 1, full: true });
+  expect(reset.length).toBeGreaterThan(20);
+  expect(new Set(reset.map((rows) => (rows as { busy: number }[])[0]!.busy))).toEqual(new Set([0]));
+});

@@ -1,0 +1,59 @@
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openNamedBlobs } from '../../../src/store/inspection/named-blobs.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+
+const keyOf = (number: number) => number.toString(16).padStart(64, '0');
+
+function attachment(number: number, size: number) {
+  const id = `a${number}-${size}`;
+  const name = `${id}.txt`;
+  const facts = { mimeType: 'text/plain', sha256: keyOf(number), shown: null };
+  return { id, name, path: `attachments/${id}`, workspacePath: `/uploads/${name}`, size, ...facts };
+}
+
+function openOf(house: StoreHouse) {
+  const rows = openNamedBlobs(house.file);
+  onTestFinished(rows.close);
+  return rows;
+}
+
+test('portions follow one another by key, name each blob once, and stop at the end', async () => {
+  const house = await storeHouse();
+  await house.accept({ attachments: [1, 2, 3].map((number) => attachment(number, 7)) });
+  await house.accept({ attachments: [attachment(2, 9), attachment(4, 7)] });
+  const rows = openOf(house);
+  const first = rows.after('', 3);
+  expect(first).toEqual([1, 2, 3].map((number) => ({ key: keyOf(number), size: number === 2 ? 9 : 7 })));
+  expect(rows.after(first.at(-1)!.key, 3)).toEqual([{ key: keyOf(4), size: 7 }]);
+  expect(rows.after(keyOf(4), 3)).toEqual([]);
+});
+
+test('what only deleted sessions name is not named', async () => {
+  const house = await storeHouse();
+  const { sessionSeq } = await house.accept({ attachments: [attachment(1, 7)] });
+  const rows = openOf(house);
+  expect(rows.isNamed(keyOf(1))).toBe(true);
+  await house.store.sessions.deleteSession(sessionSeq);
+  expect(rows.isNamed(keyOf(1))).toBe(false);
+  expect(rows.after('', 9)).toEqual([]);
+});
+
+test('no portion reads a table from end to end', async () => {
+  const house = await storeHouse();
+  const { prepare } = Connection.prototype;
+  const texts: string[] = [];
+  Connection.prototype.prepare = function (this: Connection.Database, sql: string) {
+    texts.push(sql);
+    return prepare.call(this, sql);
+  } as never;
+  onTestFinished(() => void (Connection.prototype.prepare = prepare));
+  openOf(house);
+  const plans = texts.map((sql) =>
+    house.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('LIMIT ?', 'LIMIT 9').replaceAll('?', "'a'")}`),
+  );
+  const lines = plans.flat().map(({ detail }) => detail);
+  const reads = lines.filter((line) => /^(SCAN|SEARCH) (?!\(subquery|\d|a$)/.test(line));
+  expect(reads.length).toBeGreaterThan(20);
+  expect(reads.filter((line) => !/ (USING INTEGER PRIMARY KEY|INDEX \w+) \([\w]+[=>]\?/.test(line))).toEqual([]);
+});
