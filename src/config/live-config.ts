@@ -23,6 +23,7 @@ import type { Clock } from '../domain/clock.ts';
 import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import { publicUrlFor } from './listen-address.ts';
+import type { SettingName } from './option.ts';
 import { checkCertificate } from './live-certificate.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
@@ -107,6 +108,8 @@ export interface LiveConfig {
   checkDefinitions(): readonly Problem[];
   /** Reads every file now and returns all problems. Applies nothing. */
   check(): readonly Problem[];
+  /** Whether anything sets it: a flag, the environment or errand.yaml. */
+  isSet(name: SettingName): boolean;
   /** Every setting in effect and where it comes from. */
   describe(): readonly SettingRow[];
   /** The problems of the files now; empty when all of their content is in effect. */
@@ -270,11 +273,9 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     settings: () => settingsPart.current().settings,
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
-    checkDefinitions: () => {
-      const read = unlessAbsent(DEFINITIONS, readDefined);
-      return read.problems ?? [];
-    },
+    checkDefinitions: () => unlessAbsent(DEFINITIONS, readDefined).problems ?? [],
     check: () => checkFiles(config),
+    isSet: (name) => settingsPart.current().origins.get(name) !== 'default',
     describe: () => describeSettings({ ...config, ...settingsPart.current() }),
     problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
     onChange: (listener) => {

@@ -17,7 +17,7 @@ export interface FileGrant {
 }
 
 export interface FileAddresses {
-  /** An absolute address that is valid for fifteen minutes. */
+  /** The path of an address, which is valid for fifteen minutes. */
   sign(file: Omit<FileGrant, 'expiresAt'>): string;
   /** The grant of an address's path. Throws `forbidden` when it was modified or has expired. */
   verify(path: string): FileGrant;
@@ -25,8 +25,6 @@ export interface FileAddresses {
 
 export interface FileAddressParts {
   readonly deriveKey: DeriveKey;
-  /** Base address that clients reach the daemon by, without a trailing slash. */
-  readonly publicUrl: () => string;
   /** Wall time in epoch milliseconds. */
   readonly now: () => number;
 }
@@ -37,7 +35,7 @@ const KEY_ID = 'k1';
 const ADDRESS = /^\/files\/([^/.]+)\.([\w-]+)\.([\w-]+)\/([^/]+)$/;
 
 /** Makes and checks addresses. They need no row: all their data is in them, under a signature. */
-export function makeFileAddresses({ deriveKey, publicUrl, now }: FileAddressParts): FileAddresses {
+export function makeFileAddresses({ deriveKey, now }: FileAddressParts): FileAddresses {
   const secret = deriveKey('file-address', Buffer.from(KEY_ID));
   // Signs the decoded name: software on the way may encode it differently.
   const signatureOf = (payload: string, name: string) =>
@@ -47,7 +45,7 @@ export function makeFileAddresses({ deriveKey, publicUrl, now }: FileAddressPart
     sign: ({ key, sessionId, name, disposition }) => {
       const fields = [key, sessionId, disposition === 'inline' ? 1 : 0, now() + LIFETIME_MS];
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url');
-      return `${publicUrl()}/files/${KEY_ID}.${payload}.${signatureOf(payload, name)}/${encodeURIComponent(name)}`;
+      return `/files/${KEY_ID}.${payload}.${signatureOf(payload, name)}/${encodeURIComponent(name)}`;
     },
     verify: (path) => {
       const [, keyId, payload = '', signature = '', encoded = ''] = ADDRESS.exec(path) ?? [];

@@ -12,6 +12,7 @@ import { type Log, logOf, logRequest } from '../log/log.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import { makeAdministration } from './management/admin.ts';
 import { makeInTurn } from './server/pipelining.ts';
+import { type BasesOf, makeBasesOf } from './server/bases.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
@@ -40,6 +41,8 @@ export interface HttpParts {
   readonly operations: Operations;
   readonly tail: Tails;
   readonly settings: () => Settings;
+  /** Whether an administrator has set `public_url`. */
+  readonly isPublicUrlSet: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Where long strings of bodies are spooled. */
@@ -102,13 +105,15 @@ const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNA
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
   const { operations, settings, clock, log, openSpool } = parts;
-  const clientAddressOf = makeClientAddressOf(makeIsTrustedProxy(() => settings().trustedProxies));
+  const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
+  const clientAddressOf = makeClientAddressOf(isTrustedProxy);
+  const basesOf = makeBasesOf({ settings, isPublicUrlSet: parts.isPublicUrlSet, isTrustedProxy });
   const routes = routesOf(parts, clientAddressOf);
   const withExchange = makeWithExchange({ settings, openSpool, clock });
   const router = makeRouter(routes, { operations, clientAddressOf, withExchange, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);
-  koa.use(makeFrame({ clientAddressOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
+  koa.use(makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
   koa.use(router.routes() as Koa.Middleware);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
@@ -124,10 +129,11 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
 
 interface FrameParts extends Pick<HttpParts, 'clock' | 'log' | 'requestEnded'> {
   readonly clientAddressOf: ClientAddressOf;
+  readonly basesOf: BasesOf;
   readonly isServedAt: IsServedAt;
 }
 
-function makeFrame({ clientAddressOf, isServedAt, clock, log, requestEnded }: FrameParts): Koa.Middleware {
+function makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded }: FrameParts): Koa.Middleware {
   return async (ctx, next) => {
     const { req, res } = ctx;
     const { path, authority } = targetOf(req);
@@ -136,6 +142,7 @@ function makeFrame({ clientAddressOf, isServedAt, clock, log, requestEnded }: Fr
     // Now, while the connection is there.
     const clientAddress = clientAddressOf(req);
     ctx.state['origin'] = { address: clientAddress, requestId } satisfies Origin;
+    ctx.state['bases'] = basesOf(req, authority);
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
     setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });

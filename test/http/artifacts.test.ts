@@ -27,13 +27,13 @@ beforeEach(async () => {
   rows = await artifactHouse();
   collector = rows.collect();
   const secret = randomBytes(32);
-  addresses = makeFileAddresses({ deriveKey: () => secret, publicUrl: () => PUBLIC_URL, now: rows.clock.now });
+  addresses = makeFileAddresses({ deriveKey: () => secret, now: rows.clock.now });
   const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
   const logged = loggedLines();
   const looking = makeLooking({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
   const operations = makeArtifactOperations({ store, looking, fileAddresses: addresses, emptyArchives, collector });
-  house = await openHouse({ logged, operations });
+  house = await openHouse({ logged, operations, settings: { publicUrl: PUBLIC_URL } });
 });
 
 const get = (path: string, as = 'conversation-key') => send(house, { path, as });

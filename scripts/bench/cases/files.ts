@@ -137,6 +137,7 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
   const handle = makeFileHandler({ openFile }, systemClock);
   const asking = {
     params: {},
+    bases: { own: '', shares: '' },
     query: '',
     body: {},
     spooled: NO_SPOOLED_STRINGS,

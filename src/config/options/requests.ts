@@ -25,7 +25,9 @@ export const REQUEST_OPTIONS = {
     example: 'http://127.0.0.1:8484',
     read: (written) => (written as string).replace(/\/+$/, ''),
     about:
-      'Base URL that clients use; links to files begin with it. Default: the address in `listen`, https with `tls`.',
+      'Base URL that clients use; all links begin with it. Default: the address in `listen`, https with `tls`. Then links in ' +
+      'replies to requests that came through a proxy in `trusted_proxies` begin with its `X-Forwarded-Proto` and the ' +
+      '`Host` of the request instead.',
     flag: 'publicUrl',
   },
   share_origin: {
@@ -48,8 +50,8 @@ export const REQUEST_OPTIONS = {
     fallback: [],
     about:
       'Addresses and ranges of the reverse proxies, such as [127.0.0.1, 10.20.0.0/16], and `unix` for those that connect to a ' +
-      'Unix socket in `listen`. Only their `X-Forwarded-For` is ' +
-      'trusted; each proxy must append to it, and the client is its rightmost address that is not listed here. Without ' +
+      'Unix socket in `listen`. Only their `X-Forwarded-For` and, without `public_url`, `X-Forwarded-Proto` are ' +
+      'trusted; each proxy must append to the first and replace the second, and the client is its rightmost address that is not listed here. Without ' +
       'this setting, all clients of a proxy count as one address and share its limits on failed logins and unknown share ' +
       'codes.',
   },

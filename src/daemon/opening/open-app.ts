@@ -74,7 +74,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     store,
     blobs,
     disk,
-    fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => settings().publicUrl, now: clock.now }),
+    fileAddresses: makeFileAddresses({ deriveKey, now: clock.now }),
     emptyArchives,
     collector,
     tails,
@@ -107,8 +107,10 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   });
   const { readiness } = reports;
   const forHttp = { operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer };
+  const { runAccepted, hooks } = parts;
+  const isPublicUrlSet = () => live.isSet('public_url');
   return {
-    app: makeHttpApp({ ...forHttp, requestEnded: parts.hooks?.requestEnded, runAccepted: parts.runAccepted }),
+    app: makeHttpApp({ ...forHttp, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
     readiness,
   };
 }

@@ -82,11 +82,12 @@ export async function openListeners(
   };
 }
 
-/** What to do about links that lead clients of a proxy nowhere; null when they don't. Nothing in a request makes addresses. */
+/** What to do about links that could lead clients of a proxy nowhere; null when `public_url` is set, or there is no proxy. */
 export function adviceOnLinks({ settings, origins }: Pick<Config, 'settings' | 'origins'>): string | null {
   const isBehindProxy = settings.trustedProxies.length > 0 || settings.listen.startsWith('unix:');
   if (!isBehindProxy || origins.get('public_url') !== 'default') return null;
-  return `links lead to ${settings.publicUrl}, where clients of a proxy find nothing: set public_url to the address that they use`;
+  const unless = settings.trustedProxies.length > 0 ? ' unless it sends X-Forwarded-Proto and their Host' : '';
+  return `links lead to ${settings.publicUrl}, where clients of a proxy find nothing${unless}: set public_url to the address that they use`;
 }
 
 function secureServer(app: HttpApp, certificate: LiveCertificate) {

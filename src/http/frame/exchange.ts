@@ -3,12 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { notFound } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { RequestBody } from '../body/request-body.ts';
+import type { Bases } from '../server/bases.ts';
 
 /** The input of a handler. `Q` and `B` are what the route's shapes read in the query and in the body. */
 export interface Exchange<Q = unknown, B = unknown> {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
+  /** What addresses in the reply begin with. */
+  readonly bases: Bases;
   readonly query: Q;
   /** Released when the handler is done, if not before. */
   readonly body: B;

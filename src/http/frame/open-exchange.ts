@@ -10,6 +10,7 @@ import { NO_SPOOLED_STRINGS } from '../body/spooled-strings.ts';
 import { bodyLimit, readJsonBody, type RequestBody } from '../body/request-body.ts';
 import { readQuery } from './query.ts';
 import type { Route } from './route.ts';
+import type { Bases } from '../server/bases.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The largest body of a route that takes no attachments. */
@@ -77,6 +78,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       req,
       res,
       params,
+      bases: ctx.state['bases'] as Bases,
       get query() {
         return query;
       },

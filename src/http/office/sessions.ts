@@ -39,13 +39,19 @@ export function makeOfficeSessionHandlers(operations: Operations, clock: Clock) 
       ok(renderRounds(await operations.listRunRounds(caller, id(exchange), exchange.query), exchange.query)),
     contextUsage: async (exchange: Exchange, caller: Administrator) =>
       ok(renderContextUsage(await operations.getContextUsage(caller, id(exchange)))),
-    picture: async (exchange: Exchange, caller: Administrator) =>
-      ok(await operations.getOfficePicture(caller, id(exchange), exchange.params['tool_use_id'] ?? '')),
-    files: async (exchange: Exchange, caller: Administrator) =>
-      ok((await operations.getOfficeFiles(caller, id(exchange))).map(renderNode)),
+    picture: async (exchange: Exchange, caller: Administrator) => {
+      const toolUseId = exchange.params['tool_use_id'] ?? '';
+      const { address, filename } = await operations.getOfficePicture(caller, id(exchange), toolUseId);
+      return ok({ url: exchange.bases.own + address, filename });
+    },
+    files: async (exchange: Exchange, caller: Administrator) => {
+      const nodes = await operations.getOfficeFiles(caller, id(exchange));
+      return ok(nodes.map((node) => renderNode(node, exchange.bases.own)));
+    },
     archive: async (exchange: Exchange, caller: Administrator) => {
-      const archive = await operations.getOfficeArchive(caller, id(exchange));
-      return archive.url === null ? { ...ok(archive), message: EXPORT_NOT_READY } : ok(archive);
+      const { address, filename } = await operations.getOfficeArchive(caller, id(exchange));
+      if (address === null) return { ...ok({ url: null, filename }), message: EXPORT_NOT_READY };
+      return ok({ url: exchange.bases.own + address, filename });
     },
   };
 }

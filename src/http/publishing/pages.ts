@@ -1,7 +1,5 @@
 // The handlers of pages and their versions, for their owners (F7).
 import type { Caller } from '../../domain/people/user.ts';
-import { publicBaseOf } from '../../domain/publishing/public-address.ts';
-import type { Settings } from '../../domain/settings.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { pageQuery } from '../../wire/listing.ts';
@@ -14,24 +12,27 @@ import { newPageOf, newVersionOf, pageChangesOf, renderOwnedVersion, renderPage 
 
 export interface PublishingParts {
   readonly operations: Operations;
-  readonly settings: () => Pick<Settings, 'publicUrl' | 'shareOrigin'>;
 }
 
 /** The handlers by name; `routes.ts` assigns their paths. */
-export function makePageHandlers({ operations, settings }: PublishingParts) {
-  const base = () => publicBaseOf(settings());
+export function makePageHandlers({ operations }: PublishingParts) {
   return {
-    list: async ({ query }: Exchange<Static<typeof ownedPageQuery>>, caller: Caller) => {
+    list: async ({ query, bases }: Exchange<Static<typeof ownedPageQuery>>, caller: Caller) => {
       const { name = null, origin = null, ...page } = query;
       const found = await operations.listPages(caller, { name, origin, ...page });
-      return ok(renderList(found, (one) => renderPage(one, base())));
+      return ok(renderList(found, (one) => renderPage(one, bases.shares)));
     },
-    create: async ({ body }: Exchange<unknown, NewPageWire>, caller: Caller) =>
-      created(renderPage(await operations.createPage(caller, newPageOf(body)), base())),
+    create: async ({ body, bases }: Exchange<unknown, NewPageWire>, caller: Caller) =>
+      created(renderPage(await operations.createPage(caller, newPageOf(body)), bases.shares)),
     get: async (exchange: Exchange, caller: Caller) =>
-      ok(renderPage(await operations.getPage(caller, keyInPath(exchange)), base())),
+      ok(renderPage(await operations.getPage(caller, keyInPath(exchange)), exchange.bases.shares)),
     change: async (exchange: Exchange<unknown, PageChangeWire>, caller: Caller) =>
-      ok(renderPage(await operations.changePage(caller, keyInPath(exchange), pageChangesOf(exchange.body)), base())),
+      ok(
+        renderPage(
+          await operations.changePage(caller, keyInPath(exchange), pageChangesOf(exchange.body)),
+          exchange.bases.shares,
+        ),
+      ),
     remove: async (exchange: Exchange, caller: Caller) => {
       const key = keyInPath(exchange);
       await operations.deletePage(caller, key);
@@ -39,11 +40,11 @@ export function makePageHandlers({ operations, settings }: PublishingParts) {
     },
     listVersions: async (exchange: Exchange<Static<typeof pageQuery>>, caller: Caller) => {
       const found = await operations.listPageVersions(caller, keyInPath(exchange), exchange.query);
-      return ok(renderList(found, (one) => renderOwnedVersion(one, base())));
+      return ok(renderList(found, (one) => renderOwnedVersion(one, exchange.bases.shares)));
     },
     release: async (exchange: Exchange<unknown, NewVersionWire>, caller: Caller) => {
       const made = await operations.releaseVersion(caller, keyInPath(exchange), newVersionOf(exchange.body));
-      return created(renderOwnedVersion(made, base()));
+      return created(renderOwnedVersion(made, exchange.bases.shares));
     },
   };
 }

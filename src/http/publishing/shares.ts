@@ -1,6 +1,5 @@
 // The handlers of shares, for their owners (F7).
 import type { Caller } from '../../domain/people/user.ts';
-import { publicBaseOf } from '../../domain/publishing/public-address.ts';
 import type { ShareChangeWire, shareQuery } from '../../wire/publishing/share.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
@@ -11,21 +10,25 @@ import type { PublishingParts } from './pages.ts';
 import { renderOwnedShare } from './pages-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
-export function makeShareHandlers({ operations, settings }: PublishingParts) {
-  const base = () => publicBaseOf(settings());
+export function makeShareHandlers({ operations }: PublishingParts) {
   return {
-    list: async ({ query }: Exchange<Static<typeof shareQuery>>, caller: Caller) => {
+    list: async ({ query, bases }: Exchange<Static<typeof shareQuery>>, caller: Caller) => {
       const { publish_key: pageKey = null, ...page } = query;
       const found = await operations.listShares(caller, { pageKey, ...page });
-      return ok(renderList(found, (one) => renderOwnedShare(one, base())));
+      return ok(renderList(found, (one) => renderOwnedShare(one, bases.shares)));
     },
     get: async (exchange: Exchange, caller: Caller) =>
-      ok(renderOwnedShare(await operations.getShare(caller, codeInPath(exchange)), base())),
+      ok(renderOwnedShare(await operations.getShare(caller, codeInPath(exchange)), exchange.bases.shares)),
     change: async (exchange: Exchange<unknown, ShareChangeWire>, caller: Caller) => {
       const { expires_at: expiresAt } = exchange.body;
-      return ok(renderOwnedShare(await operations.changeShare(caller, codeInPath(exchange), { expiresAt }), base()));
+      return ok(
+        renderOwnedShare(
+          await operations.changeShare(caller, codeInPath(exchange), { expiresAt }),
+          exchange.bases.shares,
+        ),
+      );
     },
     withdraw: async (exchange: Exchange, caller: Caller) =>
-      ok(renderOwnedShare(await operations.withdrawShare(caller, codeInPath(exchange)), base())),
+      ok(renderOwnedShare(await operations.withdrawShare(caller, codeInPath(exchange)), exchange.bases.shares)),
   };
 }

@@ -29,15 +29,20 @@ export const UNIX_PEER = 'unix';
  */
 export type ClientAddressOf = (req: IncomingMessage) => string;
 
+/** The address of a request's peer, in the same words, whatever the request says of others. */
+export function peerAddressOf(req: IncomingMessage): string {
+  const peers = peersOfRequest(req);
+  if (peers === 'operator') return 'socket';
+  return peers === 'unix' ? UNIX_PEER : (req.socket.remoteAddress ?? 'gone');
+}
+
 /**
  * Makes the reader. `X-Forwarded-For` is read only from a trusted proxy, from the right: each proxy appends the address of
  * its peer, and anyone can have written what is left of the first address that is not trusted.
  */
 export function makeClientAddressOf(isTrustedProxy: IsTrustedProxy): ClientAddressOf {
   return (req) => {
-    const peers = peersOfRequest(req);
-    if (peers === 'operator') return 'socket';
-    let address = peers === 'unix' ? UNIX_PEER : (req.socket.remoteAddress ?? 'gone');
+    let address = peerAddressOf(req);
     // Node joins repeated headers of this name in order.
     const hops = String(req.headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrustedProxy(address)) {

@@ -8,40 +8,37 @@ import type {
   SessionArtifactsWire,
 } from '../../wire/sessions/artifact.ts';
 
-/** The workspace of a session. */
-export function renderSessionArtifacts({
-  sessionId,
-  status,
-  files,
-  archive,
-  error,
-}: SessionArtifacts): SessionArtifactsWire {
+/** The workspace of a session. `base`: what addresses of files begin with. */
+export function renderSessionArtifacts(
+  { sessionId, status, files, archive, error }: SessionArtifacts,
+  base: string,
+): SessionArtifactsWire {
   return {
     session_id: sessionId,
     workspace_export_status: status,
-    files: files.map(renderNode),
-    archive: renderArchive(archive),
+    files: files.map((node) => renderNode(node, base)),
+    archive: renderArchive(archive, base),
     ...(error !== null && { error: { type: 'api_error', message: error } }),
   };
 }
 
 /** The artifacts of a run. `skipped` counts by reason what was left out; null before the workspace was examined. */
-export function renderRunArtifacts(found: RunArtifactList): RunArtifactsWire {
+export function renderRunArtifacts(found: RunArtifactList, base: string): RunArtifactsWire {
   return {
     session_id: found.sessionId,
     run_id: found.runId,
     artifact_status: found.status,
     file_count: found.fileCount,
     total_size: found.totalSize,
-    files: found.files.map(renderNode),
-    archive: renderArchive(found.archive),
+    files: found.files.map((node) => renderNode(node, base)),
+    archive: renderArchive(found.archive, base),
     error: found.error,
     skipped: found.skipped === null ? null : inSnakeCase(found.skipped),
   };
 }
 
 /** A node of a tree; folders have neither an address nor a type. */
-export function renderNode(node: FileNode): FileNodeWire {
+export function renderNode(node: FileNode, base: string): FileNodeWire {
   if (node.kind === 'folder') {
     const { id, name, path, children } = node;
     return {
@@ -49,7 +46,7 @@ export function renderNode(node: FileNode): FileNodeWire {
       name,
       type: 'folder',
       path,
-      children: children.map(renderNode),
+      children: children.map((child) => renderNode(child, base)),
       url: null,
       downloadUrl: null,
       mimeType: null,
@@ -63,8 +60,8 @@ export function renderNode(node: FileNode): FileNodeWire {
     type: 'file',
     path: node.path,
     children: null,
-    url: node.previewUrl,
-    downloadUrl: node.downloadUrl,
+    url: base + node.previewAddress,
+    downloadUrl: base + node.downloadAddress,
     mimeType: node.mimeType,
     oss_status: node.change,
     oss_meta: { size: node.size, sha256: node.sha256 },
@@ -72,10 +69,10 @@ export function renderNode(node: FileNode): FileNodeWire {
 }
 
 /** With size and hash, a client can verify the archive that it has saved. */
-function renderArchive(archive: ArchiveAddress | null): ArchiveWire | null {
+function renderArchive(archive: ArchiveAddress | null, base: string): ArchiveWire | null {
   if (archive === null) return null;
-  const { url, filename, size, sha256 } = archive;
-  return { url, filename, size, sha256 };
+  const { address, filename, size, sha256 } = archive;
+  return { url: base + address, filename, size, sha256 };
 }
 
 const inSnakeCase = (counts: Readonly<Record<string, number>>) =>

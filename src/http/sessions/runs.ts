@@ -38,7 +38,7 @@ export function makeRunHandlers({ operations, openStream }: RunHandlerParts) {
     export: async (exchange: Exchange, caller: Administrator) =>
       ok(renderRunExport(await operations.exportRun(caller, id(exchange)))),
     artifacts: async (exchange: Exchange, caller: Caller) =>
-      ok(renderRunArtifacts(await operations.getRunArtifacts(caller, id(exchange)))),
+      ok(renderRunArtifacts(await operations.getRunArtifacts(caller, id(exchange)), exchange.bases.own)),
     stop: async (exchange: Exchange, caller: Caller) => ok(renderStop(await operations.stopRun(caller, id(exchange)))),
     /** The journal's events as they are. */
     stream: async (exchange: Exchange<Static<typeof followQuery>>, caller: Caller) => {

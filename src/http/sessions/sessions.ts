@@ -32,7 +32,7 @@ export function makeSessionHandlers(operations: Operations) {
     messages: async (exchange: Exchange, caller: Caller) =>
       ok(renderHistory(await operations.listMessages(caller, id(exchange)))),
     artifacts: async (exchange: Exchange, caller: Caller) =>
-      ok(renderSessionArtifacts(await operations.getSessionArtifacts(caller, id(exchange)))),
+      ok(renderSessionArtifacts(await operations.getSessionArtifacts(caller, id(exchange)), exchange.bases.own)),
     capabilityConfig: async (exchange: Exchange, caller: Caller) =>
       ok(renderCapabilityConfig(await operations.getCapabilityConfig(caller, id(exchange)))),
     stop: async (exchange: Exchange, caller: Caller) =>

@@ -1,7 +1,6 @@
 // The handlers of the pages for people (F2).
 import { notFound } from '../../domain/errors.ts';
-import { pagePathOf, publicBaseOf, sharePathOf } from '../../domain/publishing/public-address.ts';
-import type { Settings } from '../../domain/settings.ts';
+import { pagePathOf, sharePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicPages } from '../../operations/publishing/public-pages.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
 import type { Exchange } from '../frame/exchange.ts';
@@ -17,28 +16,32 @@ export interface ShareParts {
   readonly operations: { readonly publicPages: PublicPages };
   readonly renderer: Pick<Renderer, 'render'>;
   readonly countMisses: CountMisses;
-  readonly settings: () => Pick<Settings, 'publicUrl' | 'shareOrigin'>;
 }
 
 type Shared = Awaited<ReturnType<PublicPages['share']>>;
 
-export function makeShareHandlers({ operations, renderer, countMisses, settings }: ShareParts) {
+/** Where a page is shown. */
+interface Place {
+  readonly path: string;
+  readonly origin: string;
+}
+
+export function makeShareHandlers({ operations, renderer, countMisses }: ShareParts) {
   const { publicPages } = operations;
-  const origin = () => publicBaseOf(settings());
   const readText = makeReadText({ publicPages, renderer });
 
-  async function show({ page, version }: Shared, path: string): Promise<Reply> {
+  async function show({ page, version }: Shared, { path, origin }: Place): Promise<Reply> {
     const [text, versions] = await Promise.all([
       readText(page, version),
       page.versionCount > 1 ? publicPages.versions(page.key, { limit: PICKER_VERSIONS, offset: 0 }) : { items: [] },
     ]);
     return pageReply((nonce) =>
-      renderSharePage({ page, version, versions: versions.items, text, path, origin: origin(), nonce }),
+      renderSharePage({ page, version, versions: versions.items, text, path, origin, nonce }),
     );
   }
 
   return {
-    board: async ({ req }: Exchange): Promise<Reply> => {
+    board: async ({ req, bases }: Exchange): Promise<Reply> => {
       const search = searchOf(queryOf(req.url));
       const { q, category, page } = search;
       const [{ items, total }, categories] = await Promise.all([
@@ -50,11 +53,11 @@ export function makeShareHandlers({ operations, renderer, countMisses, settings 
         }),
         publicPages.categories(),
       ]);
-      return pageReply((nonce) => renderBoard({ search, items, total, categories, origin: origin(), nonce }));
+      return pageReply((nonce) => renderBoard({ search, items, total, categories, origin: bases.shares, nonce }));
     },
 
     /** The newest version; another one leads to its own address. */
-    page: async ({ req, params }: Exchange): Promise<Reply> => {
+    page: async ({ req, params, bases }: Exchange): Promise<Reply> => {
       const key = params['publish_key'] ?? '';
       const page = await countMisses(req, () => publicPages.page(key));
       const chosen = queryOf(req.url).get('version');
@@ -65,12 +68,13 @@ export function makeShareHandlers({ operations, renderer, countMisses, settings 
         return redirectTo(sharePathOf(items[0].shareCode));
       }
       if (page.latest === null) throw notFound('Version');
-      return show({ page, version: page.latest }, pagePathOf(key));
+      return show({ page, version: page.latest }, { path: pagePathOf(key), origin: bases.shares });
     },
 
-    share: async ({ req, params }: Exchange): Promise<Reply> => {
+    share: async ({ req, params, bases }: Exchange): Promise<Reply> => {
       const code = params['share_code'] ?? '';
-      return show(await countMisses(req, () => publicPages.share(code)), sharePathOf(code));
+      const found = await countMisses(req, () => publicPages.share(code));
+      return show(found, { path: sharePathOf(code), origin: bases.shares });
     },
   };
 }

@@ -11,9 +11,9 @@ import {
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
 import type { Looking } from '../looking.ts';
 
-/** Where something can be downloaded. */
+/** Where something can be downloaded: the path of its signed address. */
 export interface SignedFile {
-  readonly url: string;
+  readonly address: string;
   readonly filename: string;
 }
 
@@ -41,18 +41,18 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives,
       return treeOf(session.id, await leavesOf({ sessionId: session.id, addresses: fileAddresses }, files));
     },
 
-    /** The archive of the workspace; its `url` is null while the export isn't ready. */
+    /** The archive of the workspace; its `address` is null while the export isn't ready. */
     getOfficeArchive: async (
       caller: Administrator,
       id: string,
-    ): Promise<Pick<SignedFile, 'filename'> & { readonly url: string | null }> => {
+    ): Promise<Pick<SignedFile, 'filename'> & { readonly address: string | null }> => {
       const session = await looking.session(caller, id);
       const filename = workspaceArchiveName(session.id);
       const { status, archive, isRemoved } = await store.artifacts.getWorkspaceExport(session.seq);
       if (isRemoved) await packWorkspaceAgain({ store, collector }, session.seq);
-      if (status !== 'ready' || isRemoved) return { url: null, filename };
-      const { url } = await addressArchive(session.id, filename, archive);
-      return { url, filename };
+      if (status !== 'ready' || isRemoved) return { address: null, filename };
+      const { address } = await addressArchive(session.id, filename, archive);
+      return { address, filename };
     },
 
     /** What the browser showed at a tool use. Throws `not_found` also when it has no picture. */
@@ -62,7 +62,7 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives,
       if (found === undefined) throw notFound('Picture');
       const filename = `${toolUseId}.${EXTENSIONS.get(found.mimeType) ?? 'bin'}`;
       const file = { key: found.sha256, sessionId: session.id, name: filename, disposition: 'inline' } as const;
-      return { url: fileAddresses.sign(file), filename };
+      return { address: fileAddresses.sign(file), filename };
     },
   };
 }

@@ -9,7 +9,8 @@ import type { Looking } from '../looking.ts';
 import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
 
 export interface ArchiveAddress {
-  readonly url: string;
+  /** The path of its signed address. */
+  readonly address: string;
   readonly filename: string;
   /** Bytes. */
   readonly size: number;
@@ -56,8 +57,8 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
   return async (sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> => {
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
     const { key, size } = kept ?? (await parts.emptyArchives.get(kind));
-    const url = parts.fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
-    return { url, filename, size, sha256: key };
+    const address = parts.fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
+    return { address, filename, size, sha256: key };
   };
 }
 

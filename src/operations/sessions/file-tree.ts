@@ -17,8 +17,9 @@ export type FileNode =
       readonly change: FileChange | null;
       /** A media type without parameters; null when the name implies none. */
       readonly mimeType: string | null;
-      readonly previewUrl: string;
-      readonly downloadUrl: string;
+      /** Paths of signed addresses. */
+      readonly previewAddress: string;
+      readonly downloadAddress: string;
     }
   | {
       readonly kind: 'folder';
@@ -56,8 +57,8 @@ export async function leavesOf(
       sha256,
       change,
       mimeType: mediaTypeOf(name),
-      previewUrl: addresses.sign({ ...signed, disposition: 'inline' }),
-      downloadUrl: addresses.sign({ ...signed, disposition: 'attachment' }),
+      previewAddress: addresses.sign({ ...signed, disposition: 'inline' }),
+      downloadAddress: addresses.sign({ ...signed, disposition: 'attachment' }),
     });
     if (leaves.length % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
   }

@@ -1,7 +1,9 @@
 // The daemon behind the real nginx with config/proxies/nginx.conf: streams, large requests, clients and hosts.
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -63,7 +65,7 @@ test('the document shows the examples as they are', () => {
 });
 
 test.skipIf(!hasNginx())(
-  'behind nginx, a stream arrives as it is written, a large request passes, clients keep their address, and shares their host',
+  'behind nginx, a stream arrives as it is written, a large request passes, clients keep their address, shares their host, and links lead through it',
   async () => {
     const models = await startModelServer();
     onTestFinished(models.close);
@@ -111,5 +113,17 @@ test.skipIf(!hasNginx())(
       const { statusCode } = await ask(path, { headers: { host } });
       expect([host, path, statusCode]).toEqual([host, path, status]);
     }
+
+    const artifacts = `/openapi/v1/sessions/${String(received.headers['x-session-id'])}/artifacts`;
+    const linkAt = async (host: string) => {
+      const reply = await ask(artifacts, {
+        headers: { host, 'x-forwarded-proto': 'http', 'x-forwarded-host': 'a.example' },
+      });
+      const { archive } = JSON.parse(await text(reply)) as { archive: { url: string } | null };
+      return archive === null ? null : new URL(archive.url).origin;
+    };
+    await waitFor(async () => (await linkAt('errand.example.com:8443')) === 'https://errand.example.com');
+    await writeFile(join(daemon.configDir, 'errand.yaml'), 'trusted_proxies: [127.0.0.1]\n');
+    await waitFor(async () => (await linkAt('errand.example.com:8443')) === 'https://errand.example.com:8443');
   },
 );

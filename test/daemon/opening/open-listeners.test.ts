@@ -5,10 +5,16 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 test.each([
   ['', null],
-  ['trusted_proxies: [127.0.0.1]\n', /^links lead to http:\/\/127\.0\.0\.1:8484, .* set public_url/],
-  ['listen: "unix:/run/errand-http/http.sock"\n', /^links lead to http:\/\/localhost, /],
+  [
+    'trusted_proxies: [127.0.0.1]\n',
+    /^links lead to http:\/\/127\.0\.0\.1:8484, .* unless it sends X-Forwarded-Proto .* set public_url/,
+  ],
+  [
+    'listen: "unix:/run/errand-http/http.sock"\n',
+    /^links lead to http:\/\/localhost, where clients of a proxy find nothing: /,
+  ],
   ['trusted_proxies: [127.0.0.1]\npublic_url: https://errand.example\n', null],
-])('with %j, an operator whose links lead nowhere is told so', (yaml, words) => {
+])('with %j, an operator whose links could lead nowhere is told so', (yaml, words) => {
   const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': yaml }) }, {});
   const advice = loaded.ok ? adviceOnLinks(loaded.config) : undefined;
   if (words === null) expect(advice).toBeNull();

@@ -18,7 +18,7 @@ async function filesHouse() {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
-  const fileAddresses = makeFileAddresses({ deriveKey, publicUrl: () => '', now: clock.now });
+  const fileAddresses = makeFileAddresses({ deriveKey, now: clock.now });
   const house = await openHouse({
     operations: { openFile: makeOpenFile({ store, blobs, fileAddresses }) },
     parts: { clock },

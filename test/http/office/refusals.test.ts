@@ -93,11 +93,7 @@ async function openOffice() {
   const [access, audit, bus] = [makeAccess(store), auditOf({ store }), makeBus()];
   const looking = makeLooking({ access, audit });
   const places = makePlaces(store.events);
-  const fileAddresses = makeFileAddresses({
-    deriveKey: () => secret,
-    publicUrl: () => 'http://errand',
-    now: clock.now,
-  });
+  const fileAddresses = makeFileAddresses({ deriveKey: () => secret, now: clock.now });
   const emptyArchives = makeEmptyArchives(rows.parts);
   const reads = makeOfficeOperations({
     store,

@@ -348,6 +348,7 @@ export async function openHouse(options: HouseOptions = {}) {
     operations,
     tail: book.tails,
     settings: () => ({ ...SETTINGS, ...options.settings }),
+    isPublicUrlSet: () => true,
     clock: systemClock,
     log,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),

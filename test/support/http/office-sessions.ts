@@ -33,7 +33,7 @@ export async function officeSessions() {
   const rows = await artifactHouse();
   const { store, clock } = rows;
   const secret = randomBytes(32);
-  const addresses = makeFileAddresses({ deriveKey: () => secret, publicUrl: () => 'http://errand', now: clock.now });
+  const addresses = makeFileAddresses({ deriveKey: () => secret, now: clock.now });
   const operations = makeOfficeOperations({
     store,
     clock,
@@ -43,7 +43,7 @@ export async function officeSessions() {
     emptyArchives: makeEmptyArchives(rows.parts),
     collector: { wake: () => undefined },
   });
-  const house = await openHouse({ operations });
+  const house = await openHouse({ operations, settings: { publicUrl: 'http://errand' } });
   const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });
   const data = async (path: string) => {
     const { status, json } = await get(path);
