@@ -1,6 +1,6 @@
 // One pass over everything that is old, in short commits with pauses in between.
 import type { Clock } from '../domain/clock.ts';
-import { makeBatch } from '../store/retention/batch.ts';
+import { makeBatch, MAX_BATCH_MS } from '../store/retention/batch.ts';
 import type { Kind } from './kinds.ts';
 
 /** How a pass is doing. `removed`: rows by kind. */
@@ -18,6 +18,17 @@ const SHARE_FOR_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 200;
 
+/** A commit that takes longer, with its sync, makes the next ones smaller; a fast one lets them grow again. */
+const SLOW_MS = 15;
+const FAST_MS = 8;
+const MIN_BATCH_MS = 0.5;
+
+/** How many milliseconds of statements come after a commit that had so many, and took so long in all. */
+function nextBatchMs(batchMs: number, tookMs: number): number {
+  if (tookMs > SLOW_MS) return Math.max(batchMs / 2, MIN_BATCH_MS);
+  return tookMs < FAST_MS ? Math.min(batchMs * 1.25, MAX_BATCH_MS) : batchMs;
+}
+
 /** What is to be removed now; see `Kind.remove`. */
 export interface Due {
   readonly kind: Pick<Kind, 'name' | 'remove'>;
@@ -29,13 +40,13 @@ export async function removeDue(
   due: readonly Due[],
   { clock, stopping, told }: { clock: Clock; stopping: AbortSignal; told(kind: string, rows: number): void },
 ): Promise<void> {
+  let batchMs = MAX_BATCH_MS;
   for (const { kind, bound } of due) {
     for (let more = true; more && !stopping.aborted; ) {
       const startedAt = clock.monotonic();
-      const removed = await kind.remove(
-        bound,
-        makeBatch(() => clock.monotonic()),
-      );
+      const batch = makeBatch(() => clock.monotonic(), batchMs);
+      const removed = await kind.remove(bound, batch);
+      batchMs = nextBatchMs(batchMs, batch.elapsedMs());
       told(kind.name, removed.rows);
       ({ more } = removed);
       const tookMs = clock.monotonic() - startedAt;

@@ -6,14 +6,19 @@ export interface Batch {
   room(weight?: number): number;
 }
 
+export interface TimedBatch extends Batch {
+  /** Milliseconds since its first statement; 0 before. */
+  elapsedMs(): number;
+}
+
 /** What a commit has removed, and whether more may be left. */
 export interface Removed {
   readonly rows: number;
   readonly more: boolean;
 }
 
-/** Milliseconds of statements in one commit; syncing comes on top. */
-const BATCH_MS = 3;
+/** Milliseconds of statements in one commit at most; writing and syncing the log comes on top. */
+export const MAX_BATCH_MS = 3;
 /** Rows of the journal in one statement. */
 const PORTION = 100;
 /** Portions in one commit, however fast they are. */
@@ -22,15 +27,16 @@ const MAX_PORTIONS = 40;
 export const LARGE = 20;
 
 /** A batch whose time begins with its first statement. `monotonic` is in milliseconds. */
-export function makeBatch(monotonic: () => number): Batch {
+export function makeBatch(monotonic: () => number, forMs = MAX_BATCH_MS): TimedBatch {
   let startedAt: number | undefined;
   let portions = 0;
   return {
     room: (weight = 1) => {
       startedAt ??= monotonic();
-      if (portions === MAX_PORTIONS || monotonic() - startedAt >= BATCH_MS) return 0;
+      if (portions === MAX_PORTIONS || monotonic() - startedAt >= forMs) return 0;
       portions += 1;
       return Math.max(1, Math.floor(PORTION / weight));
     },
+    elapsedMs: () => (startedAt === undefined ? 0 : monotonic() - startedAt),
   };
 }
