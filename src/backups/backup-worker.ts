@@ -3,9 +3,9 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { freeBytes } from '../disk/disk-space.ts';
-import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
-import { lacksSpace } from '../files/blobs/no-space.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
+import { fullDisk, isFullDisk } from './full-disk.ts';
 import { prune } from './prune.ts';
 import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './orders.ts';
 import { makePace, type Pace } from './pace.ts';
@@ -76,8 +76,7 @@ function openStaging(staging: string): void {
 function spaceCheckOf({ database, staging, keepFreeBytes }: BackupTask): () => void {
   if (statSync(database).dev !== statSync(staging).dev) return () => undefined;
   return () => {
-    if (freeBytes(staging) < keepFreeBytes)
-      throw new ErrandError('unavailable', "The backup would fill the daemon's own disk.");
+    if (freeBytes(staging) < keepFreeBytes) throw fullDisk("The backup would fill the daemon's own disk.");
   };
 }
 
@@ -113,9 +112,8 @@ function report(id: number, message: FromBackupThread): void {
 }
 
 function wordsFor(error: unknown): Omit<Extract<FromBackupThread, { t: 'failed' }>, 't'> {
-  if (error instanceof ErrandError) return { reason: error.reason, words: error.message, cause: null };
-  const cause = messageOf(error);
-  if (lacksSpace(error) || codeOf(error) === 'SQLITE_FULL')
-    return { reason: 'unavailable', words: 'There is no space left for the backup.', cause };
-  return { reason: 'unavailable', words: `The backup failed: ${cause}.`, cause };
+  const [isFull, cause] = [isFullDisk(error), messageOf(error)];
+  if (error instanceof ErrandError) return { reason: error.reason, words: error.message, cause: null, isFull };
+  const words = isFull ? 'There is no space left for the backup.' : `The backup failed: ${cause}.`;
+  return { reason: 'unavailable', words, cause, isFull };
 }

@@ -12,6 +12,7 @@ import type { ThreadEnd } from '../threads/thread-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import type { BackupTask, FromBackupThread, LastFromBackupThread, Progress, ToBackupThread } from './orders.ts';
+import { fullDisk } from './full-disk.ts';
 import { incomingOf } from './place.ts';
 import { CANCELLED } from './pace.ts';
 import type { Keep, Pruned } from './prune.ts';
@@ -163,7 +164,8 @@ async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<
   if (end.kind === 'cancelled') throw new ErrandError('unavailable', CANCELLED);
   if (end.kind !== 'done') throw new ErrandError('unavailable', `The backup was ended (${end.kind}).`);
   if (end.value.t !== 'failed') return end.value;
-  throw new ErrandError(end.value.reason, end.value.words, { cause: end.value.cause ?? undefined });
+  const { reason, words, cause, isFull } = end.value;
+  throw isFull ? fullDisk(words, cause ?? words) : new ErrandError(reason, words, { cause: cause ?? undefined });
 }
 
 async function take({ to }: BackupWish, bytes: Uint8Array): Promise<void> {

@@ -52,7 +52,14 @@ export type ToBackupThread =
 export type LastFromBackupThread =
   | { readonly t: 'done'; readonly manifest: Manifest }
   | { readonly t: 'pruned'; readonly pruned: Pruned }
-  | { readonly t: 'failed'; readonly reason: ErrorReason; readonly words: string; readonly cause: string | null };
+  | {
+      readonly t: 'failed';
+      readonly reason: ErrorReason;
+      readonly words: string;
+      readonly cause: string | null;
+      /** For lack of space. */
+      readonly isFull: boolean;
+    };
 
 export type FromBackupThread =
   | { readonly t: 'progress'; readonly progress: Progress }

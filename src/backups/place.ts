@@ -8,6 +8,7 @@ import { makeDirectories } from '../disk/make-directories.ts';
 import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
+import { fullDisk, isFullDisk } from './full-disk.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 
 const OWNER_ALONE = 0o700;
@@ -50,6 +51,7 @@ export function openPlace(place: string): DirectoryLock {
     }
   } catch (error) {
     if (error instanceof ErrandError) throw error;
+    if (isFullDisk(error)) throw fullDisk(`There is no space left in ${place}.`, messageOf(error));
     throw new ErrandError('unavailable', `Backups can't be written to ${place}: ${messageOf(error)}.`, {
       cause: error,
     });

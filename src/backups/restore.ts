@@ -7,13 +7,13 @@ import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { lacksSpace } from '../files/blobs/no-space.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
-import { lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
+import { fullDisk, isFullDisk } from './full-disk.ts';
 import { requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
@@ -46,11 +46,12 @@ export async function restore(wish: RestoreWish): Promise<void> {
   requireEmpty(wish);
   // First: what a refusal left would be in the way of the next attempt.
   requireSpace(dataDir, manifest);
-  makeDirectories(dataDir, 0o700);
-  makeDirectories(configDir, 0o755);
-  const marker = markerOf(dataDir);
-  const lock = lockDataDirectory(dataDir);
+  let lock: DirectoryLock | undefined;
   try {
+    makeDirectories(dataDir, 0o700);
+    makeDirectories(configDir, 0o755);
+    lock = lockDataDirectory(dataDir);
+    const marker = markerOf(dataDir);
     writeFileSync(marker, `${manifest.id}\n`, { mode: 0o600 });
     for (const path of [marker, dataDir]) syncPath(path);
     await unpackAll(wish);
@@ -68,7 +69,7 @@ export async function restore(wish: RestoreWish): Promise<void> {
   } catch (error) {
     throw explained(error, dataDir);
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
@@ -147,7 +148,7 @@ function requireSpace(target: string, manifest: Manifest): void {
 }
 
 function explained(error: unknown, dataDir: string): unknown {
-  if (!lacksSpace(error)) return error;
-  const words = `There is no space left: ${messageOf(error)}. ${dataDir} is not complete; remove it.`;
-  return new ErrandError('unavailable', words, { cause: error });
+  if (!isFullDisk(error)) return error;
+  const reason = messageOf(error).replace(/\.$/, '');
+  return fullDisk(`There is no space left: ${reason}. ${dataDir} is not complete; remove it.`, reason);
 }

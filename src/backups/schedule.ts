@@ -8,6 +8,7 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { BackupJobs } from './jobs.ts';
 import type { Backups } from './backups.ts';
+import { isFullDisk } from './full-disk.ts';
 import { idOf, timeOfId } from './place.ts';
 
 export interface ScheduleParts {
@@ -71,8 +72,19 @@ export function makeBackupSchedule({ jobs, backups, settings, clock, log }: Sche
         { err: error },
         'the scheduled backup could not be made or old ones not be removed; it is tried again in an hour',
       );
+      if (isFullDisk(error)) await makeRoom(directory, keepDays);
     }
     return LOOK_MS;
+  }
+
+  /** What the failed one has left, and backups that are due to be removed after the next one. */
+  async function makeRoom(directory: string, days: number): Promise<void> {
+    try {
+      const { removed, bytes } = await backups.prune(directory, { days, atLeast: KEEP_AT_LEAST });
+      log.info({ removed, bytes }, 'room was made for the next scheduled backup');
+    } catch (error) {
+      log.error({ err: error }, 'no room could be made for the next scheduled backup');
+    }
   }
 
   const failure = 'the backups could not be looked through';

@@ -8,6 +8,7 @@ import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/dat
 import { openStore } from '../store/open-store.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
+import { fullDisk, isFullDisk } from './full-disk.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
@@ -36,7 +37,7 @@ export interface Verdict {
 
 const MAX_FAULTS = 100;
 
-/** Verifies all of a backup. Throws `not_found`, and `conflict` for one of a newer Errand; what is wrong is in the verdict. */
+/** Verifies all of a backup. Throws `not_found`, and `conflict` for one of a newer Errand, `unavailable` without space; what is wrong is in the verdict. */
 export async function verify(wish: VerifyWish): Promise<Verdict> {
   const { source, id, sealKey } = wish;
   const faults: string[] = [];
@@ -54,6 +55,8 @@ export async function verify(wish: VerifyWish): Promise<Verdict> {
   try {
     await verifyFiles(wish, manifest, found);
   } catch (error) {
+    if (isFullDisk(error))
+      throw fullDisk(`There is no space left in ${wish.scratch} for the database of the backup.`, messageOf(error));
     if (!isFault(error)) throw error;
     faults.push(messageOf(error));
   }

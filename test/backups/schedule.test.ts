@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BackupJobs } from '../../src/backups/jobs.ts';
+import { fullDisk } from '../../src/backups/full-disk.ts';
 import { lastDueAt, makeBackupSchedule } from '../../src/backups/schedule.ts';
 import type { Log } from '../../src/log/log.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
@@ -17,14 +18,14 @@ function scheduleHouse(startAt: number, backups: readonly number[] = []) {
   const clock = fakeClock(startAt);
   const begun: number[] = [];
   const pruned: unknown[] = [];
-  const house = { directory: place, failure: null as string | null };
+  const house = { directory: place, failure: null as Error | null };
   mkdirSync(join(place, 'backups'));
   const add = (time: number) => writeFileSync(join(place, 'backups', `${idAt(time)}.json`), '');
   for (const time of backups) add(time);
   const begin: BackupJobs['begin'] = () => {
     begun.push(clock.now());
     if (house.failure === null) add(clock.now());
-    const done = house.failure === null ? Promise.resolve({}) : Promise.reject(new Error(house.failure));
+    const done = house.failure === null ? Promise.resolve({}) : Promise.reject(house.failure);
     return { job: { id: idAt(clock.now()) }, done } as ReturnType<BackupJobs['begin']>;
   };
   const schedule = makeBackupSchedule({
@@ -37,7 +38,7 @@ function scheduleHouse(startAt: number, backups: readonly number[] = []) {
     },
     settings: () => ({ backup: { directory: house.directory, at: '03:00', keepDays: 7, workspaces: true } }),
     clock,
-    log: { error: () => undefined } as unknown as Log,
+    log: { error: () => undefined, info: () => undefined } as unknown as Log,
   });
   async function pass(hours: number): Promise<void> {
     for (let minute = 0; minute < hours * 60; minute += 10) {
@@ -79,16 +80,26 @@ test('one that was made by hand since the time counts', async () => {
 });
 
 test('one that failed is tried again each hour, and its failure is known until one succeeds', async () => {
-  const { begun, house, schedule, pass } = scheduleHouse(at(9, 12), [at(8, 3)]);
-  house.failure = 'There is no space left for the backup.';
+  const { begun, pruned, house, schedule, pass } = scheduleHouse(at(9, 12), [at(8, 3)]);
+  house.failure = new Error('The backup failed.');
   schedule.wake();
   await schedule.settled();
-  expect(schedule.health()).toEqual({ lastAt: at(8, 3), failure: house.failure });
+  expect(schedule.health()).toEqual({ lastAt: at(8, 3), failure: 'The backup failed.' });
   await pass(2);
+  expect(pruned).toEqual([]);
   expect(begun).toEqual([at(9, 12), at(9, 13), at(9, 14)]);
   house.failure = null;
   await pass(1);
   expect(schedule.health()).toEqual({ lastAt: at(9, 15), failure: null });
+});
+
+test('one that met a full disk makes room for the next', async () => {
+  const { pruned, house, schedule } = scheduleHouse(at(9, 12), [at(8, 3)]);
+  house.failure = fullDisk('There is no space left for the backup.');
+  schedule.wake();
+  await schedule.settled();
+  expect(pruned).toEqual([{ days: 7, atLeast: 3 }]);
+  expect(schedule.health()).toEqual({ lastAt: at(8, 3), failure: 'There is no space left for the backup.' });
 });
 
 test('without a directory nothing is made, until one is set', async () => {

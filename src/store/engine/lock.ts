@@ -2,7 +2,7 @@
 import { lchownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
-import { ErrandError } from '../../domain/errors.ts';
+import { codeOf, ErrandError } from '../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
 
 /** A held lock. Keep a reference: garbage collection releases the lock. */
@@ -21,7 +21,8 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
   leaveToOwner(dataDir, lockFile);
   const connection = new Connection(lockFile, { timeout: 0 });
   try {
-    connection.pragma('journal_mode = DELETE');
+    // Nothing is ever written: a full disk is no reason to refuse.
+    connection.pragma('journal_mode = MEMORY');
     connection.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     connection.close();
@@ -30,9 +31,12 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
       cause: error,
     });
   }
-  // One that root left behind could not be written to.
-  rmSync(pidFile, { force: true });
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    nameHolder(pidFile);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   let held = true;
   return {
     release: () => {
@@ -42,6 +46,18 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
       connection.close();
     },
   };
+}
+
+/** Only for the words of a refusal. */
+function nameHolder(pidFile: string): void {
+  // One that root left behind could not be written to.
+  rmSync(pidFile, { force: true });
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error;
+    rmSync(pidFile, { force: true });
+  }
 }
 
 /** A lock that root has made would be closed to the daemon. A link is not followed: the directory is the daemon's. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import { makeClient } from '../../../src/client/client.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
@@ -106,6 +107,13 @@ describe.skipIf(!canMount)('a disk of its own', () => {
           ]),
         },
       });
+      const { backups } = makeClient({ socketPath: daemon.socketPath });
+      await backups.create({ directory: join(disk, 'place') });
+      const backup = await waitFor(async () => {
+        const job = await backups.latest();
+        return job.state !== 'running' && job;
+      });
+      expect(backup).toMatchObject({ state: 'failed', error: "The backup would fill the daemon's own disk." });
       const sessionId = await sessionOf(filling.runId);
       expect((await call('DELETE', `/sessions/${sessionId}`)).status).toBe(200);
       await waitFor(() => !existsSync(workspaceOf(sessionId)));

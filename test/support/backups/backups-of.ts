@@ -8,8 +8,8 @@ import { makeLog } from '../../../src/log/log.ts';
 import { installation } from './installation.ts';
 
 /** An installation with one session. `held.now`: how often blobs are held. */
-export async function backupsOf(over: Partial<BackupParts> = {}) {
-  const house = await installation();
+export async function backupsOf(over: Partial<BackupParts> = {}, root?: string) {
+  const house = await installation(root);
   await house.addSession('some text');
   const held = { now: 0 };
   const backups = makeBackups({

@@ -17,8 +17,7 @@ const PARTS = { pace: NO_PACE, requireSpace: () => undefined, progress: () => un
 
 export type Installation = Awaited<ReturnType<typeof installation>>;
 
-export async function installation() {
-  const root = temporaryDirectory();
+export async function installation(root = temporaryDirectory()) {
   const [dataDir, configDir, place] = [join(root, 'data'), join(root, 'config'), join(root, 'place')];
   for (const directory of [dataDir, configDir]) mkdirSync(directory);
   const house = await storeHouse(join(dataDir, 'errand.db'));

@@ -1,0 +1,127 @@
+// Disks that are full, or fill up at any step of a backup, a restore, a verification or a removal. Real ones, of a few megabytes.
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { listIds } from '../../src/backups/place.ts';
+import { prune } from '../../src/backups/prune.ts';
+import { restore } from '../../src/backups/restore.ts';
+import { openSource } from '../../src/backups/source.ts';
+import { verify } from '../../src/backups/verify.ts';
+import { requireRestored } from '../../src/files/restore-marker.ts';
+import { backupsOf } from '../support/backups/backups-of.ts';
+import { filesIn, installation, take } from '../support/backups/installation.ts';
+import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { canMount, type SmallDisk, smallDisk } from '../support/files/small-disk.ts';
+
+if (!canMount) process.stderr.write('SKIPPED: full disks of backups. Mounting needs root and CAP_SYS_ADMIN.\n');
+
+const DISK_MB = 16;
+const STEP_BYTES = 160 * 1_024;
+
+/**
+ * Does the work again and again, each time with a little more space and without what the last time has made, until it succeeds.
+ * Every failure has to say that there was no space. Returns how many there were.
+ */
+async function growing(disk: SmallDisk, work: () => Promise<unknown>, failed: () => void): Promise<number> {
+  for (let failures = 0; ; failures += 1) {
+    rmSync(join(disk.path, 'made'), { recursive: true, force: true });
+    disk.leave(failures * STEP_BYTES);
+    try {
+      await work();
+      return failures;
+    } catch (error) {
+      expect(String(error)).toMatch(/There is no space left/);
+      failed();
+    }
+  }
+}
+
+describe.skipIf(!canMount)('a disk of its own', () => {
+  test('a backup that meets a full disk at any step leaves none, and the next one is whole', async () => {
+    const disk = smallDisk(DISK_MB);
+    const place = join(disk.path, 'made');
+    const { backups, held } = await backupsOf();
+    let id = '';
+    const make = () => {
+      id = backups.newId();
+      return backups.take({ id, to: place, workspaces: true, passphrase: null });
+    };
+    const failures = await growing(disk, make, () => {
+      expect([listIds(place), existsSync(join(place, 'incoming')), held.now]).toEqual([[], false, 0]);
+    });
+    expect(failures).toBeGreaterThan(5);
+    expect(listIds(place)).toEqual([id]);
+    expect((await verdictOf(place, id, null)).faults).toEqual([]);
+  });
+
+  test('an archive that meets a full disk leaves its installation as it was', async () => {
+    const disk = smallDisk(DISK_MB);
+    const { backups, held, staging, house } = await backupsOf({}, disk.path);
+    const make = () =>
+      backups.take({ id: backups.newId(), to: async () => undefined, workspaces: true, passphrase: null });
+    const failures = await growing(disk, make, () => {
+      expect([existsSync(staging), held.now]).toEqual([false, 0]);
+    });
+    expect(failures).toBeGreaterThan(2);
+    disk.leave(4 * 1_048_576);
+    expect(await house.makeKey()).toMatchObject({ id: expect.any(String) as string });
+    expect(house.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+
+  test('a restore that meets a full disk at any step leaves nothing that a daemon starts on', async () => {
+    const disk = smallDisk(DISK_MB);
+    const house = await installation();
+    await house.addSession('some text');
+    house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+    await take(house.task());
+    const before = filesIn(house.place);
+    const target = join(disk.path, 'made');
+    const wish = wishOf(house.place, target, { masterKey: Buffer.alloc(32), paused: true });
+    // As if others took the space meanwhile: it is checked before.
+    const none = { files: 0, bytes: 0 };
+    const { manifest } = wish;
+    const small = { ...manifest, database: none, blobs: none, workspaces: none, configuration: none };
+    const make = () => restore({ ...wish, manifest: small });
+    const failures = await growing(disk, make, () => {
+      if (existsSync(join(target, 'data', 'errand.db')))
+        expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');
+    });
+    expect(failures).toBeGreaterThan(5);
+    requireRestored(join(target, 'data'));
+    expect(filesIn(house.place)).toEqual(before);
+  });
+
+  test('a verification that meets a full disk says so, rather than that the backup is damaged', async () => {
+    const disk = smallDisk(DISK_MB);
+    const house = await installation();
+    await house.addSession('some text');
+    const { id } = await take(house.task());
+    const scratch = join(disk.path, 'made');
+    const source = openSource(house.place);
+    const rest = { source, id, sealKey: null, onProgress: () => undefined, signal: new AbortController().signal };
+    let faults: readonly string[] = ['none yet'];
+    const make = async () => {
+      mkdirSync(scratch);
+      ({ faults } = await verify({ ...rest, scratch }));
+    };
+    expect(await growing(disk, make, () => undefined)).toBeGreaterThan(2);
+    expect(faults).toEqual([]);
+  });
+
+  test('old backups, and what a failed one has left, are removed from a full disk', async () => {
+    const disk = smallDisk(DISK_MB);
+    const house = await installation();
+    const place = join(disk.path, 'place');
+    for (const text of ['one', 'two']) {
+      await house.addSession(text);
+      await take(house.task({ place, staging: join(place, 'incoming') }));
+    }
+    house.put(join(place, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+    disk.leave(0);
+    const later = house.house.clock.now() + 30 * 86_400_000;
+    const { removed, kept, objects } = await prune(place, { days: 1, atLeast: 1 }, later);
+    expect([removed.length, kept, objects > 2]).toEqual([1, 1, true]);
+    expect(readdirSync(join(place, 'backups'))).toHaveLength(1);
+    expect((await verdictOf(place, listIds(place)[0]!)).faults).toEqual([]);
+  });
+});
