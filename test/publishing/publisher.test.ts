@@ -165,6 +165,21 @@ test('storage that refuses doesn’t count as an attempt: it is tried again', as
   expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
 });
 
+test('while the disk is almost full, jobs wait without an attempt; they are published within a minute of room', async () => {
+  const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
+  house.setShortage({ isFull: false, words: 'The disk is almost full.' });
+  await fire(1, await house.workspace());
+  await wake();
+  await pass(3_600_000);
+  expect(house.rows('SELECT attempt_count FROM publish_jobs')).toEqual([{ attempt_count: 0 }, { attempt_count: 0 }]);
+  expect([events(), house.count('publish_versions')]).toEqual([[], 0]);
+  house.setShortage(null);
+  await pass(60_000);
+  expect(await house.page(one.key)).toMatchObject({ latest: { no: 1 } });
+  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1 } });
+  expect(house.count('publish_jobs')).toBe(0);
+});
+
 test('hundreds of firings are published one after another, and nothing is left to wake for', async () => {
   const { key } = await createPage();
   const run = await house.workspace(filesOf('/site/index.html'));

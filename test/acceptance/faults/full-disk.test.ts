@@ -4,6 +4,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, write
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Connection from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { makeClient } from '../../../src/client/client.ts';
@@ -69,6 +70,22 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       runId!,
     )[0]!.id;
 
+  const PAGE = { name: 'write_file', input: { path: '/index.html', content: '<h1>Tides</h1>' } };
+
+  /** A page of a scheduled task that is due in a moment. */
+  async function publishingTask() {
+    const task = { name: 'Tides', cron: '0 7 29 2 *', timezone: 'UTC', prompt: 'Publish it.' };
+    const made = (await daemon.admin('POST', '/api/v1/scheduled-tasks', task)) as { scheduled_task_id: string };
+    const taskId = made.scheduled_task_id;
+    const page = { name: 'Tides', scheduled_task_id: taskId, entry_path: '/index.html' };
+    const { publish_key: pageKey } = (await daemon.admin('POST', '/api/v1/publishes', page)) as { publish_key: string };
+    const database = new Connection(join(daemon.dataDir, 'errand.db'), { timeout: 5_000 });
+    const dueAt = Date.now() + 3_000;
+    database.prepare('UPDATE scheduled_tasks SET next_fire_at = ?, look_at = ?').run(dueAt, dueAt);
+    database.close();
+    return { taskId, pageKey };
+  }
+
   function fill(): void {
     const filler = openSync(join(disk, 'filler'), 'a');
     for (const bytes of [MIB, 4_096]) {
@@ -125,7 +142,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     180_000,
   );
 
-  test('when not a byte is left, sessions are stopped, deleted and cleaned up, also after a new start', async () => {
+  test('when not a byte is left, sessions are stopped, deleted and cleaned up, also after a new start; tasks fire when there is room', async () => {
     const sessions: string[] = [];
     for (const _ of [1, 2, 3]) {
       model.script(({ step }) =>
@@ -146,9 +163,11 @@ describe.skipIf(!canMount)('a disk of its own', () => {
           "SELECT s.id FROM sessions s JOIN runs r ON r.session_seq = s.seq WHERE r.status = 'running'",
         )[0]?.id,
     );
+    const { taskId, pageKey } = await publishingTask();
     fill();
     expect((await readyz()).status).toBe(503);
     expect((await ask('more')).status).toBe(503);
+    await expect(daemon.admin('POST', `/api/v1/scheduled-tasks/${taskId}/run`)).rejects.toThrow('503');
 
     const stopped = await call('POST', `/sessions/${running}/stop`);
     expect([stopped.status, await stopped.json()]).toMatchObject([
@@ -170,12 +189,17 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     await daemon.restart();
     await remove(sessions[2]!);
     expect((await ask('more')).status).toBe(503);
+    expect(rowsOf(daemon, 'SELECT look_at < ? AS is_due FROM scheduled_tasks', Date.now())).toEqual([{ is_due: 1 }]);
+    expect(rowsOf(daemon, 'SELECT 1 FROM firings')).toEqual([]);
     rmSync(join(disk, 'filler'));
-    model.script({ text: 'Room again.' });
+    model.script(({ step }) => (step === 0 ? { tools: [PAGE] } : { text: 'Room again.' }));
     await waitFor(async () => (await ask('again')).status === 200, { timeoutMs: 20_000 });
+    await waitFor(() => rowsOf(daemon, "SELECT 1 FROM firings WHERE status = 'completed'")[0], { timeoutMs: 20_000 });
+    const share = () => fetch(`${daemon.url}/share/p/${pageKey}`);
+    await waitFor(async () => (await share()).status === 200, { timeoutMs: 20_000 });
     await waitFor(() => rowsOf(daemon, 'SELECT 1 FROM cleanups').length === 0);
-    const recorded = rowsOf(daemon, 'SELECT action, target_id FROM audit_entries ORDER BY id');
-    expect(recorded).toEqual(sessions.map((target_id) => ({ action: 'session.delete', target_id })));
+    const recorded = rowsOf(daemon, "SELECT target_id FROM audit_entries WHERE action = 'session.delete' ORDER BY id");
+    expect(recorded).toEqual(sessions.map((target_id) => ({ target_id })));
     expect((await readyz()).status).toBe(200);
     expect(existsSync(join(daemon.dataDir, 'reserve'))).toBe(true);
     expect(rowsOf(daemon, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
