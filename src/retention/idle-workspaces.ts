@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { Store } from '../store/open-store.ts';
-import { makeBatch, type Removed } from '../store/retention/batch.ts';
+import { type Batch, makeBatch, type Removed, START } from '../store/retention/batch.ts';
 
 export interface IdleWorkspaceParts {
   readonly store: Pick<Store, 'retention'>;
@@ -19,13 +19,13 @@ export interface IdleWorkspaceParts {
 export function makeEmptyIdle({ store: { retention }, workspaces, snapshotThread, clock }: IdleWorkspaceParts) {
   // Each commit has a time of its own.
   const batch = () => makeBatch(() => clock.monotonic());
-  return async (before: number): Promise<Removed> => {
-    const session = await retention.takeIdle(before);
-    if (session === undefined) return { rows: 0, more: false };
+  return async (before: number, _batch?: Batch, from = START): Promise<Removed> => {
+    const { session, more, next } = await retention.takeIdle(before, batch(), from);
+    if (session === undefined) return { rows: 0, more, next };
     const wasThere = workspaces.retire(session.id);
     await workspaces.removeRetired(session.id);
     await snapshotThread.forget(session.id);
     while (await retention.forgetWorkspace(session, wasThere, batch()));
-    return { rows: Number(wasThere), more: true };
+    return { rows: Number(wasThere), more, next };
   };
 }

@@ -1,6 +1,6 @@
 // One pass over everything that is old, in short commits with pauses in between.
 import type { Clock } from '../domain/clock.ts';
-import { makeBatch, MAX_BATCH_MS } from '../store/retention/batch.ts';
+import { makeBatch, MAX_BATCH_MS, type Place } from '../store/retention/batch.ts';
 import type { Kind } from './kinds.ts';
 
 /** How a pass is doing. `removed`: rows by kind. */
@@ -42,13 +42,14 @@ export async function removeDue(
 ): Promise<void> {
   let batchMs = MAX_BATCH_MS;
   for (const { kind, bound } of due) {
+    let from: Place | undefined;
     for (let more = true; more && !stopping.aborted; ) {
       const startedAt = clock.monotonic();
       const batch = makeBatch(() => clock.monotonic(), batchMs);
-      const removed = await kind.remove(bound, batch);
+      const removed = await kind.remove(bound, batch, from);
       batchMs = nextBatchMs(batchMs, batch.elapsedMs());
       told(kind.name, removed.rows);
-      ({ more } = removed);
+      ({ more, next: from } = removed);
       const tookMs = clock.monotonic() - startedAt;
       if (more) await pause(clock, Math.min(Math.max(tookMs * SHARE_FOR_OTHERS, MIN_PAUSE_MS), MAX_PAUSE_MS), stopping);
     }

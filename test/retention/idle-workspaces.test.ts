@@ -1,6 +1,7 @@
 // Workspaces of sessions that nobody uses are emptied, and the next run is not blamed for it.
 import { expect, test } from 'vitest';
 import { makeEmptyIdle } from '../../src/retention/idle-workspaces.ts';
+import { makeBatch, START } from '../../src/store/retention/batch.ts';
 import { artifactHouse } from '../support/files/artifact-house.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
@@ -31,8 +32,8 @@ test('an idle workspace is emptied; files of runs stay, and the next run has onl
   const run = await house.finished({ 'tide.txt': 'high', 'moon.txt': 'full' });
   house.clock.advance(9 * DAY);
   expect(await house.store.retention.countIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, bytes: 8 });
-  expect(await house.emptyIdle(house.clock.now() - DAY)).toEqual({ rows: 1, more: true });
-  expect(await house.emptyIdle(house.clock.now() - DAY)).toEqual({ rows: 0, more: false });
+  expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, more: true });
+  expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 0, more: false });
   expect(await house.workspaces.isThere(run.sessionId)).toBe(false);
   expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isRemoved: false });
   expect((await house.artifactsOf(run)).files).toHaveLength(2);
@@ -42,14 +43,31 @@ test('an idle workspace is emptied; files of runs stay, and the next run has onl
   expect((await house.exportOf(next)).files).toMatchObject([{ path: '/sun.txt' }]);
 });
 
+test('sessions that are kept are passed, some at a time', async () => {
+  const house = await idleHouse();
+  for (let no = 0; no < 3; no += 1) await house.begin();
+  const run = await house.finished({ 'tide.txt': 'high' });
+  house.clock.advance(9 * DAY);
+  const before = house.clock.now() - DAY;
+  let from = START;
+  for (let commit = 0; commit < 3; commit += 1) {
+    let rooms = 1;
+    const taken = await house.store.retention.takeIdle(before, { room: () => rooms-- }, from);
+    expect(taken).toMatchObject({ session: undefined, more: true });
+    from = taken.next;
+  }
+  const { session } = await house.store.retention.takeIdle(before, { room: () => 1 }, from);
+  expect(session?.id).toBe(run.sessionId);
+});
+
 test('a session with a run in progress, or used since, keeps its files', async () => {
   const house = await idleHouse();
   const run = await house.finished({ 'tide.txt': 'high' });
   const before = house.clock.now() - 1;
   house.clock.advance(DAY);
   await house.begin(run.sessionId);
-  expect(await house.emptyIdle(house.clock.now() + 1)).toEqual({ rows: 0, more: false });
-  expect(await house.emptyIdle(before)).toEqual({ rows: 0, more: false });
+  expect(await house.emptyIdle(house.clock.now() + 1)).toMatchObject({ rows: 0, more: false });
+  expect(await house.emptyIdle(before)).toMatchObject({ rows: 0, more: false });
   expect(await house.workspaces.isThere(run.sessionId)).toBe(true);
 });
 
@@ -57,11 +75,15 @@ test('what a kill interrupts is finished by the next pass', async () => {
   const house = await idleHouse();
   const run = await house.finished({ 'tide.txt': 'high' });
   const at = house.clock.now() + 1;
-  await house.store.retention.takeIdle(at);
+  await house.store.retention.takeIdle(
+    at,
+    makeBatch(() => 0),
+    START,
+  );
   house.workspaces.retire(run.sessionId);
   house.clock.advance(DAY);
-  expect(await house.emptyIdle(at)).toEqual({ rows: 0, more: true });
+  expect(await house.emptyIdle(at)).toMatchObject({ rows: 0, more: true });
   expect((await house.exportOf(run)).files).toEqual([]);
   expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).not.toBe(null);
-  expect(await house.emptyIdle(at)).toEqual({ rows: 0, more: false });
+  expect(await house.emptyIdle(at)).toMatchObject({ rows: 0, more: false });
 });

@@ -1,8 +1,10 @@
 // A pass over what is old: how much one commit takes follows from how long the last ones took.
 import { expect, test } from 'vitest';
 import { removeDue } from '../../src/retention/pass.ts';
-import type { Batch } from '../../src/store/retention/batch.ts';
+import type { Batch, Place } from '../../src/store/retention/batch.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
+
+const NO_TIMER = { cancel: () => undefined };
 
 /** Removes in commits that wait so long, and take this long to be written. Returns how many portions each had. */
 async function portionsOf(commitsMs: readonly number[], waitMs = 0): Promise<number[]> {
@@ -39,4 +41,16 @@ test('slow commits make the next ones smaller, down to half a millisecond, and f
 
 test('what is slow is the commit, not the turns that others have before it', async () => {
   expect(await portionsOf([1, 1], 500)).toEqual([12, 12]);
+});
+
+test('a commit continues where the one before it ended, and each kind begins anew', async () => {
+  const from: (Place | undefined)[] = [];
+  const remove = async (_bound: number, _batch: Batch, place?: Place) => {
+    from.push(place);
+    return { rows: 0, more: place === undefined, next: { at: 7, key: from.length } };
+  };
+  const due = ['one', 'two'].map((name) => ({ kind: { name, remove }, bound: 0 }));
+  const clock = { ...fakeClock(), after: (_ms: number, done: () => void) => (setImmediate(done), NO_TIMER) };
+  await removeDue(due, { clock, stopping: new AbortController().signal, told: () => undefined });
+  expect(from).toEqual([undefined, { at: 7, key: 1 }, undefined, { at: 7, key: 3 }]);
 });

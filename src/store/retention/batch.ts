@@ -11,10 +11,20 @@ export interface TimedBatch extends Batch {
   elapsedMs(): number;
 }
 
-/** What a commit has removed, and whether more may be left. */
+/** A row in an index by age: how old it is, and its key. */
+export interface Place {
+  readonly at: number;
+  readonly key: number;
+}
+
+/** Before all rows. */
+export const START: Place = { at: 0, key: 0 };
+
+/** What a commit has removed, and whether more may be left. `next`: behind what it has passed, where some of that stays. */
 export interface Removed {
   readonly rows: number;
   readonly more: boolean;
+  readonly next?: Place;
 }
 
 /** Milliseconds of statements in one commit at most; writing and syncing the log comes on top. */

@@ -3,7 +3,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
-import type { Batch } from './batch.ts';
+import { type Batch, LARGE, type Place, START } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 
 export interface IdleSession {
@@ -13,6 +13,16 @@ export interface IdleSession {
   readonly removedAt: number | null;
 }
 
+interface Candidate extends Omit<IdleSession, 'seq'>, Place {
+  readonly rests: number;
+}
+
+export interface Taken {
+  readonly session: IdleSession | undefined;
+  readonly more: boolean;
+  readonly next: Place;
+}
+
 /** Nothing may be under way there: runs, files that aren't known yet, archives, and pages that are made of it. */
 const AT_REST = `NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${IS_UNFINISHED})
   AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND artifact_status = 'pending' AND finished_at IS NOT NULL)
@@ -20,32 +30,30 @@ const AT_REST = `NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${
   AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = s.seq AND p.deleted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = s.seq)
   AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)`;
-const IDLE = `FROM sessions s WHERE s.deleted_at IS NULL
-    AND (s.workspace_checked_at IS NULL OR s.workspace_checked_at < s.updated_at) AND s.updated_at < ? AND ${AT_REST}
-  ORDER BY s.updated_at LIMIT ?`;
+/** Those that aren't at rest are among them: pages may keep thousands, which no statement may have to pass at once. */
+const UNUSED = `FROM sessions s WHERE s.deleted_at IS NULL
+    AND (s.workspace_checked_at IS NULL OR s.workspace_checked_at < s.updated_at)
+    AND s.updated_at >= ? AND s.updated_at < ? AND (s.updated_at, s.seq) > (?, ?)
+  ORDER BY s.updated_at, s.seq LIMIT ?`;
+const CANDIDATES = `SELECT s.seq AS key, s.id, s.workspace_removed_at AS removedAt, s.updated_at AS at, ${AT_REST} AS rests
+  ${UNUSED}`;
 const IS_AT_REST = `SELECT 1 FROM sessions s WHERE s.seq = ? AND s.deleted_at IS NULL AND ${AT_REST}`;
 
 /** The verbs. */
 export function makeIdleWorkspaces({ read, write }: Database) {
   return {
     countIdle: read(function* (tx: Reader, before: number): Step<Amount> {
-      const sql = `SELECT count(*) AS rows, coalesce(sum(size), 0) AS bytes FROM (
-        SELECT (SELECT total_size FROM workspace_exports e WHERE e.session_seq = s.seq) AS size ${IDLE})`;
-      const found = (yield* tx.get<{ rows: number; bytes: number }>(sql, before, MAX_COUNTED))!;
-      return { ...found, isAtLeast: found.rows === MAX_COUNTED };
+      const sql = `SELECT count(*) AS looked, count(CASE WHEN rests THEN 1 END) AS rows,
+          coalesce(sum(CASE WHEN rests THEN size END), 0) AS bytes
+        FROM (SELECT ${AT_REST} AS rests,
+          (SELECT total_size FROM workspace_exports e WHERE e.session_seq = s.seq) AS size ${UNUSED})`;
+      const values = [START.at, before, START.at, START.key, MAX_COUNTED];
+      const { looked, rows, bytes } = (yield* tx.get<Amount & { looked: number }>(sql, ...values))!;
+      return { rows, bytes, isAtLeast: looked === MAX_COUNTED };
     }),
 
-    /** The session that has been idle for longest, since before a moment. Whoever asks removes its files at once. */
-    takeIdle: write(function* (tx: Transaction, before: number): Step<IdleSession | undefined> {
-      const idle = yield* tx.get<IdleSession>(
-        `SELECT s.seq, s.id, s.workspace_removed_at AS removedAt ${IDLE}`,
-        before,
-        1,
-      );
-      if (idle !== undefined)
-        yield* tx.run('UPDATE sessions SET workspace_removed_at = ? WHERE seq = ?', tx.now, idle.seq);
-      return idle;
-    }, 'free'),
+    /** The session that has been idle for longest, from a place on. Whoever asks removes its files at once. */
+    takeIdle: write(takeIdleIn, 'free'),
 
     /**
      * Forgets the files of a workspace, so that no later run is said to have deleted them. Returns whether any are left. A run
@@ -85,4 +93,19 @@ export function makeIdleWorkspaces({ read, write }: Database) {
       return false;
     }, 'free'),
   };
+}
+
+function* takeIdleIn(tx: Transaction, before: number, batch: Batch, from: Place): Step<Taken> {
+  for (let next = from; ; ) {
+    const room = batch.room(LARGE);
+    if (room === 0) return { session: undefined, more: true, next };
+    const some = yield* tx.all<Candidate>(CANDIDATES, next.at, before, next.at, next.key, room);
+    const session = some.find(({ rests }) => rests === 1);
+    next = session ?? some.at(-1) ?? next;
+    if (session !== undefined) {
+      yield* tx.run('UPDATE sessions SET workspace_removed_at = ? WHERE seq = ?', tx.now, session.key);
+      return { session: { ...session, seq: session.key }, more: true, next };
+    }
+    if (some.length < room) return { session, more: false, next };
+  }
 }

@@ -1,5 +1,6 @@
 // What scheduled tasks leave behind goes by age: firings, deleted tasks, whole sessions.
 import { expect, test } from 'vitest';
+import type { Removed } from '../../../src/store/retention/batch.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 import { publishHouse, SITE } from '../../support/store/publishing.ts';
 import { aTask, fireNow, work } from '../../support/store/schedules.ts';
@@ -24,10 +25,33 @@ test('firings go by their age, except the last of a task', async () => {
   const { store, clock, fire, firings } = await taskHouse();
   for (let no = 0; no < 3; no += 1) await fire();
   expect(await store.retention.countFirings(clock.now())).toMatchObject({ rows: 2 });
-  expect(await store.retention.firings(clock.now() - 5 * DAY, always)).toEqual({ rows: 0, more: false });
-  expect(await store.retention.firings(clock.now(), always)).toEqual({ rows: 2, more: false });
+  expect(await store.retention.firings(clock.now() - 5 * DAY, always)).toMatchObject({ rows: 0, more: false });
+  expect(await store.retention.firings(clock.now(), always)).toMatchObject({ rows: 2, more: false });
   expect(await firings()).toBe(1);
-  expect(await store.retention.firings(clock.now(), always)).toEqual({ rows: 0, more: false });
+  expect(await store.retention.firings(clock.now(), always)).toMatchObject({ rows: 0, more: false });
+});
+
+test('last firings of many tasks are passed, some at a time, and nothing behind them is forgotten', async () => {
+  const house = await storeHouse();
+  const { store, clock, user } = house;
+  const fire = async (task: Awaited<ReturnType<typeof store.schedules.create>>) => {
+    await fireNow(house, task);
+    await work(house);
+  };
+  // All end in the same millisecond.
+  for (let no = 0; no < 9; no += 1) await fire(await store.schedules.create(aTask(user.seq)));
+  const last = await store.schedules.create(aTask(user.seq));
+  for (let no = 0; no < 3; no += 1) await fire(last);
+  clock.advance(DAY);
+  let removed: Removed = { rows: 0, more: true };
+  const rows: number[] = [];
+  while (removed.more) {
+    let rooms = 2;
+    removed = await store.retention.firings(clock.now(), { room: () => (rooms-- > 0 ? 4 : 0) }, removed.next);
+    rows.push(removed.rows);
+  }
+  expect(rows).toEqual([0, 2, 0]);
+  expect(house.rows('SELECT 1 FROM firings')).toHaveLength(10);
 });
 
 test('a deleted task goes with its last firing', async () => {
@@ -36,7 +60,7 @@ test('a deleted task goes with its last firing', async () => {
   await store.schedules.remove(task.id);
   await store.retention.firings(clock.now() - DAY - 1, always);
   expect(rows('SELECT 1 FROM scheduled_tasks')).toHaveLength(1);
-  expect(await store.retention.firings(clock.now() + 1, always)).toEqual({ rows: 1, more: false });
+  expect(await store.retention.firings(clock.now() + 1, always)).toMatchObject({ rows: 1, more: false });
   for (const table of ['scheduled_tasks', 'task_plans', 'firings', 'scheduled_runs'])
     expect(rows(`SELECT 1 FROM ${table}`)).toEqual([]);
 });
@@ -54,7 +78,7 @@ test('sessions of a task are deleted by their age, unless a page is made of them
   await pages.publish(shown.run);
   const before = clock.now() - DAY;
   expect(await store.retention.countScheduledSessions(before)).toMatchObject({ rows: 1 });
-  expect(await store.retention.scheduledSessions(before, always)).toEqual({ rows: 1, more: false });
+  expect(await store.retention.scheduledSessions(before, always)).toMatchObject({ rows: 1, more: false });
   const deleted = rows<{ seq: number }>('SELECT seq FROM sessions WHERE deleted_at IS NOT NULL');
   expect(deleted).toEqual([{ seq: old.run.sessionSeq }]);
   expect(committed.at(-1)).toMatchObject({ type: 'session.deleted', sessionSeq: old.run.sessionSeq });

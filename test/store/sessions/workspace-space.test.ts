@@ -1,5 +1,6 @@
 // The space of workspaces is known per user at any moment, and nobody over the quota gets a new run.
 import { expect, test } from 'vitest';
+import { START } from '../../../src/store/retention/batch.ts';
 import { ledgerFaults } from '../../support/store/ledger-faults.ts';
 import { aTask, fireDue, fireNow, LIMITS, work } from '../../support/store/schedules.ts';
 import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
@@ -52,7 +53,7 @@ test('an idle workspace takes nothing once it is emptied, also when that is inte
   await store.artifacts.finishArtifacts(run.seq, { key: 'x', size: 1 });
   await store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'y', size: 1 });
   clock.advance(MINUTE);
-  const idle = (await store.retention.takeIdle(clock.now()))!;
+  const idle = (await store.retention.takeIdle(clock.now(), { room: () => 9 }, START)).session!;
   let rooms = 1;
   expect(await store.retention.forgetWorkspace(idle, true, { room: () => rooms-- })).toBe(true);
   expect(await used()).toBe(20);

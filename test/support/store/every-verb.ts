@@ -580,7 +580,7 @@ async function callRetention({ store, clock }: StoreHouse): Promise<void> {
   });
   await retention.auditEntries(clock.now(), batch(), () => 'seal');
   await retention.countIdle(clock.now());
-  const idle = await retention.takeIdle(clock.now());
+  const idle = (await retention.takeIdle(clock.now(), batch(), { at: 0, key: 0 })).session;
   if (idle !== undefined) await retention.forgetWorkspace(idle, true, { room: () => 9 });
   await retention.countArchives(clock.now());
   await retention.archives(clock.now(), batch());
