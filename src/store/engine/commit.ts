@@ -2,7 +2,7 @@
 import type Connection from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
-import { type Journal, openJournal } from './journal.ts';
+import { type StreamSeqs, writeEvents } from './journal.ts';
 import { carryOut, type Statements } from './sqlite.ts';
 import { type Step, StepTransaction, type Transaction } from './statement.ts';
 import { faultKindOf } from './storage-fault.ts';
@@ -11,6 +11,7 @@ export interface Engine {
   readonly writer: Connection.Database;
   readonly statements: Statements;
   readonly clock: Clock;
+  readonly streamSeqs: StreamSeqs;
 }
 
 /** `keep`: a full disk refuses it. `free`: it frees space, or ends what uses more, so it may use the reserve. */
@@ -30,49 +31,78 @@ export type Commit =
   | { readonly ok: true; readonly events: readonly JournalEvent[]; readonly settle: () => void }
   | { readonly ok: false; readonly error: unknown };
 
-/** Runs the verbs in one transaction that the caller has begun. */
+/**
+ * Runs the verbs in one transaction that the caller has begun. Most of them succeed, so a savepoint for each would be wasted: when
+ * one throws, they are all undone and run again, each within a savepoint of its own.
+ */
 export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Commit {
   const { writer, statements } = engine;
-  const journal = openJournal(statements);
-  const settled: (() => void)[] = [];
   try {
-    for (const pending of batch) settled.push(runVerb(engine, pending, { journal, isAlone: batch.length === 1 }));
+    if (batch.length > 1) statements('SAVEPOINT batch').run();
+    const { events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
     // A lone verb that threw has ended it.
     if (writer.inTransaction) statements('COMMIT').run();
+    return { ok: true, events, settle: () => settled.forEach((settle) => settle()) };
   } catch (error) {
     // The batch was rolled back, so all its verbs fail, including those that had succeeded.
     if (writer.inTransaction) statements('ROLLBACK').run();
+    engine.streamSeqs.forget();
     return { ok: false, error };
   }
-  return {
-    ok: true,
-    events: journal.events,
-    settle: () => {
-      for (const settle of settled) settle();
-    },
-  };
 }
 
-interface Place {
-  readonly journal: Journal;
-  /** Whether the transaction has no other verb, so that it can be rolled back entirely. */
-  readonly isAlone: boolean;
+/** What the verbs of a batch did. */
+interface Done {
+  readonly events: readonly JournalEvent[];
+  readonly settled: readonly (() => void)[];
 }
 
-function runVerb(engine: Engine, { verb, resolve, reject }: PendingVerb, { journal, isAlone }: Place): () => void {
-  const { writer, statements, clock } = engine;
-  if (!isAlone) statements('SAVEPOINT verb').run();
-  try {
-    const tx = new StepTransaction(clock.now());
-    const result = carryOut(statements, verb(tx));
-    journal.write(tx.emitted, tx.now);
-    if (!isAlone) statements('RELEASE verb').run();
-    return () => resolve(result);
-  } catch (error) {
-    // When the disk refuses one verb, the whole commit fails: later verbs may depend on what was lost.
-    if (!writer.inTransaction || faultKindOf(error) !== undefined) throw error;
-    for (const sql of isAlone ? ['ROLLBACK'] : ['ROLLBACK TO verb', 'RELEASE verb']) statements(sql).run();
-    journal.forget();
-    return () => reject(error);
+/** Returns undefined when a verb threw that isn't alone: then nothing of the batch is left. */
+function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | undefined {
+  const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
+  for (const { verb, resolve, reject } of batch) {
+    try {
+      const result = runVerb(engine, verb, events);
+      settled.push(() => resolve(result));
+    } catch (error) {
+      undo(engine, error, batch.length > 1 ? 'ROLLBACK TO batch' : 'ROLLBACK');
+      return batch.length > 1 ? undefined : { events: [], settled: [() => reject(error)] };
+    }
   }
+  return { events, settled };
+}
+
+function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
+  const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
+  for (const { verb, resolve, reject } of batch) {
+    engine.statements('SAVEPOINT verb').run();
+    try {
+      const result = runVerb(engine, verb, events);
+      settled.push(() => resolve(result));
+    } catch (error) {
+      undo(engine, error, 'ROLLBACK TO verb');
+      settled.push(() => reject(error));
+    }
+    engine.statements('RELEASE verb').run();
+  }
+  return { events, settled };
+}
+
+/** Adds the verb's events when it has succeeded. */
+function runVerb(
+  { statements, clock, streamSeqs }: Engine,
+  verb: PendingVerb['verb'],
+  events: JournalEvent[],
+): unknown {
+  const tx = new StepTransaction(clock.now());
+  const result = carryOut(statements, verb(tx));
+  for (const event of writeEvents(statements, streamSeqs, tx)) events.push(event);
+  return result;
+}
+
+/** Undoes what a verb did that threw. When it was the disk, the whole commit fails: later verbs may depend on what was lost. */
+function undo({ writer, statements, streamSeqs }: Engine, error: unknown, rollback: string): void {
+  if (!writer.inTransaction || faultKindOf(error) !== undefined) throw error;
+  statements(rollback).run();
+  streamSeqs.forget();
 }

@@ -5,6 +5,7 @@ import { makeCheckpoints } from './checkpoints.ts';
 import { openFile } from './connection.ts';
 import type { VerbKind } from './commit.ts';
 import { type CommitWatch, makeGroupCommit } from './group-commit.ts';
+import { makeStreamSeqs } from './journal.ts';
 import { makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
 import { NO_RESERVE, type Reserve } from './reserve.ts';
 import { cacheStatements, carryOut } from './sqlite.ts';
@@ -22,6 +23,7 @@ export interface Database {
   /**
    * Makes a verb from a generator. A call resolves after its commit is on disk. It rejects, without affecting other verbs,
    * when the generator throws, and with `unavailable` when the disk refuses or another process locks the file for too long.
+   * The generator may be run twice, when another verb of its commit throws: only its transaction may have effects.
    */
   write<Args extends readonly unknown[], Result>(
     verb: (tx: Transaction, ...args: Args) => Step<Result>,
@@ -74,6 +76,7 @@ export function openDatabase(
     writer,
     statements,
     clock,
+    streamSeqs: makeStreamSeqs(statements),
     health,
     reserve,
     committed: (events) => {

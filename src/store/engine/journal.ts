@@ -1,14 +1,13 @@
-// The journal of one commit: the events of each verb in one insert, numbered within their runs.
+// The journal: the events of each verb in one insert, numbered within their runs.
 import type { JournalEvent } from '../../domain/journal-event.ts';
 import type { Statements } from './sqlite.ts';
-import type { Emitted, Value } from './statement.ts';
+import type { StepTransaction, Value } from './statement.ts';
 
-export interface Journal {
-  /** The events of the verbs that succeeded, in order. */
-  readonly events: readonly JournalEvent[];
-  /** Writes the events that a verb has emitted, as its last step. */
-  write(emitted: readonly Emitted[], now: number): void;
-  /** Numbered events may have been rolled back: the next numbers are read from the table. */
+/** The number of the last event of each run that had one lately, so that the table needn't be asked for the next. */
+export interface StreamSeqs {
+  /** Takes the next number of a run. */
+  next(runSeq: number): number;
+  /** Numbers that were taken may have been rolled back: the next ones are read from the table. */
   forget(): void;
 }
 
@@ -21,41 +20,55 @@ const INSERTS = Array.from(
   VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
 );
 
-export function openJournal(statements: Statements): Journal {
-  const events: JournalEvent[] = [];
-  /** The last `stream_seq` of each run with an event among them: saves asking the table again for the next. */
-  const lastStreamSeqs = new Map<number, number>();
+/** Runs whose number is remembered: more than can execute at once. */
+const MAX_RUNS = 4_096;
 
-  function nextStreamSeq(runSeq: number): number {
-    const last =
-      lastStreamSeqs.get(runSeq) ??
-      (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq ??
-      0;
-    lastStreamSeqs.set(runSeq, last + 1);
-    return last + 1;
-  }
-
-  function insert(emitted: readonly Emitted[], now: number, written: JournalEvent[]): void {
-    const values: Value[] = [];
-    const streamSeqs = emitted.map(({ sessionSeq, runSeq, event }) => {
-      const streamSeq = runSeq === null ? null : nextStreamSeq(runSeq);
-      values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
-      return streamSeq;
-    });
-    const before = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid) - emitted.length;
-    for (const [at, { sessionSeq, runSeq, event }] of emitted.entries()) {
-      const streamSeq = streamSeqs[at] ?? null;
-      written.push({ ...event, id: before + 1 + at, sessionSeq, runSeq, streamSeq, createdAt: now });
-    }
-  }
-
+/** Makes them for the one connection that writes. */
+export function makeStreamSeqs(statements: Statements): StreamSeqs {
+  const last = new Map<number, number>();
+  const read = (runSeq: number) =>
+    (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq;
   return {
-    events,
-    write: (emitted, now) => {
-      const written: JournalEvent[] = [];
-      for (let at = 0; at < emitted.length; at += ROWS) insert(emitted.slice(at, at + ROWS), now, written);
-      events.push(...written);
+    next: (runSeq) => {
+      const next = (last.get(runSeq) ?? read(runSeq) ?? 0) + 1;
+      if (last.size >= MAX_RUNS && !last.has(runSeq)) last.clear();
+      last.set(runSeq, next);
+      return next;
     },
-    forget: () => lastStreamSeqs.clear(),
+    forget: () => last.clear(),
   };
+}
+
+/** Writes the events that a verb has emitted, as its last step. */
+export function writeEvents(
+  statements: Statements,
+  streamSeqs: StreamSeqs,
+  { emitted, now }: Emission,
+): JournalEvent[] {
+  const written: JournalEvent[] = [];
+  for (let at = 0; at < emitted.length; at += ROWS) {
+    insert(statements, streamSeqs, { emitted: emitted.slice(at, at + ROWS), now }, written);
+  }
+  return written;
+}
+
+/** What a verb has emitted, and its time. */
+type Emission = Pick<StepTransaction, 'emitted' | 'now'>;
+
+function insert(
+  statements: Statements,
+  streamSeqs: StreamSeqs,
+  { emitted, now }: Emission,
+  written: JournalEvent[],
+): void {
+  const values: Value[] = [];
+  const numbers = emitted.map(({ sessionSeq, runSeq, event }) => {
+    const streamSeq = runSeq === null ? null : streamSeqs.next(runSeq);
+    values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
+    return streamSeq;
+  });
+  const before = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid) - emitted.length;
+  for (const [at, { sessionSeq, runSeq, event }] of emitted.entries()) {
+    written.push({ ...event, id: before + 1 + at, sessionSeq, runSeq, streamSeq: numbers[at] ?? null, createdAt: now });
+  }
 }

@@ -33,6 +33,28 @@ test('a verb that throws rejects alone; the others of its commit are kept', asyn
   ]);
 });
 
+test('when a verb throws, the events of the others are in the journal once, numbered without a gap', async () => {
+  const house = await storeHouse();
+  const { seq, sessionSeq } = await house.accept();
+  const { database } = openTemporary(house.file);
+  const published: number[] = [];
+  database.onCommitted((events) => void published.push(...events.map(({ streamSeq }) => streamSeq!)));
+  const emit = (throws: boolean) =>
+    // oxlint-disable-next-line require-yield
+    database.write(function* (tx) {
+      tx.emit(sessionSeq, seq, { type: 'run.resumed', payload: { resumes: 0 } });
+      if (throws) throw new Error('changed my mind');
+    })();
+  const outcomes = await Promise.allSettled([emit(false), emit(true), emit(false)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  await expect(emit(true)).rejects.toThrow('changed my mind');
+  await emit(false);
+  // The first is that of the run's acceptance.
+  expect(published).toEqual([2, 3, 4]);
+  const stored = await database.read((tx) => tx.all('SELECT stream_seq AS n FROM events ORDER BY id'))();
+  expect(stored).toEqual([1, 2, 3, 4].map((n) => ({ n })));
+});
+
 test('a verb that throws alone in its commit leaves nothing behind, and the next one is kept', async () => {
   const { database } = openTemporary();
   const lone = database.write(function* (tx) {
