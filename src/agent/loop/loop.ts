@@ -22,6 +22,7 @@ import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, T
 import { readRecorded } from '../conversation/recorded-message.ts';
 import { type ResultSearch, searchResult } from '../result/result-search.ts';
 import { NOT_RUN } from '../result/structured-result.ts';
+import { recordSetup } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
@@ -105,6 +106,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);
   const contextParts = makeContextParts(call);
+  let setup: StepReply['setup'] = recordSetup(call.instructions, tools);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
     await compactor.makeRoom(turn.conversation);
     const messages = messagesOf(turn.conversation);
@@ -114,7 +116,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     compactor.learn(turn.conversation, asked.reply.usage);
     const { message, text, calls, usage } = asked.reply;
     const context = contextParts(messages, usage.inputTokens);
-    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context, timing };
+    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context, timing, setup };
+    setup = null;
     const committed = journal.commit({ t: 'step', reply });
     // After a text, `done` may follow at once: the main thread records both together, and if it can't, it stops the whole run.
     // Calls wait for the commit.

@@ -9,6 +9,7 @@ import type { EndpointKind } from '../../domain/capabilities/model.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
+import type { RunSetup } from '../../domain/sessions/run-setup.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
@@ -48,10 +49,12 @@ export interface StepReply {
   /** What it was asked with. */
   readonly context: ContextParts;
   readonly timing: CallTiming;
+  /** Besides the conversation; in the first reply of an attempt. */
+  readonly setup: RunSetup | null;
 }
 
 /** A step read back from the journal. */
-export type RecordedStep = Omit<StepReply, 'calls' | 'context' | 'timing'> & {
+export type RecordedStep = Omit<StepReply, 'calls' | 'context' | 'timing' | 'setup'> & {
   readonly calls: readonly RecordedCall[];
 };
 

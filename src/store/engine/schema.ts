@@ -30,6 +30,7 @@ import { budgets } from './migrations/023-budgets.ts';
 import { ages } from './migrations/024-ages.ts';
 import { diskSamples } from './migrations/025-disk-samples.ts';
 import { spaceOfUsers } from './migrations/026-space-of-users.ts';
+import { setupsOfRuns } from './migrations/027-setups-of-runs.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -59,6 +60,7 @@ const MIGRATIONS: readonly string[] = [
   ages,
   diskSamples,
   spaceOfUsers,
+  setupsOfRuns,
 ];
 
 /** The schema version this code writes. */

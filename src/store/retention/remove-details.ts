@@ -1,7 +1,8 @@
-// Removes what runs did on the way to their answer: tool calls with their results, and replies as their models gave them. What
-// was said stays, and so do the sums of what was used.
+// Removes what runs did on the way to their answer: tool calls with their results, replies as their models gave them, and what
+// these were asked with. What was said stays, and so do the sums of what was used.
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 import { type Batch, LARGE, type Removed } from './batch.ts';
 
 const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at IS NOT NULL AND details_removed_at IS NULL
@@ -11,6 +12,7 @@ const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at I
 const DETAILS = [
   'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?',
   "UPDATE steps SET message = 'null' WHERE run_seq = ? AND message <> 'null' LIMIT ?",
+  ...FORGET_SETUPS,
 ];
 
 /** The verb, which is called until nothing is left. */

@@ -5,12 +5,14 @@ import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { RunSetup } from '../../domain/sessions/run-setup.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type PricedModel, recordUsage } from './record-usage.ts';
+import { addSetup, SETUP_BY_HASH } from './run-setups.ts';
 import { KEEP_WORK } from './work-time.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
@@ -35,6 +37,8 @@ export interface NewStep {
   readonly usage: Usage;
   readonly context: ContextParts;
   readonly timing: CallTiming;
+  /** In the first reply of an attempt. */
+  readonly setup: RunSetup | null;
 }
 
 /** A model call of a sub-agent, or for a summary, to record. */
@@ -127,10 +131,10 @@ export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
 
 function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = step.usage;
-  yield* tx.run(
+  const kept = yield* tx.get<{ setup: number | null }>(
     `INSERT INTO steps (run_seq, step, attempt, kind, message, text, input_tokens, output_tokens, cache_read_tokens,
-       cache_write_tokens, system_tokens, history_tokens, tools_tokens, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cache_write_tokens, system_tokens, history_tokens, tools_tokens, created_at, setup)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${SETUP_BY_HASH}) RETURNING setup`,
     fence.runSeq,
     step.step,
     fence.attempt,
@@ -145,7 +149,9 @@ function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
     step.context.history,
     step.context.tools,
     tx.now,
+    step.setup?.sha256 ?? null,
   );
+  if (step.setup !== null && kept?.setup === null) yield* addSetup(tx, step.setup, fence.runSeq, step.step);
   for (const [position, call] of step.calls.entries()) {
     yield* tx.run(
       `INSERT INTO tool_calls (run_seq, step, position, tool_use_id, name, input, state, created_at)

@@ -2,6 +2,7 @@
 // that was discarded. The sums for usage stay (§4.8 rule 7).
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 
 /** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
 interface Erasure {
@@ -22,6 +23,7 @@ const TEXTS_OF_RUN: readonly Erasure[] = [
     sql: "UPDATE steps SET message = 'null', text = '' WHERE run_seq = ? AND (message <> 'null' OR text <> '') LIMIT ?",
     weight: LARGE,
   },
+  ...FORGET_SETUPS.map((sql) => ({ sql, weight: LARGE })),
   {
     sql: "UPDATE messages SET content = '[]', text_preview = '' WHERE run_seq = ? AND content <> '[]' LIMIT ?",
     weight: LARGE,

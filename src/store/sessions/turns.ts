@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
 /** A recorded tool call. `running`: it had begun and has no recorded result. */
@@ -32,11 +33,15 @@ export interface StoredTurn {
   readonly steps: readonly StoredStep[];
 }
 
-/** A turn, and the schema that its result had to fit; null without one. */
+/** A turn, the schema that its result had to fit (null without one), and what its model was asked with. */
 export interface WholeTurn {
   readonly turn: StoredTurn;
   readonly outputSchema: JsonObject | null;
+  /** What its model was asked with, from which step on; the first 16. */
+  readonly setups: readonly StoredSetup[];
 }
+
+const MAX_SETUPS = 16;
 
 /** Turns are read in pages that double in size, starting with this many, newest first, until the budget is spent. */
 const FIRST_PAGE = 8;
@@ -77,7 +82,8 @@ export function makeTurns({ read }: Database) {
       const sql = 'SELECT output_schema AS schema FROM runs WHERE seq = ?';
       const { schema } = (yield* tx.get<{ schema: string | null }>(sql, runSeq))!;
       const outputSchema = schema === null ? null : (JSON.parse(schema) as JsonObject);
-      return { turn: yield* readTurn(tx, runSeq, true), outputSchema };
+      const setups = yield* readSetups(tx, runSeq, MAX_SETUPS);
+      return { turn: yield* readTurn(tx, runSeq, true), outputSchema, setups };
     }),
 
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */

@@ -172,6 +172,7 @@ export function aStep(over: Partial<NewStep> = {}): NewStep {
     usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 },
     context: { system: 3, history: 5, tools: 2 },
     timing: TIMING,
+    setup: null,
     ...over,
   };
 }

@@ -1,0 +1,26 @@
+// Records what a run's model is asked with, so that its requests can be made again.
+import { createHash } from 'node:crypto';
+import { firstBytes } from '../../domain/excerpt.ts';
+import type { RunSetup, ToolDefinition } from '../../domain/sessions/run-setup.ts';
+import type { Tool } from '../tools/tool.ts';
+
+/** Of the instructions, and of all tools together. A definition that has no room is left out whole, but for its name. */
+const MAX_BYTES = 131_072;
+const MAX_NAME_BYTES = 100;
+const MAX_NAMES = 500;
+
+/** The same instructions and tools give the same text. */
+export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
+  const recorded: string[] = [];
+  const omitted: string[] = [];
+  let left = MAX_BYTES;
+  for (const { name, description, inputSchema: schema } of tools) {
+    const definition = JSON.stringify({ name, description, schema } satisfies ToolDefinition);
+    left -= Buffer.byteLength(definition);
+    if (left >= 0) recorded.push(definition);
+    else if (omitted.length < MAX_NAMES) omitted.push(firstBytes(name, MAX_NAME_BYTES));
+  }
+  const system = JSON.stringify(firstBytes(instructions, MAX_BYTES));
+  const text = `{"system":${system},"tools":[${recorded.join(',')}],"omitted":${JSON.stringify(omitted)}}`;
+  return { sha256: createHash('sha256').update(text).digest('hex'), text };
+}
