@@ -4,6 +4,7 @@ import { makeRedactor } from './redact.ts';
 export type Blot = (text: string) => string;
 
 const REMOVED = '[removed]';
+const CREDENTIAL = '[credential]';
 
 /** Names whose values are secret. */
 const SECRET_NAME =
@@ -45,8 +46,25 @@ const FORMS: readonly RegExp[] = [
   ),
 ];
 
-/** Makes the blot for some known secrets, which are found in every encoding of decision 32. */
-export function makeBlot(secrets: readonly string[]): Blot {
+/** What a secret is made of that can be one of many. */
+const WORD = /[\w.~+/=-]{8,}/g;
+const ENDS: ReadonlySet<string> = new Set('.=/');
+
+/**
+ * Makes the blot for some known secrets, which are found in every encoding of decision 32, and for any number of others, which
+ * are found as whole words.
+ */
+export function makeBlot(secrets: readonly string[], words: ReadonlySet<string> = new Set()): Blot {
   const redact = makeRedactor(secrets);
-  return (text) => FORMS.reduce((left, form) => left.replace(form, `$1${REMOVED}`), redact(text).text);
+  const withoutWords = (text: string) =>
+    words.size === 0 ? text : text.replace(WORD, (word) => (hasSecret(word, words) ? CREDENTIAL : word));
+  return (text) => FORMS.reduce((left, form) => left.replace(form, `$1${REMOVED}`), withoutWords(redact(text).text));
+}
+
+/** The word itself, without the dot of a sentence, or what follows a sign of equality in it. */
+function hasSecret(word: string, words: ReadonlySet<string>): boolean {
+  let end = word.length;
+  while (end > 0 && ENDS.has(word[end - 1]!)) end -= 1;
+  const from = word.indexOf('=') + 1;
+  return [word, word.slice(0, end), word.slice(from), word.slice(from, end)].some((part) => words.has(part));
 }

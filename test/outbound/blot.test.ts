@@ -27,11 +27,21 @@ test.each(['"input_tokens": 12', '{"max_tokens":null}', 'tokens of the tide'])('
   expect(blot(text)).toBe(text);
 });
 
+test.each([
+  ['It is tok_of-another/1.', 'It is [credential]'],
+  ['X-Key=tok_of-another/1; next', '[credential]; next'],
+  ['{"a":"tok_of-another/1"}', '{"a":"[credential]"}'],
+  ['tok_of-another/12', 'tok_of-another/12'],
+])('among any number of others, as a word: %s', (text, blotted) => {
+  expect(makeBlot([], new Set(['tok_of-another/1']))(text)).toBe(blotted);
+});
+
 // A pattern that reads on to the end from every start would take minutes.
-test.each(['?', '&', 'token', '-eyJ', 'eyJaaaaaaaa', '://', 'bearer ', 'key-', '-----BEGIN ', '/files/a.'])(
+test.each(['?', '&', 'token', '...x', '-eyJ', 'eyJaaaaaaaa', '://', 'bearer ', 'key-', '-----BEGIN ', '/files/a.'])(
   'many times %j take a moment',
   (piece) => {
     const text = piece.repeat(Math.ceil(200_000 / piece.length));
     expect(blot(text)).not.toBe('');
+    expect(makeBlot([], new Set(['other']))(text)).not.toBe('');
   },
 );

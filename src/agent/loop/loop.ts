@@ -116,7 +116,17 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     compactor.learn(turn.conversation, asked.reply.usage);
     const { message, text, calls, usage } = asked.reply;
     const context = contextParts(messages, usage.inputTokens);
-    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context, timing, setup };
+    const reply: StepReply = {
+      step: number,
+      kind: brief.model.kind,
+      message,
+      text,
+      calls,
+      usage,
+      context,
+      timing,
+      setup,
+    };
     setup = null;
     const committed = journal.commit({ t: 'step', reply });
     // After a text, `done` may follow at once: the main thread records both together, and if it can't, it stops the whole run.

@@ -16,9 +16,11 @@ export function recordSetup(instructions: string, tools: readonly Tool[]): RunSe
   let left = MAX_BYTES;
   for (const { name, description, inputSchema: schema } of tools) {
     const definition = JSON.stringify({ name, description, schema } satisfies ToolDefinition);
-    left -= Buffer.byteLength(definition);
-    if (left >= 0) recorded.push(definition);
-    else if (omitted.length < MAX_NAMES) omitted.push(firstBytes(name, MAX_NAME_BYTES));
+    const bytes = Buffer.byteLength(definition);
+    if (bytes <= left) {
+      recorded.push(definition);
+      left -= bytes;
+    } else if (omitted.length < MAX_NAMES) omitted.push(firstBytes(name, MAX_NAME_BYTES));
   }
   const system = JSON.stringify(firstBytes(instructions, MAX_BYTES));
   const text = `{"system":${system},"tools":[${recorded.join(',')}],"omitted":${JSON.stringify(omitted)}}`;

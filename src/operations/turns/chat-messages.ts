@@ -13,10 +13,12 @@ export interface ChatCall {
   readonly input: string;
 }
 
-/** What the user said. Attachments are lines that name them. */
+/** What the user said. Attachments are lines that name them, with their hashes. */
 export function userMessageOf({ user, attachments }: StoredTurn): ChatMessage {
   const texts = user.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  const files = attachments.map(({ name, mimeType, size }) => `[attached: ${name}, ${mimeType}, ${size} bytes]`);
+  const files = attachments.map(
+    ({ name, mimeType, size, sha256 }) => `[attached: ${name}, ${mimeType}, ${size} bytes, sha256 ${sha256}]`,
+  );
   return { role: 'user', content: [...texts, ...files].join('\n') };
 }
 

@@ -1,36 +1,47 @@
-// What the model was asked in a run, to ask it again elsewhere: its conversation, tools and schema, without secrets.
+// What the model was asked in a run, to ask it again elsewhere: its conversation with its files, what it was asked with,
+// and the schema, without secrets.
 import { TOOLS } from '../../agent/tools/all-tools.ts';
-import type { ExecutedTool } from '../../agent/tools/tool.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { makePause, type Pause } from '../../domain/pauses.ts';
+import type { SetupText, ToolDefinition } from '../../domain/sessions/run-setup.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Equip } from '../../execution/brief/equip.ts';
 import { type Blot, makeBlot } from '../../outbound/blot.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { StoredSetup } from '../../store/runs/run-setups.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
 import { type ChatMessage, stepMessagesOf, userMessageOf } from './chat-messages.ts';
 import { explain, type Explanation, type ExplainParts } from './explain.ts';
-import { heldSecrets, type HeldSecretParts } from './held-secrets.ts';
+import { type ExportedFile, type FileParts, filesOf } from './exported-files.ts';
+import { heldSecrets, type HeldSecretParts, secretsOfEverybody } from './held-secrets.ts';
 
-export interface ExportParts extends ExplainParts, Omit<HeldSecretParts, 'store' | 'catalog'> {
-  readonly store: Pick<Store, 'runs' | 'turns' | 'connections' | 'webhooks'>;
+export interface ExportParts
+  extends ExplainParts,
+    Omit<HeldSecretParts, 'store' | 'catalog'>,
+    Pick<FileParts, 'blobs'> {
+  readonly store: Pick<Store, 'runs' | 'turns' | 'connections' | 'webhooks' | 'documents'>;
   /** What a run would get today. */
   equip(run: Parameters<Equip>[0]): ReturnType<Equip>;
   catalog(): Pick<Catalog, 'endpoints' | 'models'>;
 }
 
+/** What a run's model was asked with from a step on. `isRecorded`: otherwise it is what the agent would get today. */
+export interface ExportedSetup extends SetupText {
+  readonly step: number;
+  readonly isRecorded: boolean;
+}
+
 /** A run with what its model was asked. All texts are without secrets. */
 export interface RunExport extends Explanation {
-  /** Today's; null when the agent is gone. */
-  readonly instructions: string | null;
-  /** The built-in tools that it would get today. */
-  readonly tools: readonly Pick<ExecutedTool, 'name' | 'description' | 'inputSchema'>[];
+  /** In order; none when nothing was recorded and the agent is gone. */
+  readonly setups: readonly ExportedSetup[];
   readonly outputSchema: JsonObject | null;
   /** Null when it is gone. */
   readonly model: { readonly name: string; readonly endpoint: string; readonly kind: string } | null;
   readonly conversation: readonly ChatMessage[];
+  readonly files: readonly ExportedFile[];
   /** Each step of the run, and how many messages of the conversation its request had. */
   readonly requests: readonly { readonly step: number; readonly messages: number }[];
   /** Whether turns before those of the conversation are left out. */
@@ -50,9 +61,9 @@ export function makeExportRun(parts: ExportParts) {
     const left = MAX_BYTES - own;
     const budget = { characters: left, bytes: left, documentBytes: 0 };
     const earlier = await store.turns.listBefore(run.sessionSeq, run.seq, budget);
-    const { turn, outputSchema } = await store.turns.getWhole(run.seq);
-    const blot = makeBlot(await heldSecrets(parts, run.userSeq));
+    const { turn, outputSchema, setups } = await store.turns.getWhole(run.seq);
     const pause = makePause(clock);
+    const blot = makeBlot(await heldSecrets(parts, run.userSeq), await secretsOfEverybody(parts, pause));
     const messages = earlier.turns.flatMap((one) => [userMessageOf(one), ...one.steps.flatMap(stepMessagesOf)]);
     messages.push(userMessageOf(turn));
     const steps = turn.steps.map((step) => {
@@ -65,21 +76,43 @@ export function makeExportRun(parts: ExportParts) {
     return {
       ...explained,
       run: { ...run, error },
-      ...(await outfitOf(parts, run, blot)),
+      setups: setups.length > 0 ? setupsOf(setups, blot) : await setupOfToday(parts, run, blot),
       outputSchema: blotted(outputSchema, blot) as JsonObject | null,
       model: modelOf(parts.catalog(), run.model),
       conversation: await withoutSecrets(messages, blot, pause),
+      files: await filesOf(parts, [...earlier.turns, turn], blot, pause),
       requests: steps,
       isCut: earlier.isCut,
     };
   };
 }
 
-async function outfitOf({ equip }: ExportParts, run: Parameters<Equip>[0], blot: Blot) {
+function setupsOf(stored: readonly StoredSetup[], blot: Blot): ExportedSetup[] {
+  const changes = stored.filter(({ seq }, at) => seq !== stored[at - 1]?.seq);
+  return changes.map(({ step, text }) => {
+    const { system, tools, omitted } = JSON.parse(text) as SetupText;
+    return {
+      step,
+      isRecorded: true,
+      system: blot(system),
+      tools: tools.map((tool) => toolWithout(tool, blot)),
+      omitted,
+    };
+  });
+}
+
+function toolWithout({ name, description, schema }: ToolDefinition, blot: Blot): ToolDefinition {
+  return { name, description: blot(description), schema: blotted(schema, blot) as JsonObject };
+}
+
+/** The built-in tools only: what servers offer is known when they are asked. */
+async function setupOfToday({ equip }: ExportParts, run: Parameters<Equip>[0], blot: Blot): Promise<ExportedSetup[]> {
   const equipped = await equip(run);
-  if (!equipped.ok) return { instructions: null, tools: [] };
-  const { instructions, tools } = equipped.outfit;
-  return { instructions: blot(instructions), tools: TOOLS.filter(({ name }) => tools.includes(name)) };
+  if (!equipped.ok) return [];
+  const { instructions, tools: names } = equipped.outfit;
+  const tools = TOOLS.filter(({ name }) => names.includes(name));
+  const definitions = tools.map(({ name, description, inputSchema: schema }) => ({ name, description, schema }));
+  return [{ step: 1, isRecorded: false, system: blot(instructions), tools: definitions, omitted: [] }];
 }
 
 function modelOf({ models, endpoints }: Pick<Catalog, 'models' | 'endpoints'>, name: string | null) {

@@ -95,6 +95,16 @@ function makeReads({ read }: Database) {
         ),
     ),
 
+    /** The sealed secrets of everybody's connections after one, in order. */
+    listSealed: read(
+      (tx: Reader, afterSeq: number, limit: number): Step<{ seq: number; id: string; sealed: Buffer }[]> =>
+        tx.all<{ seq: number; id: string; sealed: Buffer }>(
+          'SELECT seq, id, secret AS sealed FROM connections WHERE seq > ? AND secret IS NOT NULL ORDER BY seq LIMIT ?',
+          afterSeq,
+          limit,
+        ),
+    ),
+
     /** The sealed secret; null when there is none. */
     secretOf: read(function* (tx: Reader, id: string): Step<Buffer | null> {
       return (

@@ -87,6 +87,12 @@ export function makeWebhooks(database: Database, planning: Planning) {
       ];
     }),
 
+    /** Those of everybody's webhooks after one, in order. */
+    listSealed: read(
+      (tx: Reader, afterId: number, limit: number): Step<SealedSecrets[]> =>
+        tx.all<SealedSecrets>(`${SEALED} AND id > ? ORDER BY id LIMIT ?`, afterId, limit),
+    ),
+
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {
       const row = yield* tx.get<RecordRow>(`${RECORDS} WHERE w.id = ? AND w.deleted_at IS NULL`, id);

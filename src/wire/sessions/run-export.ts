@@ -24,15 +24,45 @@ const chatMessage = named(
 );
 export type ChatMessageWire = Static<typeof chatMessage>;
 
-/** The request of a step is `system`, then the first `messages` of `conversation`. */
+/** The request of a step is its setup, then the first `messages` of `conversation`. `setup` is a place in `setups`. */
 const request = object({
   step: count,
   messages: count,
+  setup: nullable(count),
   model: nullable(string),
   input_tokens: nullable(count),
   output_tokens: nullable(count),
   first_token_ms: nullable(count),
 });
+
+/** `recorded`: as the model got it; otherwise as it would be today. `tools_left_out`: names. */
+const setup = object({
+  from_step: count,
+  recorded: boolean,
+  system: string,
+  tools: array(
+    object({
+      type: constant('function'),
+      function: object({ name: string, description: string, parameters: jsonObject }),
+    }),
+  ),
+  tools_left_out: array(string),
+});
+
+/** An attached file: `base64` of an image, `text` of a document, or why it has neither. */
+const file = named(
+  'ExportedFile',
+  object({
+    sha256: string,
+    mime_type: string,
+    size: count,
+    base64: optional(string),
+    text: optional(string),
+    characters: optional(count),
+    left_out: optional(string),
+  }),
+);
+export type ExportedFileWire = Static<typeof file>;
 
 /** `readme` says what of it is exact. */
 export const runExport = named(
@@ -44,17 +74,12 @@ export const runExport = named(
     run,
     complete: boolean,
     model: nullable(object({ name: string, endpoint: string, kind: string })),
-    system: nullable(string),
-    tools: array(
-      object({
-        type: constant('function'),
-        function: object({ name: string, description: string, parameters: jsonObject }),
-      }),
-    ),
+    setups: array(setup),
     output_schema: nullable(jsonObject),
     older_left_out: boolean,
     requests: array(request),
     conversation: array(chatMessage),
+    files: array(file),
     timeline: array(span),
   }),
 );

@@ -5,8 +5,10 @@ import { expect, test } from 'vitest';
 import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
+import { notFound } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import type { Administrator } from '../../../src/domain/people/user.ts';
+import type { SetupText } from '../../../src/domain/sessions/run-setup.ts';
 import { secretContextOf } from '../../../src/domain/webhooks/webhook.ts';
 import { deriveFrom } from '../../../src/files/master-key.ts';
 import { makeSecretBox } from '../../../src/files/secret-box.ts';
@@ -28,7 +30,7 @@ const SECRETS = {
   houseWebhook: 'canary-house-webhook-7',
   apiKey: 'errand_abcd1234_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefg',
 };
-/** Of another user, whom no run of this one could have met. */
+/** Of another user, whose secret this one has learned. */
 const OF_ANOTHER = 'canary-of-another-8';
 const FILES = {
   'model.key': SECRETS.modelKey,
@@ -80,6 +82,12 @@ async function exporter() {
     looking: { run: async (_, id) => (await house.store.runs.find(id))! },
     secrets: box,
     places,
+    blobs: {
+      read: async (key) => {
+        if (key === 'gone.png') throw notFound('The blob');
+        return Buffer.from(`image of ${key}`);
+      },
+    },
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
     equip: async () => ({ ok: true, outfit }),
@@ -135,19 +143,95 @@ test('each step is asked with what came before its reply, and a later run is not
     older_left_out: false,
     output_schema: { type: 'object', title: 'Tide' },
     model: { name: 'scripted', endpoint: 'local', kind: 'openai' },
-    tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
+    setups: [
+      {
+        recorded: false,
+        tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
+      },
+    ],
   });
   expect(JSON.stringify(document)).not.toContain('Third.');
 });
 
-test('what the daemon holds of the installation and of the user is blotted; words of others are not searched for', async () => {
+test('what the daemon holds of the installation, of the user and of others is blotted', async () => {
   const scene = await exporter();
-  const { id } = await aRun(scene, `My token is ${SECRETS.connection}, theirs ${OF_ANOTHER}.`);
+  const { id } = await aRun(scene, `My token is ${SECRETS.connection}, theirs ${OF_ANOTHER}, or a=${OF_ANOTHER}.`);
   const document = await scene.exported(id);
   const text = JSON.stringify(document);
-  expect(Object.entries(SECRETS).filter(([, secret]) => text.includes(secret))).toEqual([]);
-  expect(text).toContain(OF_ANOTHER);
-  expect(document.system).toBe('Be exact with [credential].');
+  const secrets = [...Object.values(SECRETS), OF_ANOTHER];
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  expect(document.setups[0]?.system).toBe('Be exact with [credential].');
+});
+
+/** A run whose one reply was asked with this. */
+async function aRunWith(scene: Scene, setup: SetupText, changes: Parameters<Scene['accept']>[0] = {}) {
+  const run = await scene.accept(changes);
+  const [claimed] = await scene.claim();
+  const text = JSON.stringify(setup);
+  const fence = fenceOf(claimed!);
+  for (const step of [1, 2])
+    await scene.store.runs.recordStep(fence, aStep({ step, setup: step === 1 ? { sha256: text, text } : null }), FREE);
+  return run;
+}
+
+test('what was recorded of instructions and tools is exported as it was, without secrets', async () => {
+  const scene = await exporter();
+  const schema = { type: 'object', title: `of ${SECRETS.mcpFile}` };
+  const tools = [{ name: 'tide_look', description: `Looks with ${SECRETS.mcpFile}.`, schema }];
+  const { id } = await aRunWith(scene, { system: `Ask ${SECRETS.connection}.`, tools, omitted: ['tide_all'] });
+  const document = await scene.exported(id);
+  expect(document.setups).toEqual([
+    {
+      from_step: 1,
+      recorded: true,
+      system: 'Ask [credential].',
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'tide_look',
+            description: 'Looks with [credential].',
+            parameters: { type: 'object', title: 'of [credential]' },
+          },
+        },
+      ],
+      tools_left_out: ['tide_all'],
+    },
+  ]);
+  expect(document.requests.map(({ setup }) => setup)).toEqual([0, 0]);
+});
+
+test('attachments are named in their message; images and texts of documents are there once, within bounds', async () => {
+  const scene = await exporter();
+  const file = (name: string, mimeType: string, size: number) => {
+    const facts = { id: newId(), name, path: `attachments/${name}`, workspacePath: `/uploads/${name}`, shown: null };
+    return { ...facts, mimeType, size, sha256: name };
+  };
+  const attachments = [
+    file('chart.png', 'image/png', 5),
+    file('gone.png', 'image/png', 5),
+    file('huge.png', 'image/png', 5_000_000),
+    file('tides.pdf', 'application/pdf', 900),
+    file('torn.pdf', 'application/pdf', 900),
+    file('tides.bin', 'application/octet-stream', 9),
+  ];
+  const content = [
+    { type: 'text', text: 'Look.' } as const,
+    { type: 'attachment', attachmentId: attachments[0]!.id, media: 'image' } as const,
+  ];
+  await scene.store.documents.keep('tides.pdf', { text: `High at ${SECRETS.connection}.` });
+  await scene.store.documents.keep('torn.pdf', { fault: 'is damaged' });
+  const { id } = await scene.accept({ content, attachments });
+  const document = await scene.exported(id);
+  expect(document.conversation[0]!.content).toContain('[attached: chart.png, image/png, 5 bytes, sha256 chart.png]');
+  expect(document.files.map(({ sha256, size: _size, mime_type: _type, ...shown }) => [sha256, shown])).toEqual([
+    ['chart.png', { base64: Buffer.from('image of chart.png').toString('base64') }],
+    ['gone.png', { left_out: 'it could not be read' }],
+    ['huge.png', { left_out: 'no model is shown an image of this size' }],
+    ['tides.pdf', { text: 'High at [credential].', characters: 34 }],
+    ['torn.pdf', { left_out: 'it is damaged' }],
+    ['tides.bin', { left_out: 'it has no text' }],
+  ]);
 });
 
 test('a run that has only begun has its question, and no requests', async () => {

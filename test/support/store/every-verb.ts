@@ -106,7 +106,8 @@ async function callRuns(house: StoreHouse): Promise<void> {
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await budgets.reserve(fence, { tokens: 1, usd: 0 });
     await budgets.release(fence);
-    await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
+    const setup = { sha256: 'x', text: '{}' };
+    await runs.recordStep(fence, aStep({ setup, calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aSpentCall(), FREE);
     await compactions.record(fence, { step: 1, summary: '', characters: 1 });
     const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
@@ -319,6 +320,7 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await connections.listOf(user.seq, [id]);
   await connections.secretOf(id);
   await connections.sealedOf(user.seq, 9);
+  await connections.listSealed(0, 9);
   await connections.replaceSecret(id, secret);
   await connections.noteState(id, 'failed', 'refused');
   await connections.revoke(id);
@@ -413,6 +415,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await callDeliveryRecords(house, webhook.id, pending!.id);
   for (const enabled of [null, true]) {
     await webhooks.sealedOf(house.user.seq, 9);
+    await webhooks.listSealed(0, 9);
     await webhooks.list({ ...PAGE, ownerScope: 'system', userSeq: null, enabled });
     await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: house.user.seq, enabled });
     await webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled });

@@ -6,8 +6,9 @@ import type { Context } from '../../frame/context.ts';
 import { saveFile } from '../../support/save-file.ts';
 
 export const EXPORT_HELP = `
-The document has the conversation in the form that most model servers take, and for each step how many messages it was asked with.
-It says itself what is exact and what isn't. Secrets are blotted, but the conversation is in it: treat it as one.
+The document has the conversation in the form that most model servers take, with its images and the texts of its documents,
+and for each step how many messages, which instructions and which tools it was asked with. It says itself what is exact and what
+isn't. Secrets are blotted, but the conversation is in it: treat it as one.
 
 Examples:
   errand runs export 0190f6a0
@@ -21,8 +22,12 @@ export async function exportRun(context: Context, id: string, { to }: { readonly
   const document = await context.client().runs.export(id);
   // The daemon has blotted what it holds. Whoever calls may hold more, such as variables.
   const blot = makeBlot(knownSecrets(places, io.environment));
-  // Strings are blotted one by one, so that what is left is JSON.
-  const text = `${JSON.stringify(document, (_, value: unknown) => (typeof value === 'string' ? blot(value) : value), 2)}\n`;
+  // Strings are blotted one by one, so that what is left is JSON. Bytes of images are no text.
+  const text = `${JSON.stringify(
+    document,
+    (name, value: unknown) => (typeof value === 'string' && name !== 'base64' ? blot(value) : value),
+    2,
+  )}\n`;
   if (to === '-') {
     out.text(text);
     return;
