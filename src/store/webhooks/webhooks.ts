@@ -71,13 +71,8 @@ const SEALED = `SELECT id, secret, previous_secret AS previous FROM webhooks
 
 type RecordRow = WebhookRow & { username: string | null };
 
-/** The verbs on configurations. Deleted ones are not there. */
-export function makeWebhooks(database: Database, planning: Planning) {
-  const { write, read } = database;
-  const auditedWrite = makeAuditedWrite(database);
+function makeSealedReads({ read }: Database) {
   return {
-    ...makeChanges(database, planning),
-
     /** The sealed secrets of a user's webhooks and of those of the house, the newest first of each. */
     sealedOf: read(function* (tx: Reader, userSeq: number, limit: number): Step<SealedSecrets[]> {
       const own = yield* tx.all<SealedSecrets>(`${SEALED} AND user_seq = ? ORDER BY id DESC LIMIT ?`, userSeq, limit);
@@ -92,6 +87,16 @@ export function makeWebhooks(database: Database, planning: Planning) {
       (tx: Reader, afterId: number, limit: number): Step<SealedSecrets[]> =>
         tx.all<SealedSecrets>(`${SEALED} AND id > ? ORDER BY id LIMIT ?`, afterId, limit),
     ),
+  };
+}
+
+/** The verbs on configurations. Deleted ones are not there. */
+export function makeWebhooks(database: Database, planning: Planning) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
+  return {
+    ...makeSealedReads(database),
+    ...makeChanges(database, planning),
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {
