@@ -207,6 +207,15 @@ test('a clock that jumps ahead removes nothing for a day; one that is put right 
   expect(left()).toBe(0);
 });
 
+test('a clock that is ahead at the first look, as after an update, removes nothing for a day', async () => {
+  const house = await retentionHouse({ eventsDays: 30 });
+  const run = await house.finished();
+  house.clock.jump(365 * DAY);
+  await house.pass();
+  expect(await house.store.retention.heldUntil()).not.toBe(null);
+  expect(house.count(`events WHERE run_seq = ${run.seq}`)).toBeGreaterThan(0);
+});
+
 test('a report says how much is due, and a pass removes as much', async () => {
   const house = await retentionHouse({ eventsDays: 10, runsDays: 10 });
   for (let no = 0; no < 12; no += 1) await house.finished();
@@ -264,14 +273,17 @@ test('the audit log loses its oldest entries, says so, and its chain continues f
   await house.days(5);
   await audit.record(note);
   await house.days(7);
+  let rooms = 1;
+  const some = { room: () => (rooms-- > 0 ? 50 : 0) };
+  await house.store.retention.auditEntries(house.clock.now() - 10 * DAY, some, seal);
   await house.pass();
   const { items, total } = await audit.list(EVERYTHING, { beforeId: null, afterId: null, limit: 500 });
   const head = await audit.getHead(seal);
   expect(head).toMatchObject({ removedId: 130, isSealed: true, isStartSealed: true, doubtfulUntil: null });
   expect(total).toBe(items.length);
   const chain = items.toReversed();
-  expect(chain.map(({ action }) => action)).toEqual(['user.create', 'audit.remove', 'audit.remove', 'audit.remove']);
-  expect(chain[1]!.targetId).toBe('1-50');
+  expect(chain.map(({ action }) => action)).toEqual(['user.create', 'audit.remove', 'audit.remove']);
+  expect(chain.slice(1).map(({ targetId }) => targetId)).toEqual(['1-50', '51-130']);
   let last = { id: head.removedId, hash: head.removedHash ?? NO_HASH };
   for (const one of chain) {
     expect(one.id).toBe(last.id + 1);
@@ -281,6 +293,24 @@ test('the audit log loses its oldest entries, says so, and its chain continues f
   const before = house.count('audit_entries');
   await house.pass();
   expect(house.count('audit_entries')).toBe(before);
+});
+
+test('a report counts entries of the audit log that a pass removes: none before one is a day too old', async () => {
+  const house = await retentionHouse({ auditDays: 10 });
+  for (let no = 0; no < 3; no += 1) await house.store.audit.record(note);
+  const due = async () => (await house.retention.report()).kinds.find(({ name }) => name === 'audit_entries')!.rows;
+  for (const [days, rows] of [
+    [10, 0],
+    [1, 3],
+  ] as const) {
+    await house.days(days);
+    house.clock.advance(1);
+    await house.store.audit.record(note);
+    expect(await due()).toBe(rows);
+    await house.pass();
+    expect((await house.store.audit.getHead(seal)).removedId ?? 0).toBe(rows);
+  }
+  expect(await due()).toBe(0);
 });
 
 test('entries that are not as they were written stay for whoever verifies them', async () => {

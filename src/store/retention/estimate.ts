@@ -1,7 +1,6 @@
 // How much is old: rows are counted in an index up to a limit, and what they take is estimated from the oldest of them.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { START } from '../audit/audit-start.ts';
 
 /** What would be removed. Both numbers are estimates where the rows differ; `isAtLeast`: counting has ended at its limit. */
 export interface Amount {
@@ -14,9 +13,8 @@ export interface Amount {
 export const MAX_COUNTED = 10_000;
 /** Runs that the size of the others is estimated by. */
 const SAMPLE = 10;
-/** What a row of the journal takes beside its payload, with its index entries, and an entry of the audit log in all. */
+/** What a row of the journal takes beside its payload, with its index entries. */
 const EVENT_BYTES = 80;
-const ENTRY_BYTES = 600;
 
 interface Counted {
   readonly things: number;
@@ -65,14 +63,6 @@ export function makeEstimates({ read }: Database) {
       const sizes = yield* tx.all<{ size: number }>(SESSION_EVENTS, before, SAMPLE);
       const bytes = sizes.reduce((sum, { size }) => sum + size + EVENT_BYTES, 0);
       return scaled(things, { sampled: sizes.length, rows: sizes.length, bytes });
-    }),
-
-    /** Ids count up without a gap, so nothing has to be counted. */
-    countAuditEntries: read(function* (tx: Reader, before: number): Step<Amount> {
-      const sql = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
-      const upTo = (yield* tx.get<{ id: number }>(sql, before))?.id ?? 0;
-      const rows = Math.max(0, upTo - ((yield* tx.get<{ removed_id: number }>(START))?.removed_id ?? 0));
-      return { rows, bytes: rows * ENTRY_BYTES, isAtLeast: false };
     }),
   };
 }

@@ -5,8 +5,9 @@ import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
 import { isStartIntact, sealOfStart, START, type StartRow } from '../audit/audit-start.ts';
 import { LAST, recordIn, type Seal } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Batch, Removed } from './batch.ts';
+import type { Amount } from './estimate.ts';
 
 /** A row of the log costs as much as several of the journal: it has five indexes. */
 const WEIGHT = 2;
@@ -16,9 +17,19 @@ const SLACK_MS = 86_400_000;
 const OLDEST = 'SELECT at FROM audit_entries ORDER BY id LIMIT 1';
 const LAST_BEFORE = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
 
-/** The verb, which is called until nothing is left. */
-export function makeRemoveAudit({ write }: Database) {
+/** What one entry takes with its indexes. */
+const ENTRY_BYTES = 600;
+
+/** The verbs; what removes is called until nothing is left. */
+export function makeRemoveAudit({ read, write }: Database) {
   return {
+    /** Ids count up without a gap, so nothing has to be counted. */
+    countAuditEntries: read(function* (tx: Reader, before: number): Step<Amount> {
+      const removed = (yield* tx.get<StartRow>(START))?.removed_id ?? 0;
+      const rows = (yield* isDue(tx, before - SLACK_MS)) ? Math.max(0, (yield* lastBefore(tx, before)) - removed) : 0;
+      return { rows, bytes: rows * ENTRY_BYTES, isAtLeast: false };
+    }),
+
     /**
      * Removes entries before a moment, unless none of them is a day older. The last entry always stays, and so does all from
      * the first entry on that isn't as it was written.
@@ -26,21 +37,29 @@ export function makeRemoveAudit({ write }: Database) {
     auditEntries: write(function* (tx: Transaction, before: number, batch: Batch, seal: Seal): Step<Removed> {
       const start = yield* tx.get<StartRow>(START);
       const isBegun = start !== undefined && start.removed_at > tx.now - SLACK_MS;
-      const oldest = yield* tx.get<{ at: number }>(OLDEST);
-      if (oldest === undefined || oldest.at >= before - (isBegun ? 0 : SLACK_MS)) return NONE;
+      if (!(yield* isDue(tx, before - (isBegun ? 0 : SLACK_MS)))) return NONE;
       if (!isStartIntact(start, seal)) return NONE;
-      const last = (yield* tx.get<{ last_id: number }>(LAST))!.last_id;
-      const upTo = Math.min((yield* tx.get<{ id: number }>(LAST_BEFORE, before))?.id ?? 0, last - 1);
+      const upTo = yield* lastBefore(tx, before);
       const from = { id: start?.removed_id ?? 0, hash: start?.removed_hash ?? NO_HASH };
-      const rows = yield* tx.all<AuditRow>(ENTRIES, from.id, upTo, batch.room(WEIGHT));
-      const end = lastIntact(rows, from);
+      const end = yield* lastIntactIn(tx, batch, { from, upTo });
       if (end.id === from.id) return NONE;
       yield* moveStartIn(tx, end, seal);
-      const removed = yield* tx.run('DELETE FROM audit_entries WHERE id <= ?', end.id);
+      const rows = yield* tx.run('DELETE FROM audit_entries WHERE id <= ?', end.id);
       yield* recordIn(tx, entryOf(from.id + 1, end.id), seal);
-      return { rows: removed, more: end.id < upTo };
+      return { rows, more: end.id < upTo };
     }, 'free'),
   };
+}
+
+function* isDue(tx: Reader, before: number): Step<boolean> {
+  const oldest = yield* tx.get<{ at: number }>(OLDEST);
+  return oldest !== undefined && oldest.at < before;
+}
+
+/** The last entry that may go; 0 for none. */
+function* lastBefore(tx: Reader, before: number): Step<number> {
+  const last = (yield* tx.get<{ last_id: number }>(LAST))?.last_id ?? 0;
+  return Math.min((yield* tx.get<{ id: number }>(LAST_BEFORE, before))?.id ?? 0, last - 1);
 }
 
 const NONE: Removed = { rows: 0, more: false };
@@ -51,12 +70,14 @@ interface Link {
   readonly hash: string;
 }
 
-/** How far the chain holds. */
-function lastIntact(rows: readonly AuditRow[], from: Link): Link {
+/** How far the chain holds, of as many entries as a commit may remove. */
+function* lastIntactIn(tx: Reader, batch: Batch, { from, upTo }: { from: Link; upTo: number }): Step<Link> {
   let last = from;
-  for (const row of rows) {
-    if (row.id !== last.id + 1 || row.hash !== auditHashOf(last.hash, toEntry(row))) break;
-    last = row;
+  for (let room = batch.room(WEIGHT); room > 0 && last.id < upTo; room = batch.room(WEIGHT)) {
+    for (const row of yield* tx.all<AuditRow>(ENTRIES, last.id, upTo, room)) {
+      if (row.id !== last.id + 1 || row.hash !== auditHashOf(last.hash, toEntry(row))) return last;
+      last = row;
+    }
   }
   return last;
 }

@@ -4,13 +4,16 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 const SEEN = 'SELECT seen_at AS seenAt, held_until AS heldUntil FROM retention_clock';
+/** Before the first look, as after an update: when something happened last. */
+const LAST_EVENT = 'SELECT created_at AS seenAt, NULL AS heldUntil FROM events ORDER BY id DESC LIMIT 1';
 
 /** The verbs. */
 export function makeRetentionClock({ read, write }: Database) {
   return {
     /** Looks at the clock: after a jump, nothing may be removed for a while. */
     lookAtClock: write(function* (tx: Transaction): Step<SeenClock> {
-      return yield* keepIn(tx, lookAtClock(yield* tx.get<SeenClock>(SEEN), tx.now));
+      const seen = (yield* tx.get<SeenClock>(SEEN)) ?? (yield* tx.get<SeenClock>(LAST_EVENT));
+      return yield* keepIn(tx, lookAtClock(seen, tx.now));
     }, 'free'),
 
     /** An operator says that the clock is right. */
