@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { readList } from './file-list.ts';
+import { makePackedKeys, type PackedKeys } from './packed-keys.ts';
 import { listIds, manifestPath, objectsOf, openPlace, readManifestOf, timeOfId } from './place.ts';
 import { openSource } from './source.ts';
 import { syncPath } from './archive/unpack.ts';
@@ -49,26 +50,22 @@ export async function prune(place: string, keep: Keep, now: number): Promise<Pru
   }
 }
 
-/** Half of each hash: it names a content as surely, and millions fit into memory. */
-const short = (key: string) => Buffer.from(key.slice(0, 32), 'hex').toString('latin1');
-
-function usedBy(place: string, ids: readonly string[]): ReadonlySet<string> {
-  const used = new Set<string>();
+function usedBy(place: string, ids: readonly string[]): PackedKeys {
+  const used = makePackedKeys();
   const source = openSource(place);
   for (const id of ids) {
-    const blocks = readManifestOf(place, id).list;
-    const fresh = blocks.filter((key) => !used.has(short(key)));
-    for (const { objects } of readList(fresh, source.read)) for (const key of objects) used.add(short(key));
-    for (const key of blocks) used.add(short(key));
+    // A block that another backup has as well was read with it.
+    const fresh = readManifestOf(place, id).list.filter((key) => used.add(key));
+    for (const { objects } of readList(fresh, source.read)) for (const key of objects) used.add(key);
   }
   return used;
 }
 
-async function sweep(objects: string, used: ReadonlySet<string>): Promise<{ objects: number; bytes: number }> {
+async function sweep(objects: string, used: Pick<PackedKeys, 'get'>): Promise<{ objects: number; bytes: number }> {
   let [count, bytes] = [0, 0];
   for (const shard of readdirSync(objects))
     for (const key of readdirSync(join(objects, shard))) {
-      if (used.has(short(key))) continue;
+      if (used.get(key) !== undefined) continue;
       const path = blobPath(objects, key);
       bytes += (await stat(path)).size;
       rmSync(path);

@@ -4,9 +4,10 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
+import { makePackedKeys } from './packed-keys.ts';
 import { listIds, objectsOf, readManifestOf } from './place.ts';
 import { keyOf } from './sink.ts';
-import { tarEntries } from './archive/tar.ts';
+import { sizeBefore, tarEntries } from './archive/tar.ts';
 
 export interface Source {
   /** The oldest first. */
@@ -48,7 +49,7 @@ const OBJECT = /^objects\/[0-9a-f]{2}\/([0-9a-f]{64})$/;
 function openArchive(path: string): Source {
   const file = openSync(path, 'r');
   const read = (bytes: Buffer, position: number) => readSync(file, bytes, 0, bytes.length, position);
-  const objects = new Map<string, { start: number; size: number }>();
+  const objects = makePackedKeys();
   const manifests = new Map<string, string>();
   const contentOf = ({ start, size }: { start: number; size: number }) => {
     requireSize(size);
@@ -61,7 +62,7 @@ function openArchive(path: string): Source {
       // Those who made an archive of a place on their own may have its names begin with ./
       const plain = name.replace(/^\.\//, '');
       const [id, key] = [MANIFEST.exec(plain)?.[1], OBJECT.exec(plain)?.[1]];
-      if (key !== undefined) objects.set(key, where);
+      if (key !== undefined) objects.add(key, where.start);
       else if (id !== undefined && where.size <= MAX_MANIFEST_BYTES) manifests.set(id, contentOf(where).toString());
     }
   } catch (error) {
@@ -79,9 +80,9 @@ function openArchive(path: string): Source {
     },
     read: (key) =>
       verified(key, () => {
-        const where = objects.get(key);
-        if (where === undefined) throw new Error('it is missing');
-        return contentOf(where);
+        const start = objects.get(key);
+        if (start === undefined) throw new Error('it is missing');
+        return contentOf({ start, size: sizeBefore(start, read) });
       }),
     close: () => closeSync(file),
   };

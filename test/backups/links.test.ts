@@ -10,8 +10,10 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, take } from '../support/backups/installation.ts';
 import { verdictOf, wishOf } from '../support/backups/wishes.ts';
@@ -65,6 +67,16 @@ test('links, empty folders and modes are restored as they were; what links lead 
   expect(othersIn(join(target, 'config'))).toEqual(othersIn(house.configDir));
 });
 
+const ends: (() => void | Promise<void>)[] = [];
+let database = '';
+beforeAll(async () => {
+  database = join(temporaryDirectory({}, { onTestFinished: (end) => void ends.push(end) }), 'errand.db');
+  await openStore(database, systemClock).close();
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
 const SESSION = '6f1c0d3e-8f43-4b0e-9b55-6f0f6f0f6f0f';
 const link = (path: string, target?: string): HandmadeEntry => ({
   kind: 'workspace',
@@ -82,12 +94,11 @@ test.each<[string, (outside: string) => readonly HandmadeEntry[]]>([
   ['a folder above', () => [link('/..', 'x')]],
   ['the data directory', () => [{ kind: 'configuration', path: '/../x', type: 'folder' }]],
 ])('a forged list writes %s nowhere else', async (_, entriesFor) => {
-  const house = await installation();
-  await house.house.store.close();
+  const place = join(temporaryDirectory(), 'place');
   const outside = temporaryDirectory();
   const before = lstatSync(outside).mode;
-  await makeByHand({ place: house.place, database: house.house.file, entries: entriesFor(outside) });
-  await expect(restore(wishOf(house.place, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
+  await makeByHand({ place, database, entries: entriesFor(outside) });
+  await expect(restore(wishOf(place, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
   expect([readdirSync(outside), lstatSync(outside).mode]).toEqual([[], before]);
 });
 
@@ -98,21 +109,19 @@ test.each<[string, HandmadeEntry]>([
   ['a folder with a target', { kind: 'workspace', path: `${SESSION}/a`, type: 'folder', target: 'x' }],
   ['a blob that is a link', { kind: 'blob', path: 'ab'.repeat(32), type: 'link', target: 'x' }],
 ])('%s is found by verification and not restored', async (_, entry) => {
-  const house = await installation();
-  await house.house.store.close();
-  const id = await makeByHand({ place: house.place, database: house.house.file, entries: [entry] });
-  expect((await verdictOf(house.place, id)).faults.join()).toMatch(/The list of files has a path that is not allowed/);
+  const place = join(temporaryDirectory(), 'place');
+  const id = await makeByHand({ place, database, entries: [entry] });
+  expect((await verdictOf(place, id)).faults.join()).toMatch(/The list of files has a path that is not allowed/);
   const target = temporaryDirectory();
-  await expect(restore(wishOf(house.place, target))).rejects.toThrow('is not allowed');
+  await expect(restore(wishOf(place, target))).rejects.toThrow('is not allowed');
   expect(existsSync(join(target, 'data', 'workspaces', SESSION, 'a'))).toBe(false);
 });
 
 test('a list that lacks a link is found by its numbers', async () => {
-  const house = await installation();
-  await house.house.store.close();
+  const place = join(temporaryDirectory(), 'place');
   const facts = { workspaces: { files: 0, bytes: 0, links: 1, folders: 0 } };
-  const id = await makeByHand({ place: house.place, database: house.house.file, facts });
-  expect((await verdictOf(house.place, id)).faults.join()).toContain(
+  const id = await makeByHand({ place, database, facts });
+  expect((await verdictOf(place, id)).faults.join()).toContain(
     'The list has 1 files, links and folders, and the manifest says 2.',
   );
 });

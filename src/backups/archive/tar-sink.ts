@@ -1,4 +1,5 @@
 // A backup as a tar archive that is sent while it is made: what it unpacks to is a place.
+import { makePackedKeys } from '../packed-keys.ts';
 import { type Added, keyOf, type Sink } from '../sink.ts';
 import { endOfTar, tarEntry } from './tar.ts';
 
@@ -8,8 +9,7 @@ const CHUNK_BYTES = 1_048_576;
 /** Makes the archive. `send` resolves when the bytes were taken. */
 export function makeTarSink(send: (bytes: Uint8Array) => Promise<void>): Sink {
   const added: Added = { objects: 0, bytes: 0 };
-  /** Half of each hash: it names a content as surely, and millions fit into memory. */
-  const known = new Set<string>();
+  const known = makePackedKeys();
   let chunks: Uint8Array[] = [];
   let bytes = 0;
 
@@ -31,9 +31,7 @@ export function makeTarSink(send: (bytes: Uint8Array) => Promise<void>): Sink {
   return {
     put: async (piece) => {
       const key = keyOf(piece);
-      const name = Buffer.from(key.slice(0, 32), 'hex').toString('latin1');
-      if (known.has(name)) return key;
-      known.add(name);
+      if (!known.add(key)) return key;
       added.objects += 1;
       added.bytes += piece.length;
       await write(tarEntry(`objects/${key.slice(0, 2)}/${key}`, piece));

@@ -38,13 +38,25 @@ export function* tarEntries(read: (bytes: Buffer, position: number) => number): 
   for (let at = 0; ; ) {
     if (read(header, at) < BLOCK_BYTES) throw cutOff();
     if (header.every((byte) => byte === 0)) return;
-    if (Number.parseInt(text(header, CHECKSUM), 8) !== checksumOf(header)) throw damaged(at);
-    const size = Number.parseInt(text(header, SIZE), 8);
-    if (!Number.isSafeInteger(size) || size < 0) throw damaged(at);
+    const size = sizeIn(header, at);
     const start = at + BLOCK_BYTES;
     if (header[156] === 0x30 || header[156] === 0) yield { name: text(header, { at: 0, length: 100 }), start, size };
     at = start + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
+}
+
+/** The size of the content that begins somewhere. Throws `conflict`. */
+export function sizeBefore(start: number, read: (bytes: Buffer, position: number) => number): number {
+  const [header, at] = [Buffer.alloc(BLOCK_BYTES), start - BLOCK_BYTES];
+  if (read(header, at) < BLOCK_BYTES) throw cutOff();
+  return sizeIn(header, at);
+}
+
+function sizeIn(header: Buffer, at: number): number {
+  const size = Number.parseInt(text(header, SIZE), 8);
+  if (Number.parseInt(text(header, CHECKSUM), 8) !== checksumOf(header)) throw damaged(at);
+  if (!Number.isSafeInteger(size) || size < 0) throw damaged(at);
+  return size;
 }
 
 /** With spaces in place of itself. */
