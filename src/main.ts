@@ -33,4 +33,7 @@ const io: Io = {
   loadDaemon: () => import('./daemon/daemon.ts'),
 };
 
+// By default, Node.js opens its debugger on this signal, for everyone on this machine.
+process.on('SIGUSR1', () => undefined);
+
 process.exit(await runProgram(process.argv.slice(2), io));

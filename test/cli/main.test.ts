@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { commandNameOf } from '../../src/cli/frame/command-name.ts';
@@ -45,6 +46,20 @@ test('Ctrl-C while waiting for the daemon ends the process with 130', async () =
   await arrived.promise;
   child.kill('SIGINT');
   expect(await ended).toBe(130);
+});
+
+test('SIGUSR1 opens no debugger', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const { dataDir } = await startFakeDaemon({ 'GET /api/v1/status': () => arrived.resolve() });
+  const child = spawn(process.execPath, [MAIN, 'status', '--data-dir', dataDir], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said = text(child.stderr);
+  await arrived.promise;
+  child.kill('SIGUSR1');
+  // The second is handled after whatever the first has begun.
+  child.kill('SIGINT');
+  expect(await said).not.toMatch(/debugger|inspector/i);
 });
 
 test('the command is called as the user can call it', () => {
