@@ -1,10 +1,12 @@
 // `errand config set`: changes one setting in errand.yaml, where the daemon takes it up by itself.
 import { lchownSync, readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import { codeOf, messageOf } from '../../../domain/errors.ts';
 import { writeAtomically } from '../../../files/blobs/write-atomically.ts';
+import { shellWord } from '../../../terminal/shell-word.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -40,10 +42,16 @@ async function set(
   if ((value === undefined) !== (isDefault === true))
     throw new CommandError('usage', 'Give a value, or --default, and not both.');
   const { writeSetting } = await import('../../../config/write-setting.ts');
-  const file = path.join(await configDirOf(context), 'errand.yaml');
-  const written = writeSetting(textOf(file), name, value ?? null);
-  if (!written.ok) throw new CommandError('usage', written.why);
-  replace(file, written.text);
+  const configDir = await configDirOf(context);
+  const file = path.join(configDir, 'errand.yaml');
+  const asRoot = commandAsRoot(context, configDir, [name, value ?? '--default']);
+  try {
+    const written = writeSetting(textOf(file), name, value ?? null);
+    if (!written.ok) throw new CommandError('usage', written.why);
+    replace(file, written.text);
+  } catch (error) {
+    throw error instanceof CommandError ? error : refusalOf(error, { file, asRoot, user: userInfo().username });
+  }
   context.out.hint(`${name} is ${value === undefined ? 'at its default' : 'set'} in ${file}.`);
   if (AT_START.has(name)) context.out.hint('It takes effect when the daemon is started again.');
   await hintAtOverride(context, name);
@@ -69,19 +77,33 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return '';
-    throw new CommandError('failure', `${file} can't be read: ${messageOf(error)}`);
+    throw error;
   }
 }
 
 function replace(file: string, text: string): void {
-  try {
-    const before = statSync(file, { throwIfNoEntry: false });
-    writeAtomically(file, text, (before?.mode ?? USUAL_MODE) & 0o777);
-    // Root must not take the file away from the daemon.
-    if (before !== undefined && process.getuid?.() === 0) lchownSync(file, before.uid, before.gid);
-  } catch (error) {
-    throw new CommandError('failure', `${file} can't be written: ${messageOf(error)}`);
-  }
+  const before = statSync(file, { throwIfNoEntry: false });
+  writeAtomically(file, text, (before?.mode ?? USUAL_MODE) & 0o777);
+  // Root must not take the file away from the daemon.
+  if (before !== undefined && process.getuid?.() === 0) lchownSync(file, before.uid, before.gid);
+}
+
+/** Names the directory, because root could find another one while no daemon runs. */
+function commandAsRoot({ call, flags }: Context, configDir: string, words: readonly string[]): string {
+  const place = flags.configDir === undefined ? ` --config-dir ${shellWord(configDir)}` : '';
+  return `sudo ${call}${place} config set ${words.map(shellWord).join(' ')}`;
+}
+
+const NOT_PERMITTED: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM']);
+
+/** What to say when the file can't be changed: the service's user reads its configuration, and writes none of it. */
+export function refusalOf(
+  error: unknown,
+  { file, asRoot, user }: { readonly file: string; readonly asRoot: string; readonly user: string },
+): CommandError {
+  if (NOT_PERMITTED.has(codeOf(error)) && user !== 'root')
+    return new CommandError('failure', `The user ${user} can't change ${file}.`, `Change it as root: ${asRoot}`);
+  return new CommandError('failure', `${file} can't be changed: ${messageOf(error)}`);
 }
 
 /** A variable or a flag of the daemon wins over the file. */
