@@ -144,10 +144,12 @@ function md5Of(file: string): string {
   return createHash('md5').update(readFileSync(file)).digest('hex');
 }
 
-/** Who makes the package, by the variables that Debian's tools read. */
+/** Who makes the package, by the variables that Debian's tools read, otherwise who wrote the program. */
 function maintainer(): string {
-  const { DEBFULLNAME: name = 'Errand developers', DEBEMAIL: address = 'errand@localhost' } = process.env;
-  return `${name} <${address}>`;
+  const { DEBFULLNAME: name, DEBEMAIL: address } = process.env;
+  if (name && address) return `${name} <${address}>`;
+  const { author } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { readonly author: string };
+  return author;
 }
 
 function controlOf({ target, glibc }: DebianParts, version: string, kilobytes: number): string {

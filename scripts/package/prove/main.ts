@@ -1,23 +1,18 @@
 // Proves the packages: builds them twice and compares, then takes the Debian package through its life on a Debian 11 booted with
-// systemd. `npm run package:prove [-- --once] [--root DIR]`. Prints SKIPPED, and ends with 0, where that is impossible.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { copyFile, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+// systemd. `npm run package:prove [-- --once] [--root DIR] [--packages DIR]`. Prints SKIPPED, and ends with 0, where that is impossible.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runProgram } from '../../systemd/run-program.ts';
+import { layDebian, layProof, prove, requireMachine, say, Skipped } from '../../systemd/container.ts';
 import { runTool } from '../run-tool.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
-const SUITE = 'bullseye';
 const PACKAGES = 'systemd,systemd-sysv,dbus,procps,curl,man-db';
 const MINUTE = 60_000;
-
-class Skipped extends Error {}
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function build(out: string): Promise<string> {
   await runTool(process.execPath, [path.join(CHECKOUT, 'scripts/package/main.ts'), '--out', out, 'x64']);
@@ -61,18 +56,6 @@ async function makeVariants(deb: string, work: string, srv: string): Promise<voi
   }
 }
 
-const MODELS = `endpoints: { here: { kind: openai, base_url: "http://127.0.0.1:9797/v1" } }
-models: { scripted: { endpoint: here, model: scripted, context_window: 128000 } }
-scenarios: { general: { model: scripted } }
-`;
-
-const UNIT = `[Service]
-Type=oneshot
-ExecStart=/bin/bash /srv/prove.sh
-ExecStopPost=/bin/systemctl poweroff --no-block
-TimeoutStartSec=720
-`;
-
 /** The commands that restore a service, as the documentation has them. */
 function documentedRestore(): string {
   const text = readFileSync(path.join(CHECKOUT, 'docs/BACKUPS.md'), 'utf8');
@@ -81,7 +64,7 @@ function documentedRestore(): string {
   return block[1]!;
 }
 
-async function layProof(root: string, out: string, work: string): Promise<void> {
+async function layPackages(root: string, out: string, work: string): Promise<void> {
   const srv = (name: string) => path.join(root, 'srv', name);
   await mkdir(srv('model'), { recursive: true });
   const [deb = ''] = readdirSync(out).filter((name) => name.endsWith('_amd64.deb'));
@@ -93,56 +76,22 @@ async function layProof(root: string, out: string, work: string): Promise<void> 
     await cp(path.join(models, name), srv(`model/${name}`));
   }
   await writeFile(srv('package.json'), '{ "type": "module" }\n');
-  await writeFile(srv('models.yaml'), MODELS);
   await copyFile(fileURLToPath(new URL('prove.sh', import.meta.url)), srv('prove.sh'));
   await writeFile(srv('restore.sh'), documentedRestore());
   await cp(fileURLToPath(new URL('parts', import.meta.url)), srv('parts'), { recursive: true });
   await copyFile(path.join(CHECKOUT, 'scripts/systemd/programs/client-loop.mjs'), srv('client-loop.mjs'));
-  const units = path.join(root, 'etc/systemd/system');
-  await writeFile(path.join(units, 'prove.service'), UNIT);
-  await mkdir(path.join(units, 'multi-user.target.wants'), { recursive: true });
-  const link = path.join(units, 'multi-user.target.wants/prove.service');
-  if (!existsSync(link)) await symlink('../prove.service', link);
 }
+
+const LOGS = { log: 'what the commands said', said: 'the last of dpkg', journal: 'the journal' };
 
 async function takeThroughLife(work: string, out: string, given: string | undefined): Promise<boolean> {
   const root = path.join(work, 'root');
   say('Debian 11 …');
-  const made =
-    given === undefined
-      ? await runProgram('debootstrap', ['--variant=minbase', `--include=${PACKAGES}`, SUITE, root], {
-          limitMs: 9 * MINUTE,
-        })
-      : await runProgram('cp', ['-a', given, root], { limitMs: 2 * MINUTE });
-  if (made.code !== 0) throw new Skipped(`Debian could not be fetched: ${made.output.trimEnd().split('\n').at(-1)}`);
-  await layProof(root, out, work);
+  await layDebian(root, { suite: 'bullseye', packages: PACKAGES, copyOf: given, limitMs: 9 * MINUTE });
+  await layPackages(root, out, work);
+  await layProof(root, 720);
   say('systemd …');
-  const args = ['--quiet', '--register=no', '--keep-unit', '--private-network', '--console=pipe'];
-  const machine = path.basename(work).replaceAll(/[^a-z0-9-]/gi, '');
-  const { output } = await runProgram('systemd-nspawn', [...args, `--machine=${machine}`, '-D', root, '--boot'], {
-    limitMs: 13 * MINUTE,
-  });
-  rmSync(`/run/systemd/nspawn/propagate/${machine}`, { recursive: true, force: true });
-  const read = (name: string) => {
-    const file = path.join(root, 'srv', name);
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
-  };
-  const lines = read('result').trimEnd().split('\n');
-  if (lines[0] !== 'booted') throw new Skipped(`systemd does not boot in a container here: ${output.trim()}`);
-  for (const line of lines.slice(1)) say(line);
-  if (lines.at(-1) === 'done' && !lines.some((line) => line.startsWith('FAILED'))) return true;
-  say(
-    `--- what the commands said\n${read('log')}\n--- the last of dpkg\n${read('said')}\n--- the journal\n${read('journal')}`,
-  );
-  return false;
-}
-
-async function requireMachine(): Promise<void> {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Skipped('it needs root on Linux');
-  for (const program of ['debootstrap', 'systemd-nspawn', 'dpkg-deb', 'g++']) {
-    const found = await runProgram('sh', ['-c', `command -v ${program}`], { limitMs: MINUTE });
-    if (found.code !== 0) throw new Skipped(`there is no ${program}`);
-  }
+  return prove(root, 13 * MINUTE, LOGS);
 }
 
 const { values } = parseArgs({
@@ -157,7 +106,7 @@ const { values } = parseArgs({
 });
 const work = mkdtempSync(path.join(tmpdir(), 'errand-package-'));
 try {
-  await requireMachine();
+  await requireMachine(['dpkg-deb', 'g++']);
   const out = values.packages ?? path.join(work, 'out');
   if (values.packages === undefined) {
     say('packages …');
