@@ -1,5 +1,6 @@
 // Proves the packages: builds them twice and compares, then takes the Debian package through its life on a Debian 11 booted with
-// systemd. `npm run package:prove [-- --once] [--root DIR] [--packages DIR]`. Prints SKIPPED, and ends with 0, where that is impossible.
+// systemd. `npm run package:prove [-- --once] [--root DIR] [--packages DIR]`. Prints SKIPPED, and ends with 0, where that is
+// impossible.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -20,6 +20,9 @@ check 'it makes a backup' alone backup create --to /srv/alone/backups
 check 'and verifies it' alone backup verify /srv/alone/backups
 check 'it collects what others need to help' alone support-bundle --to /srv/alone/support.tar.gz
 check 'it says what is old enough to go' alone gc --dry-run
+pkill -USR1 -u nobody2 -f 'data serve'
+sleep 1
+check 'no signal opens a debugger' eval '! (exec 3<>/dev/tcp/127.0.0.1/9229)'
 pkill -TERM -u nobody2 -f 'data serve'
 wait "$serve"
 check 'its daemon stops when asked' test $? = 0
