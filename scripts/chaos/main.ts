@@ -7,23 +7,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { ledgerFaults } from '../../test/support/store/ledger-faults.ts';
+import { ledgerFaults } from '../../src/selftest/checks/ledger-faults.ts';
 import { checkBackground, type Submission } from '../../test/support/daemon/background-load.ts';
 import type { DaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import { stormBackground, renderSubmissions } from './clients/background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './checks/observations.ts';
-import { checkRuns } from './checks/runs.ts';
+import { checkRuns } from '../../src/selftest/checks/runs.ts';
 import { checkToday } from './checks/today.ts';
 import { countUnpublished } from './checks/publishing.ts';
 import { checkResults, readResults } from './checks/results.ts';
 import { withoutScheduled } from './checks/schedules.ts';
-import { checkArtifacts, countUncollected } from './checks/artifacts.ts';
+import { checkArtifacts, countUncollected } from '../../src/selftest/checks/artifacts.ts';
 import { checkFaults, isExcused } from './checks/faults.ts';
-import { checkTexts } from './checks/texts.ts';
 import { checkWebhooks, countUndelivered } from './checks/webhooks.ts';
 import { checkAudit, checkDisk, checkPlans, numberOf } from './checks/traces.ts';
 import type { Observation } from './clients/exchange.ts';
-import { databaseOf, readCount, readNewestEvent, readStoredFacts, type StoredFacts } from './checks/journal-rows.ts';
+import {
+  databaseOf,
+  readCount,
+  readNewestEvent,
+  readStoredFacts,
+  type StoredFacts,
+} from '../../src/selftest/checks/journal-rows.ts';
 import { type HookListener, openHooks } from './clients/hooks.ts';
 import { type Results, startResults } from './clients/results.ts';
 import { type EndedSessions, startLoad } from './clients/load.ts';
@@ -33,7 +38,8 @@ import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 import { renderStorm } from './report.ts';
 import { openTargets, startDaemon, startModel } from './scene.ts';
-import { blow, orphans } from './storm/storm.ts';
+import { orphans } from '../../src/selftest/storm/storm.ts';
+import { blow } from './storm/storm.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -208,8 +214,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
       : checkBackground(submissions, daemon);
   return [
     ...weathered.problems,
-    ...checkRuns(facts),
-    ...checkTexts(facts),
+    ...checkRuns(facts).flatMap(({ problems }) => problems),
     ...checkWebhooks(weathered.hooks, facts, databaseOf(daemon)),
     ...ledgerFaults(databaseOf(daemon)),
     ...checkFaults({ rules, facts, observations, diary: weathered.diary }),
@@ -217,7 +222,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...clients,
     ...checkAudit(lines, facts),
     ...(await checkDisk(rules, daemon.dataDir, facts)),
-    ...(await checkArtifacts(daemon.dataDir, databaseOf(daemon))),
+    ...(await checkArtifacts(daemon.dataDir, databaseOf(daemon))).problems,
     ...(await checkResults(weathered, daemon, facts)),
     ...errorsIn(daemon.stderr(), weathered.diary),
   ];

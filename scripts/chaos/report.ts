@@ -1,7 +1,7 @@
 // Lays out what a storm did to a daemon and what became of its runs.
 import type { Observation } from './clients/exchange.ts';
 import { isPoisoned } from './checks/faults.ts';
-import type { RunRecord, StoredFacts } from './checks/journal-rows.ts';
+import type { RunRecord, StoredFacts } from '../../src/selftest/checks/journal-rows.ts';
 import type { FiringRow } from './checks/schedules.ts';
 import type { VersionRow } from './checks/publishing.ts';
 import type { HookListener } from './clients/hooks.ts';

@@ -5,15 +5,17 @@ export const PROMISES = {
   accepted: 'What was accepted is never lost',
   once: 'What is sent twice runs once',
   ended: 'Every run ends, with one end',
-  journal: 'The journal of a run has no gaps',
+  resumed: 'Runs are resumed where they stopped, and not forever',
+  turns: 'A session takes its turns one after another',
+  journal: 'The journal of a run has no gaps, and has what was answered',
   steps: 'Each step and each tool call is recorded once',
   shown: 'The model is shown each result once, in order',
   answers: 'Answers are whole',
   files: 'Files that agents made are stored whole',
   ledger: 'Tokens add up to what is reported',
   database: 'The database is sound',
-  starts: 'The daemon starts again after each kill',
-  stop: 'It stops clean, and leaves no process behind',
+  starts: 'The daemon starts again after each kill, and logs no error',
+  stop: 'It stops clean, and no process outlives it',
 } as const;
 
 export type PromiseName = keyof typeof PROMISES;

@@ -1,21 +1,24 @@
 // The self-test: a scratch daemon of this program is killed under load, again and again, and what is left is checked.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../disk/disk-space.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { checkRows } from './check-rows.ts';
-import { type Load, type Piece, startLoad } from './load.ts';
-import { type Finding, isKept, PROMISES, type PromiseName } from './promises.ts';
-import { makeScratchDaemon, type ScratchDaemon } from './scratch-daemon.ts';
-import { startScriptedModel } from './scripted-model.ts';
+import { checkLeftBehind } from './checks/left-behind.ts';
+import { type Finding, isKept, PROMISES } from './promises.ts';
+import { makeScratchDaemon, type ScratchDaemon } from './storm/scratch-daemon.ts';
+import { blow, orphans, type Storm } from './storm/storm.ts';
+import { type Load, type Piece, startLoad } from './work/load.ts';
+import { type ScriptedModel, startScriptedModel } from './work/scripted-model.ts';
 
 export interface SelfTestWish {
   /** The launcher of this program. */
   readonly executable: string;
   /** How long the daemon is killed. The calm and the checks after it take about a minute more. */
   readonly stormMs: number;
+  /** The same seed gives kills at the same moments of each life. */
+  readonly seed: number;
   /** Keep the scratch directory in any case. */
   readonly keep: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -29,23 +32,18 @@ export interface SelfTestResult {
   readonly pieces: number;
   readonly modelCalls: number;
   readonly slowestStartMs: number;
-  readonly stormMs: number;
   /** The scratch directory; null when it was removed. */
   readonly kept: string | null;
 }
 
 /** What it may take of the disk at the very most, and what has to be free beside it. */
 const ROOM_BYTES = 1_073_741_824;
-/** On a slow machine a life lasts as long as two starts: otherwise nothing would be in progress when it ends. */
-const LONGEST_LIFE_MS = 3_000;
-/** One in this many lives is longer, so that work gets done. */
-const LONG_LIVES = 4;
-const LONG_LIFE_FACTOR = 4;
 /** New work comes for a while after the last kill, and for less after a short storm. */
 const AFTER_MS = 5_000;
 const AFTER_SHARE = 1 / 6;
 const CALM_MS = 120_000;
 const REPORT_EVERY = 10;
+const MAX_LOGGED = 10;
 
 /** Runs the self-test. Throws `unavailable` without room on the disk, and when the daemon can't even be started. */
 export async function runSelfTest(wish: SelfTestWish): Promise<SelfTestResult> {
@@ -72,77 +70,86 @@ async function testIn(directory: string, wish: SelfTestWish): Promise<Omit<SelfT
   let load: Load | undefined;
   try {
     daemon = await makeScratchDaemon({ ...wish, directory, modelUrl: model.url });
-    await daemon.start();
-    load = startLoad(daemon);
-    const storm = await blow(daemon, wish);
-    wish.report('The daemon is left alone now, until all work has ended.');
-    if (storm.problems.length === 0) {
-      await sleep(Math.min(AFTER_MS, wish.stormMs * AFTER_SHARE), undefined, { signal: wish.signal });
-    }
-    const isDone = storm.problems.length === 0 && (await load.finish(CALM_MS));
-    if (!isDone) await load.finish(0);
-    await collected(daemon, load.pieces, wish.signal).catch(() => wish.signal.throwIfAborted());
+    await daemon.restart().catch((error: unknown) => notStarted(error, daemon!.log(), wish.signal));
+    load = startLoad({ ...daemon, signal: wish.signal });
+    const storm = await blowFor(wish, daemon, directory, load.pieces);
+    if (storm.dead === null) await calm(daemon, load, wish);
+    await load.close();
     const code = await daemon.stop();
-    const left = await processesNaming(directory);
-    const rows = checkRows(daemon.dataDir, load.pieces);
-    const errors = daemon
-      .log()
-      .split('\n')
-      .filter((line) => /"level":"(error|fatal)"/.test(line));
-    const of = (promise: PromiseName, checked: number, problems: readonly string[]): Finding => ({
-      promise,
-      checked,
-      problems,
-    });
-    const findings = [
-      ...rows,
-      of('shown', model.calls(), model.problems),
-      of('starts', daemon.startsMs.length, [
-        ...storm.problems,
-        ...errors.slice(0, 10).map((line) => `Logged: ${line.slice(0, 300)}`),
-      ]),
-      of('stop', 1, [
-        ...(code === 0 ? [] : [`It ended with ${code ?? 'a signal'}.`]),
-        ...left.map((one) => `Left behind: ${one}`),
-      ]),
-    ];
-    const order = Object.keys(PROMISES);
+    const left = await orphans(daemon.dataDir, directory, storm.orphans);
+    const { pieces } = load;
+    const rows = await checkLeftBehind(daemon.dataDir, pieces);
     return {
-      findings: findings.sort((a, b) => order.indexOf(a.promise) - order.indexOf(b.promise)),
-      kills: storm.kills,
-      pieces: load.pieces.length,
+      findings: inOrder([...rows, ...ofProcesses({ model, storm, log: daemon.log(), code, left })]),
+      kills: storm.kills + storm.stillborn,
+      pieces: pieces.length,
       modelCalls: model.calls(),
-      slowestStartMs: Math.max(0, ...daemon.startsMs),
-      stormMs: wish.stormMs,
+      slowestStartMs: Math.max(0, ...storm.startsMs),
     };
   } finally {
-    await load?.finish(0);
-    await daemon?.kill();
+    await load?.close();
+    await daemon?.close();
     await model.close();
   }
 }
 
-/** Kills the daemon at random moments until the time is over, and leaves it running. */
-async function blow(daemon: ScratchDaemon, { stormMs, signal, report }: SelfTestWish) {
+function notStarted(error: unknown, log: string, signal: AbortSignal): never {
+  signal.throwIfAborted();
+  const last = log.trim().split('\n').slice(-MAX_LOGGED).join('\n');
+  throw new ErrandError('unavailable', `${messageOf(error)}${last === '' ? '' : ` It wrote:\n${last}`}`);
+}
+
+/** Kills the daemon until the time is over. */
+function blowFor(
+  { seed, stormMs, signal, report }: SelfTestWish,
+  daemon: ScratchDaemon,
+  marker: string,
+  pieces: readonly Piece[],
+): Promise<Storm> {
   const until = performance.now() + stormMs;
-  const problems: string[] = [];
-  let kills = 0;
-  while (performance.now() < until) {
-    const longestMs = Math.max(LONGEST_LIFE_MS, 2 * (daemon.startsMs.at(-1) ?? 0));
-    const factor = Math.random() < 1 / LONG_LIVES ? LONG_LIFE_FACTOR : 1;
-    const leftMs = Math.max(0, until - performance.now());
-    await sleep(Math.min(Math.random() * longestMs * factor, leftMs), undefined, { signal });
-    await daemon.kill();
-    kills += 1;
-    try {
-      await daemon.start();
-    } catch (error) {
-      problems.push(`After kill ${kills}: ${messageOf(error)}`);
-      break;
-    }
-    if (kills % REPORT_EVERY === 0) report(`${kills} kills`);
-  }
-  return { kills, problems };
+  return blow(daemon, {
+    seed,
+    marker,
+    signal,
+    leftMs: () => until - performance.now(),
+    report: (kill) => {
+      if (kill % REPORT_EVERY === 0) report(`${kill} kills, ${pieces.length} pieces of work`);
+    },
+  });
+}
+
+/** Waits until all work has ended. Work that has not is found in the rows. */
+async function calm(daemon: ScratchDaemon, load: Load, { stormMs, signal, report }: SelfTestWish): Promise<void> {
+  report('The daemon is left alone now, until all work has ended.');
+  await sleep(Math.min(AFTER_MS, stormMs * AFTER_SHARE), undefined, { signal });
+  await load.finish(CALM_MS);
+  await collected(daemon, load.pieces, signal).catch(() => signal.throwIfAborted());
+}
+
+interface Seen {
+  readonly model: ScriptedModel;
+  readonly storm: Storm;
+  readonly log: string;
+  readonly code: number | null;
+  readonly left: readonly string[];
+}
+
+/** What is known without the data directory. */
+function ofProcesses({ model, storm, log, code, left }: Seen): Finding[] {
+  const errors = log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
+  const dead = storm.dead === null ? [] : [storm.dead];
+  const logged = errors.slice(0, MAX_LOGGED).map((line) => `Logged: ${line.slice(0, 300)}`);
+  const clean = code === 0 ? [] : [`It ended with ${code ?? 'a signal'}.`];
+  return [
+    { promise: 'shown', checked: model.calls(), problems: model.problems },
+    { promise: 'starts', checked: storm.startsMs.length, problems: [...dead, ...logged] },
+    { promise: 'stop', checked: storm.kills + 1, problems: [...storm.problems, ...clean, ...left] },
+  ];
+}
+
+function inOrder(findings: readonly Finding[]): Finding[] {
+  const order = Object.keys(PROMISES);
+  return findings.toSorted((a, b) => order.indexOf(a.promise) - order.indexOf(b.promise));
 }
 
 /** Waits until the files of every run that was answered are stored, however long that takes on this machine. */
@@ -158,17 +165,4 @@ async function collected({ url, apiKey }: ScratchDaemon, pieces: readonly Piece[
       await sleep(200, undefined, { signal });
     }
   }
-}
-
-/** Processes whose command line names the scratch directory. */
-async function processesNaming(directory: string): Promise<string[]> {
-  const pids = (await readdir('/proc').catch(() => [])).filter(
-    (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
-  );
-  const found: string[] = [];
-  for (const pid of pids) {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (command.includes(directory)) found.push(`${pid} ${command.replaceAll('\0', ' ').trim().slice(0, 200)}`);
-  }
-  return found;
 }

@@ -1,8 +1,9 @@
 // What the faults may cost: a poisoned run only itself, a lock nothing, an outage no run time.
 import { numberOf } from './traces.ts';
 import type { Observation } from '../clients/exchange.ts';
-import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from '../storm/faults.ts';
+import type { EventRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
+import type { Stretch } from '../../../src/selftest/storm/storm.ts';
+import { type Diary, RUN_LIMIT_SECONDS } from '../storm/faults.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
 /** The daemon waits 5 s for a lock. A lock held for longer, on a machine that stalls, is not the daemon's fault. */

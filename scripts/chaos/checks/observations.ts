@@ -2,7 +2,7 @@
 import { type ApiTarget, keyOf, type Observation } from '../clients/exchange.ts';
 import type { EndedSessions } from '../clients/load.ts';
 import { numberOf } from './traces.ts';
-import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import type { EventRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 import { readSse } from '../../../test/support/http/sse.ts';
 
 export interface Frame {

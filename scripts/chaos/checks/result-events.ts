@@ -2,7 +2,7 @@
 import type { Received } from '../../../test/support/http/hook-receiver.ts';
 import { HOOKS, type HookListener } from '../clients/hooks.ts';
 import type { Results } from '../clients/results.ts';
-import type { RunRecord, StoredFacts } from './journal-rows.ts';
+import type { RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 import { readDueVersions, readVersions } from './publishing.ts';
 import { FIRING_STATUS, isScheduled } from './schedules.ts';
 

@@ -1,7 +1,7 @@
 // All checks of what reaches people by itself.
 import type { HookListener } from '../clients/hooks.ts';
 import type { Results } from '../clients/results.ts';
-import { databaseOf, type StoredFacts } from './journal-rows.ts';
+import { databaseOf, type StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 import { checkPublishing, readVersions } from './publishing.ts';
 import { checkResultEvents } from './result-events.ts';
 import { checkSchedules, readFirings } from './schedules.ts';

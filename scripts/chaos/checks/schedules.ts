@@ -1,7 +1,7 @@
 // Every firing happened once, its steps one after the other and each once, and its end is that of its last run.
 import Connection from 'better-sqlite3';
 import type { Results } from '../clients/results.ts';
-import type { RunRecord, StoredFacts } from './journal-rows.ts';
+import type { RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 import { numberOf } from './traces.ts';
 
 export interface FiringRow {

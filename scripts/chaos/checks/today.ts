@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import type { SnapshotWire } from '../../../src/wire/office/snapshot.ts';
-import { databaseOf } from './journal-rows.ts';
+import { databaseOf } from '../../../src/selftest/checks/journal-rows.ts';
 
 interface Sums {
   readonly tokens: number;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CallRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import type { CallRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 import type { AuditLine } from '../model/audit.ts';
 import { ENDS_FILE, numberIn, planOf, type PlanRules, TRACE_FILE, usageOf } from '../model/plan.ts';
 

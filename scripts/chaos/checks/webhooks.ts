@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import type { Received } from '../../../test/support/http/hook-receiver.ts';
 import { type HookListener, HOOKS } from '../clients/hooks.ts';
-import type { RunRecord, StoredFacts } from './journal-rows.ts';
+import type { RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
 
 interface DeliveryRow {
   readonly path: string;

@@ -6,9 +6,9 @@ import {
   submitAll,
   type Submission,
 } from '../../../test/support/daemon/background-load.ts';
-import { makeChance } from '../chance.ts';
+import { makeChance } from '../../../src/selftest/storm/chance.ts';
 import { type PlanRules, wordsOf } from '../model/plan.ts';
-import { blow, type Storm } from '../storm/storm.ts';
+import { blow, type ChaosStorm } from '../storm/storm.ts';
 
 const AT_ONCE = 24;
 const LONGEST_PAUSE_MS = 1_500;
@@ -25,7 +25,7 @@ export interface BackgroundStorm {
 
 interface BackgroundWeather {
   readonly submissions: readonly Submission[];
-  readonly storm: Storm;
+  readonly storm: ChaosStorm;
   readonly kills: number;
   readonly stormMs: number;
   readonly calmMs: number;

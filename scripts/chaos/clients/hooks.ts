@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { type HookReply, type Received, startHookReceiver } from '../../../test/support/http/hook-receiver.ts';
-import { type Chance, makeChance } from '../chance.ts';
+import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 
 /** Whose events arrive at which path. */
 export const HOOKS = { house: '/house', ada: '/ada', results: '/results' } as const;

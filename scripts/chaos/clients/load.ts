@@ -1,7 +1,7 @@
 // The mixed load: people who open sessions, continue them in bursts, stop and delete them now and then, and always retry
 // after a lost connection.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeChance, type Chance } from '../chance.ts';
+import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
 import { type ApiTarget, exchange, type Observation, type TurnWish } from './exchange.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 

@@ -1,7 +1,7 @@
 // Publishing in the storm: pages of sessions that scheduled tasks have left, with more versions, and what ends them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnedPageWire, OwnedVersionWire } from '../../../src/wire/publishing/page.ts';
-import { type Chance, makeChance } from '../chance.ts';
+import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import { SITE_ENTRY, siteTextOf } from '../model/plan.ts';
 import type { Operator } from './operator.ts';
 import type { SeenFiring } from './schedules.ts';

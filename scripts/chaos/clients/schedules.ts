@@ -1,7 +1,7 @@
 // Scheduled tasks in the storm: some are fired on request, again and again with new steps, others by the clock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FiringWire } from '../../../src/wire/schedules/scheduled-task.ts';
-import { type Chance, makeChance } from '../chance.ts';
+import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import { FIRST_SCHEDULED, wordsOf } from '../model/plan.ts';
 import type { Operator } from './operator.ts';
 

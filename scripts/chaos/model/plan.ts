@@ -1,5 +1,5 @@
 // What the model does in each turn: a pure function of seed and number, known alike to the model server and the checks.
-import { makeChance, type Chance } from '../chance.ts';
+import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
 
 /** A tool call. Each shell call leaves its token in the workspace, so that a second execution can be seen. */
 export interface PlannedCall {

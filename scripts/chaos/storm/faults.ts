@@ -4,14 +4,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
-import { makeChance } from '../chance.ts';
-import { databaseOf, readStatuses } from '../checks/journal-rows.ts';
-
-/** A stretch of wall time, in milliseconds. */
-export interface Stretch {
-  readonly from: number;
-  readonly to: number;
-}
+import { makeChance } from '../../../src/selftest/storm/chance.ts';
+import { databaseOf, readStatuses } from '../../../src/selftest/checks/journal-rows.ts';
+import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 
 /** What happened to the daemon, and when. */
 export interface Diary {

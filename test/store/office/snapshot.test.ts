@@ -1,6 +1,6 @@
 // The snapshot of the house (§4.8 rules 1 and 2, G13) after some work.
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { aTask } from '../../support/store/schedules.ts';
 import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/store/office-house.ts';
 

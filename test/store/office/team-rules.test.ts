@@ -1,7 +1,7 @@
 // Rules 2 to 7 of §4.8 as scenarios: the figures of each team, and its list of today, after some work.
 import { expect, test } from 'vitest';
 import type { RunSource } from '../../../src/domain/sessions/office.ts';
-import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { officeHouse, type OfficeHouse } from '../../support/store/office-house.ts';
 
 /** Sessions that count, sessions with rows, and rows. */

@@ -7,7 +7,7 @@ import { StepTransaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import { callEveryVerb } from '../../support/store/every-verb.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
   aStep,

@@ -1,7 +1,7 @@
 // The space of workspaces is known per user at any moment, and nobody over the quota gets a new run.
 import { expect, test } from 'vitest';
+import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { START } from '../../../src/store/retention/batch.ts';
-import { ledgerFaults } from '../../support/store/ledger-faults.ts';
 import { aTask, fireDue, fireNow, LIMITS, work } from '../../support/store/schedules.ts';
 import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 

@@ -1,6 +1,7 @@
 // `errand selftest`: whether this installation keeps its promises when it is killed, proven on a scratch copy of it.
+import { randomInt } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Finding } from '../../../selftest/promises.ts';
+import { type Finding, isKept, PROMISES } from '../../../selftest/promises.ts';
 import type { SelfTestResult } from '../../../selftest/self-test.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -9,10 +10,12 @@ import { type Column, column, state } from '../../terminal/columns.ts';
 
 interface Options {
   readonly minutes: number;
+  readonly seed?: number;
   readonly keep?: true;
 }
 
 const MAX_MINUTES = 60;
+const MAX_SEED = 999_999;
 
 /** Adds the command. */
 export function addSelftest(program: Command, io: Io): void {
@@ -24,6 +27,7 @@ export function addSelftest(program: Command, io: Io): void {
       'Start a daemon of this very program on a scratch directory, kill it at random moments while clients work with it, and check what is left. The real data is never touched.',
     )
     .addOption(minutes.default(2, '2'))
+    .addOption(new Option('--seed <n>', 'kill at the same moments as the test that had this seed').argParser(seedOf))
     .option('--keep', 'keep the scratch directory; it is always kept when a promise was broken')
     .addHelpText('after', ABOUT)
     .action(act(io, test));
@@ -42,17 +46,32 @@ function minutesOf(text: string): number {
   return minutes;
 }
 
-async function test({ io, out, signal }: Context, { minutes, keep }: Options): Promise<void> {
-  const { PROMISES, isKept } = await import('../../../selftest/promises.ts');
+function seedOf(text: string): number {
+  const seed = Number(text);
+  if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${MAX_SEED}.`);
+  return seed;
+}
+
+async function test({ io, out, signal }: Context, options: Options): Promise<void> {
   const { runSelfTest } = await import('../../../selftest/self-test.ts');
+  const { minutes, seed = randomInt(MAX_SEED + 1), keep = false } = options;
+  const stormMs = Math.round(minutes * 60_000);
+  const hangup = new AbortController();
+  // A terminal that closes must not leave the scratch daemon behind.
+  const stopListening = io.onHangup(() => hangup.abort(new CommandError('terminated', '')));
+  out.hint(
+    `A scratch daemon is killed for ${minutes} minutes, with seed ${seed}. Ctrl-C ends it, and removes everything.`,
+  );
   const result = await runSelfTest({
     executable: io.executable,
-    stormMs: Math.round(minutes * 60_000),
-    keep: keep === true,
+    stormMs,
+    seed,
+    keep,
     environment: io.environment,
-    signal,
+    signal: AbortSignal.any([signal, hangup.signal]),
     report: out.hint,
-  });
+  }).finally(stopListening);
   const columns: readonly Column<Finding>[] = [
     state('result', (one) => (isKept(one) ? 'ok' : 'failed'), 9),
     column('promise', ({ promise }) => PROMISES[promise], 8),
@@ -60,7 +79,7 @@ async function test({ io, out, signal }: Context, { minutes, keep }: Options): P
     column('problems', ({ problems }) => problems.length, 6),
   ];
   const broken = result.findings.filter((one) => !isKept(one));
-  out.list(result.findings, columns, documentOf(result, broken.length === 0));
+  out.list(result.findings, columns, documentOf(result, { seed, stormMs }));
   for (const { promise, checked, problems } of broken) {
     const words = checked === 0 ? ['Nothing was there to be checked.'] : problems.slice(0, 10);
     for (const problem of words) out.hint(`${PROMISES[promise]}: ${problem}`);
@@ -75,14 +94,15 @@ function summaryOf({ kills, pieces, modelCalls, slowestStartMs, kept }: SelfTest
   return `${kills} kills, ${pieces} pieces of work, ${modelCalls} model calls; the slowest start took ${slowestStartMs} ms.${place}`;
 }
 
-function documentOf(result: SelfTestResult, ok: boolean): object {
+function documentOf(result: SelfTestResult, { seed, stormMs }: { seed: number; stormMs: number }): object {
   return {
-    ok,
+    ok: result.findings.every(isKept),
+    seed,
     kills: result.kills,
     pieces: result.pieces,
     model_calls: result.modelCalls,
     slowest_start_ms: result.slowestStartMs,
-    storm_ms: result.stormMs,
+    storm_ms: stormMs,
     kept: result.kept,
     promises: result.findings.map(({ promise, checked, problems }) => ({ promise, checked, problems })),
   };

@@ -37,8 +37,11 @@ export function countUncollected(file: string): number {
   }
 }
 
-/** Checks a data directory that no daemon writes to. */
-export async function checkArtifacts(dataDir: string, databaseFile: string): Promise<string[]> {
+/** Checks a data directory that no daemon writes to; `checked`: archives, blobs and files of workspaces. */
+export async function checkArtifacts(
+  dataDir: string,
+  databaseFile: string,
+): Promise<{ readonly checked: number; readonly problems: readonly string[] }> {
   const connection = new Connection(databaseFile, { readonly: true });
   try {
     const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
@@ -58,14 +61,17 @@ export async function checkArtifacts(dataDir: string, databaseFile: string): Pro
       `SELECT r.seq, r.artifact_status, r.status FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
     );
     const byRun = Map.groupBy(ofRuns, ({ seq }) => seq);
+    const blobs = new Set([...ofRuns, ...ofSessions].map(({ sha256 }) => sha256));
     const checks = [
-      ...statuses.map(async (run) => checkStatus(run)),
-      ...artifacts.map((artifact) => checkArchive(dataDir, artifact, byRun.get(artifact.run_seq) ?? [])),
-      ...[...ofRuns, ...ofSessions].map((file) => checkBlob(dataDir, file.sha256)),
-      ...ofSessions.map((file) => checkWorkspace(dataDir, file)),
-      checkSnapshots(dataDir),
+      ...artifacts.map((artifact) => () => checkArchive(dataDir, artifact, byRun.get(artifact.run_seq) ?? [])),
+      ...[...blobs].map((key) => () => checkBlob(dataDir, key)),
+      ...ofSessions.map((file) => () => checkWorkspace(dataDir, file)),
+      () => checkSnapshots(dataDir),
     ];
-    return [...new Set((await Promise.all(checks)).flat())];
+    const problems = statuses.flatMap(checkStatus);
+    // One after another: their number is that of all files, and each is read as a whole.
+    for (const check of checks) problems.push(...(await check()));
+    return { checked: checks.length, problems };
   } finally {
     connection.close();
   }

@@ -1,20 +1,12 @@
 // A text is stored in its step and in its stream, and nowhere else; both are equal. Text that isn't part of any reply is
 // listed, to be erased a day later.
-import type { RunRecord, StoredFacts } from './journal-rows.ts';
+import type { RunRecord } from './journal-rows.ts';
 
 /** Shorter texts may occur in a step's message by chance. */
 const TELLING_CHARACTERS = 8;
 
-/** Returns every violation in words; none when all is well. */
-export function checkTexts({ records }: StoredFacts): string[] {
-  return records.flatMap((record) =>
-    [...checkStream(record), ...checkCopies(record)].map(
-      (words) => `run ${record.run.seq} (${record.run.id}, ${record.run.status}): ${words}`,
-    ),
-  );
-}
-
-function checkStream({ run, events, steps, discarded }: RunRecord): string[] {
+/** What was streamed is what its steps keep. Returns every violation in words. */
+export function checkStream({ run, events, steps, discarded }: RunRecord): string[] {
   const problems: string[] = [];
   const isDiscarded = (at: number) =>
     discarded.some(({ from_stream_seq: from, to_stream_seq: to }) => from < at && at <= to);
@@ -33,7 +25,8 @@ function checkStream({ run, events, steps, discarded }: RunRecord): string[] {
   return problems;
 }
 
-function checkCopies({ run, steps, messages }: RunRecord): string[] {
+/** Returns every text that is stored twice, in words. */
+export function checkCopies({ run, steps, messages }: RunRecord): string[] {
   const isTwice = (text: string, message: string) =>
     text.length >= TELLING_CHARACTERS && message.includes(JSON.stringify(text).slice(1, -1));
   return [

@@ -19,6 +19,8 @@ export interface Load {
   readonly pieces: readonly Piece[];
   /** Sends no new pieces, and waits until those that were sent have ended; false when time runs out. */
   finish(withinMs: number): Promise<boolean>;
+  /** Ends the clients at once. */
+  close(): Promise<void>;
 }
 
 const CLIENTS = 6;
@@ -27,17 +29,19 @@ const MAX_PIECES = 600;
 const PAUSE_MS = 50;
 const ENDED = new Set(['completed', 'failed', 'canceled', 'incomplete']);
 
-/** Starts the clients. */
-export function startLoad({ url, apiKey }: { readonly url: string; readonly apiKey: string }): Load {
+/** Starts the clients. When `signal` is aborted, they end, and `finish` throws its reason. */
+export function startLoad(target: Target): Load {
+  const { signal } = target;
   const pieces: Piece[] = [];
   const over = new AbortController();
+  const any = AbortSignal.any([over.signal, signal]);
   let isClosed = false;
   const client = async () => {
-    while (!isClosed && pieces.length < MAX_PIECES) {
+    while (!isClosed && !any.aborted && pieces.length < MAX_PIECES) {
       const piece: Piece = { number: pieces.length + 1, runs: new Set(), answer: null, status: '', refusal: null };
       pieces.push(piece);
-      while (!ENDED.has(piece.status) && piece.refusal === null && !over.signal.aborted) {
-        await send({ url, apiKey, signal: over.signal }, piece).catch(() => undefined);
+      while (!ENDED.has(piece.status) && piece.refusal === null && !any.aborted) {
+        await send({ ...target, signal: any }, piece).catch(() => undefined);
         await sleep(PAUSE_MS);
       }
     }
@@ -47,10 +51,15 @@ export function startLoad({ url, apiKey }: { readonly url: string; readonly apiK
     pieces,
     finish: async (withinMs) => {
       isClosed = true;
-      const isDone = await Promise.race([clients.then(() => true), sleep(withinMs, false)]);
+      const late = sleep(withinMs, false, { signal: any, ref: false });
+      const isDone = await Promise.race([clients.then(() => true), late.catch(() => false)]);
+      signal.throwIfAborted();
+      return isDone;
+    },
+    close: async () => {
+      isClosed = true;
       over.abort();
       await clients;
-      return isDone;
     },
   };
 }

@@ -1,5 +1,7 @@
 // What must hold for each run, and for the runs of a session together, however often the daemon died.
+import type { Finding, PromiseName } from '../promises.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import { checkCopies, checkStream } from './texts.ts';
 
 type Payload = Record<string, never>;
 
@@ -12,23 +14,38 @@ const TERMINAL: Readonly<Record<string, string>> = {
 const TERMINAL_TYPES = new Set(Object.values(TERMINAL));
 const MAX_RESUMES = 2;
 
-/** Returns every violation in words; none when all is well. */
-export function checkRuns(facts: StoredFacts): string[] {
-  const alone = facts.records.flatMap((record) =>
-    [
-      ...checkEnd(record),
-      ...checkJournal(record),
-      ...checkBlocks(record),
-      ...checkAttempts(record),
-      ...checkUsage(record),
-      ...checkCalls(record),
-      ...checkMessages(record),
-    ].map((words) => `run ${record.run.seq} (${record.run.id}, ${record.run.status}): ${words}`),
-  );
-  const erased = facts.erased.flatMap(checkErased);
-  return [...facts.faults, ...alone, ...erased, ...facts.remains, ...checkSessions(facts)];
+/** What is looked at in each run alone, by promise. */
+const OF_EACH: Readonly<Partial<Record<PromiseName, readonly ((record: RunRecord) => string[])[]>>> = {
+  ended: [checkEnd],
+  journal: [checkJournal, checkBlocks, checkStream],
+  resumed: [checkAttempts],
+  steps: [checkCalls, checkMessages, checkCopies],
+  ledger: [checkUsage],
+};
+
+/** Every violation in words, by promise. It needs no knowledge of what the runs were asked to do. */
+export function checkRuns(facts: StoredFacts): Finding[] {
+  const { records, erased } = facts;
+  const ofEach = typedEntries(OF_EACH).map(([promise, checks]) => {
+    const problems = records.flatMap((record) =>
+      checks.flatMap((check) => check(record)).map((words) => `${nameOf(record)}: ${words}`),
+    );
+    return { promise, checked: records.length, problems };
+  });
+  const others: readonly Finding[] = [
+    { promise: 'turns', checked: facts.sessions.length, problems: checkSessions(facts) },
+    {
+      promise: 'database',
+      checked: 1,
+      problems: [...facts.faults, ...facts.remains, ...erased.flatMap(checkErased)],
+    },
+  ];
+  return [...ofEach, ...others];
 }
 
+const typedEntries = <K extends string, V>(of: Partial<Record<K, V>>) => Object.entries(of) as [K, V][];
+
+const nameOf = ({ run }: RunRecord): string => `run ${run.seq} (${run.id}, ${run.status})`;
 const payloadOf = <T = Payload>(event: EventRow): T => JSON.parse(event.payload) as T;
 const ofType = ({ events }: RunRecord, type: string) => events.filter((event) => event.type === type);
 
@@ -45,7 +62,7 @@ function checkErased(record: RunRecord): string[] {
     ...(TERMINAL[run.status] === undefined ? ['it never ended'] : []),
     ...(isBlank ? [] : ['its session was deleted, and not all of its texts']),
     ...checkUsage(record),
-  ].map((words) => `run ${run.seq} (${run.id}, ${run.status}): ${words}`);
+  ].map((words) => `${nameOf(record)}: ${words}`);
 }
 
 function checkEnd({ run, events }: RunRecord): string[] {

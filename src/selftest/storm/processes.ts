@@ -12,7 +12,7 @@ export interface FoundProcess {
  * of its workspaces mounted, as all in a sandbox do.
  */
 export async function findProcesses(directory: string, marker: string): Promise<FoundProcess[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(
     pids.map(async (pid) => {
       if (pid === process.pid) return [];

@@ -6,18 +6,17 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Victim } from './storm.ts';
 
-export interface ScratchDaemon {
+export interface ScratchDaemon extends Victim {
   readonly url: string;
   readonly apiKey: string;
-  readonly dataDir: string;
-  /** Milliseconds from each start to the first reply of `/healthz`. */
-  readonly startsMs: readonly number[];
-  start(): Promise<void>;
-  /** Ends the daemon with SIGKILL, and what it has started. */
-  kill(): Promise<void>;
+  /** Starts it, at the first time and after its end. Throws when it isn't ready within a minute. */
+  restart(): Promise<void>;
   /** Ends it with SIGTERM; returns its exit code, null when it had to be killed. */
   stop(): Promise<number | null>;
+  /** Ends it and what it has started, at once. */
+  close(): Promise<void>;
   /** The end of what it wrote on standard error. */
   log(): string;
 }
@@ -27,6 +26,8 @@ export interface ScratchWish {
   readonly directory: string;
   readonly modelUrl: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Ends waiting for a start; the daemon itself is ended by `close`. */
+  readonly signal: AbortSignal;
 }
 
 const READY_MS = 60_000;
@@ -56,66 +57,79 @@ default_scenario: general
 
 /** Makes the data directory and its configuration, without starting the daemon. */
 export async function makeScratchDaemon(wish: ScratchWish): Promise<ScratchDaemon> {
-  const { executable, directory, modelUrl } = wish;
+  const { executable, directory, modelUrl, signal } = wish;
   const env = Object.fromEntries(Object.entries(wish.environment).filter(([name]) => !OF_THE_HOUSE.test(name)));
   const [dataDir, configDir] = [join(directory, 'data'), join(directory, 'config')];
   const places = ['--data-dir', dataDir, '--config-dir', configDir];
-  const { stdout } = await promisify(execFile)(executable, ['init', ...places, '-o', 'json'], {
-    env,
-    timeout: READY_MS,
-  });
-  const created = JSON.parse(stdout) as { api_key: { key: string } };
+  const init = promisify(execFile)(executable, ['init', ...places, '-o', 'json'], { env, timeout: READY_MS, signal });
+  const created = JSON.parse((await init).stdout) as { api_key: { key: string } };
   await writeFile(join(configDir, 'models.yaml'), modelsYaml(modelUrl));
   await writeFile(join(configDir, 'errand.yaml'), ERRAND_YAML);
   const listen = `127.0.0.1:${await freePort()}`;
   const url = `http://${listen}`;
-  const startsMs: number[] = [];
+  let startMs = 0;
   let child: ChildProcess | undefined;
   let log = '';
-  const kill = async () => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+
+  const isAlive = () => child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  const end = async (kill: () => void) => {
+    if (child === undefined || !isAlive()) return;
     const ended = once(child, 'exit');
-    // Its group: threads die with it, and so must the processes that it began.
-    process.kill(-child.pid!, 'SIGKILL');
+    kill();
     await ended;
   };
   return {
     url,
     apiKey: created.api_key.key,
     dataDir,
-    startsMs,
-    start: async () => {
+    startMs: () => startMs,
+    restart: async () => {
       const startedAt = performance.now();
       const args = ['serve', ...places, '--listen', listen];
+      // A group of its own, so that `close` reaches every process that it begins, and Ctrl-C none of them.
       child = spawn(executable, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
       child.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_CHARACTERS)));
       child.once('error', () => undefined);
-      await healthy(url, child, startedAt);
-      startsMs.push(Math.round(performance.now() - startedAt));
+      await healthy(url, child, signal);
+      startMs = Math.round(performance.now() - startedAt);
     },
-    kill,
+    kill: () => end(() => child!.kill('SIGKILL')),
     stop: async () => {
-      if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
-      const ended = once(child, 'exit').then(([code]) => code as number | null);
-      child.kill('SIGTERM');
-      const code = await Promise.race([ended, sleep(STOP_MS, 'late' as const)]);
-      if (code !== 'late') return code;
-      await kill();
+      const late = AbortSignal.any([AbortSignal.timeout(STOP_MS), signal]);
+      await Promise.race([end(() => child!.kill('SIGTERM')), once(late, 'abort')]);
+      if (!isAlive()) return child?.exitCode ?? null;
+      await end(() => child!.kill('SIGKILL'));
       return null;
+    },
+    close: async () => {
+      await end(() => child!.kill('SIGKILL'));
+      try {
+        if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // Nobody of its group lives any more.
+      }
     },
     log: () => log,
   };
 }
 
-async function healthy(url: string, child: ChildProcess, startedAt: number): Promise<void> {
+async function healthy(url: string, child: ChildProcess, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + READY_MS;
   for (;;) {
+    signal.throwIfAborted();
     const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.status === 200) return;
-    if (child.exitCode !== null || child.pid === undefined) throw new Error('The daemon ended before it was ready.');
-    if (performance.now() - startedAt > READY_MS) throw new Error('The daemon was not ready within a minute.');
+    const how = child.pid === undefined ? 'could not be started' : endOf(child);
+    if (how !== null) throw new Error(`The daemon ${how} before it was ready.`);
+    if (performance.now() > until) throw new Error('The daemon was not ready within a minute.');
     await sleep(20);
   }
+}
+
+function endOf({ exitCode, signalCode }: ChildProcess): string | null {
+  if (signalCode !== null) return `ended with ${signalCode}`;
+  return exitCode === null ? null : `ended with code ${exitCode}`;
 }
 
 async function freePort(): Promise<number> {
