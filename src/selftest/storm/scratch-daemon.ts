@@ -1,5 +1,5 @@
 // A daemon of this very program on a scratch data directory: started, killed and started again.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type ExecFileOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -61,8 +61,7 @@ export async function makeScratchDaemon(wish: ScratchWish): Promise<ScratchDaemo
   const env = Object.fromEntries(Object.entries(wish.environment).filter(([name]) => !OF_THE_HOUSE.test(name)));
   const [dataDir, configDir] = [join(directory, 'data'), join(directory, 'config')];
   const places = ['--data-dir', dataDir, '--config-dir', configDir];
-  const init = promisify(execFile)(executable, ['init', ...places, '-o', 'json'], { env, timeout: READY_MS, signal });
-  const created = JSON.parse((await init).stdout) as { api_key: { key: string } };
+  const created = JSON.parse(await init(executable, places, { env, signal })) as { api_key: { key: string } };
   await writeFile(join(configDir, 'models.yaml'), modelsYaml(modelUrl));
   await writeFile(join(configDir, 'errand.yaml'), ERRAND_YAML);
   const listen = `127.0.0.1:${await freePort()}`;
@@ -111,6 +110,32 @@ export async function makeScratchDaemon(wish: ScratchWish): Promise<ScratchDaemo
     },
     log: () => log,
   };
+}
+
+/** Runs `errand init`. When it is aborted, it has ended by the time that this rejects: it would make its directory again. */
+async function init(
+  executable: string,
+  places: readonly string[],
+  options: Pick<ExecFileOptions, 'env' | 'signal'>,
+): Promise<string> {
+  const args = ['init', ...places, '-o', 'json'];
+  const running = promisify(execFile)(executable, args, {
+    ...options,
+    encoding: 'utf8',
+    timeout: READY_MS,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<void>((resolve) => {
+    running.child.once('close', () => resolve());
+    running.child.once('error', () => {
+      if (running.child.pid === undefined) resolve();
+    });
+  });
+  try {
+    return (await running).stdout;
+  } finally {
+    await ended;
+  }
 }
 
 async function healthy(url: string, child: ChildProcess, signal: AbortSignal): Promise<void> {
