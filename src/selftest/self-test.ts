@@ -76,6 +76,7 @@ async function testIn(directory: string, wish: SelfTestWish): Promise<Omit<SelfT
     if (storm.dead === null) await calm(daemon, load, wish);
     await load.close();
     const code = await daemon.stop();
+    wish.signal.throwIfAborted();
     const left = await orphans(daemon.dataDir, directory, storm.orphans);
     const { pieces } = load;
     const rows = await checkLeftBehind(daemon.dataDir, pieces);

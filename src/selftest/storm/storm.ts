@@ -91,6 +91,7 @@ export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
       await daemon.restart();
       startsMs.push(daemon.startMs());
     } catch (error) {
+      signal?.throwIfAborted();
       dead = `after kill ${kills}: ${messageOf(error)}`;
     }
     down.push({ from, to: Date.now() });

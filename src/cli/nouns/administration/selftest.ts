@@ -71,7 +71,11 @@ async function test({ io, out, signal }: Context, options: Options): Promise<voi
     environment: io.environment,
     signal: AbortSignal.any([signal, hangup.signal]),
     report: out.hint,
-  }).finally(stopListening);
+  })
+    .catch((error: unknown) => {
+      throw hangup.signal.aborted ? hangup.signal.reason : error;
+    })
+    .finally(stopListening);
   const columns: readonly Column<Finding>[] = [
     state('result', (one) => (isKept(one) ? 'ok' : 'failed'), 9),
     column('promise', ({ promise }) => PROMISES[promise], 8),
