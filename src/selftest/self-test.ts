@@ -38,6 +38,8 @@ export interface SelfTestResult {
 
 /** What it may take of the disk at the very most, and what has to be free beside it. */
 const ROOM_BYTES = 1_073_741_824;
+/** With less, a daemon takes no work. */
+const SPARE_BYTES = ROOM_BYTES / 4;
 /** New work comes for a while after the last kill, and for less after a short storm. */
 const AFTER_MS = 5_000;
 const AFTER_SHARE = 1 / 6;
@@ -57,7 +59,11 @@ export async function runSelfTest(wish: SelfTestWish): Promise<SelfTestResult> {
   let keeps = wish.keep;
   try {
     const result = await testIn(directory, wish);
-    keeps ||= result.findings.some((finding) => !isKept(finding));
+    const isBroken = result.findings.some((finding) => !isKept(finding));
+    if (isBroken && freeBytes(directory) < SPARE_BYTES) {
+      throw new ErrandError('unavailable', `The disk of ${tmpdir()} became full, so nothing is proven. Test again.`);
+    }
+    keeps ||= isBroken;
     return { ...result, kept: keeps ? directory : null };
   } finally {
     if (!keeps) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
