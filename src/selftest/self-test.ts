@@ -38,8 +38,8 @@ export interface SelfTestResult {
 
 /** What it may take of the disk at the very most, and what has to be free beside it. */
 const ROOM_BYTES = 1_073_741_824;
-/** With less, a daemon takes no work. */
-const SPARE_BYTES = ROOM_BYTES / 4;
+/** With a little less, a daemon takes no work by default (`disk.keep_free_mb`). */
+const SPARE_BYTES = ROOM_BYTES / 2;
 /** New work comes for a while after the last kill, and for less after a short storm. */
 const AFTER_MS = 5_000;
 const AFTER_SHARE = 1 / 6;
