@@ -11,8 +11,8 @@ import { ErrandError, messageOf } from '../../domain/errors.ts';
 export function backUp(connection: Connection.Database, target: string): void {
   const temporary = `${target}.new`;
   try {
-    // SQLite refuses to copy into a file with content, and a killed start may have left one.
-    rmSync(temporary, { force: true });
+    // SQLite refuses to copy into a file with content, and a killed start may have left one, with its journal.
+    for (const left of [temporary, `${temporary}-journal`]) rmSync(left, { force: true });
     closeSync(openSync(temporary, 'wx', 0o600));
     connection.prepare('VACUUM INTO ?').run(temporary);
     sync(temporary);

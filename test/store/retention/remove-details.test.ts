@@ -1,0 +1,60 @@
+// Details of runs are removed in several commits, and a kill may come between any two of them.
+import { expect, test } from 'vitest';
+import { stepMessages } from '../../../src/agent/conversation/history.ts';
+import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
+import { GRANT } from '../../agent/play-main.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+
+const STEPS = 3;
+const ALL = { characters: 10_000, bytes: 100_000, documentBytes: 0 };
+
+const aCall = (step: number) => ({ id: `call_${step}`, name: 'shell', input: { command: 'true' } });
+
+/** A run that called a tool in each of its steps but the last, and its successor in the session. */
+async function twoTurns() {
+  const house = await storeHouse();
+  const { runs } = house.store;
+  const old = await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  for (let step = 1; step <= STEPS; step += 1) {
+    const { id, name } = aCall(step);
+    const calls = step === STEPS ? [] : [aCall(step)];
+    const content = calls.map(() => ({ type: 'tool-call', toolCallId: id, toolName: name }));
+    const message = { assistant: { role: 'assistant', content } };
+    await runs.recordStep(fence, aStep({ step, text: '', message, calls }), FREE);
+    const result = { step, toolUseId: id, name, ok: true, output: 'done', durationMs: 1 };
+    if (step < STEPS) await runs.recordToolResult(fence, result);
+  }
+  await runs.finalize(fence, { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' });
+  await runs.settle(fence);
+  return { house, old, next: await house.accept({ sessionId: old.sessionId }) };
+}
+
+/** A commit that ends after so many statements, each of one row. */
+const aCommit = (statements: number) => {
+  let left = statements;
+  return { room: () => (left-- > 0 ? 1 : 0) };
+};
+
+test('whatever commits have removed so far, a model is shown no call without its result', async () => {
+  const { house, old, next } = await twoTurns();
+  const shown = new Set<string>();
+  for (let more = true; more; ) {
+    ({ more } = await house.store.retention.detailsOfRuns(house.clock.now() + 1, aCommit(1)));
+    const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
+    const messages = turns.flatMap(({ steps }) =>
+      (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT } as Brief)),
+    );
+    const idsOf = (role: string, type: string) =>
+      messages.flatMap(({ role: its, content }) =>
+        its !== role || typeof content === 'string'
+          ? []
+          : content.flatMap((part) => (part.type === type ? [(part as { toolCallId: string }).toolCallId] : [])),
+      );
+    expect(idsOf('assistant', 'tool-call')).toEqual(idsOf('tool', 'tool-result'));
+    shown.add(String(idsOf('tool', 'tool-result').length));
+  }
+  // Each state in between was seen.
+  expect([...shown]).toEqual(['2', '1', '0']);
+});
