@@ -4,6 +4,7 @@ import { makeBus } from '../../src/events/bus.ts';
 import type { Events } from '../../src/store/sessions/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { fenceOf, storeHouse } from '../support/store/store-house.ts';
+import { renderId } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
@@ -226,4 +227,26 @@ test('a store that cannot be read ends the tail, and is reported once', async ()
   await reader.settled;
   await house.finish();
   expect([reader.failures, reader.seen, reader.ended()]).toEqual([[refusal], [], 0]);
+});
+
+test('a reader in the middle of a run whose events are removed by age learns of it, and nothing follows', async () => {
+  const house = await tailHouse();
+  await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
+  await house.finish();
+  await house.accept();
+  await house.store.deliveries.plan(renderId);
+  const { events } = house.store;
+  const slow = house.follow(0, {
+    ...events,
+    listOfRun: (run, after) => events.listOfRun(run, after, 2),
+    isOver: async (run) => {
+      await house.store.retention.eventsOfRuns(house.clock.now() + 1, { room: () => 100 });
+      return events.isOver(run);
+    },
+  });
+  await slow.settled;
+  expect([slow.sequence(), slow.ended()]).toEqual([[1, 2], 0]);
+  expect(slow.failures).toMatchObject([
+    { reason: 'not_found', message: expect.stringContaining('Its result remains') },
+  ]);
 });

@@ -8,7 +8,7 @@ import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support
 import { readTurn, takeTurn, type TurnAnswer } from '../../support/daemon/turn.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import type { CollectionWire, RetentionKindWire } from '../../../src/wire/retention.ts';
+import type { RetentionProgressWire, RetentionWire } from '../../../src/wire/retention.ts';
 
 const PRELOAD = fileURLToPath(new URL('../../support/daemon/earlier-clock.mjs', import.meta.url));
 const FORTY_DAYS_MS = 40 * 86_400_000;
@@ -102,12 +102,12 @@ test('after a start forty days later nothing is removed, because the clock may b
 });
 
 test('a dry run says exactly what goes when the operator trusts the clock', async () => {
-  const { kinds } = JSON.parse(await errand('gc', '--dry-run', '-o', 'json')) as { kinds: RetentionKindWire[] };
+  const { kinds } = JSON.parse(await errand('gc', '--dry-run', '-o', 'json')) as RetentionWire;
   const due = kinds.map(({ kind, rows }) => ({ kind, rows }));
   expect(due.filter(({ rows }) => rows === 0)).toEqual([]);
-  const { pass } = JSON.parse(await errand('gc', '--trust-clock', '-o', 'json')) as CollectionWire;
+  const { pass } = JSON.parse(await errand('gc', '--trust-clock', '-o', 'json')) as RetentionProgressWire;
   expect(pass!.removed.filter(({ kind }) => kind !== 'free_pages')).toEqual(due);
-  const { kinds: left } = JSON.parse(await errand('gc', '--dry-run', '-o', 'json')) as { kinds: RetentionKindWire[] };
+  const { kinds: left } = (await daemon.admin('GET', '/api/v1/retention')) as RetentionWire;
   expect(left.filter(({ rows }) => rows > 0)).toEqual([]);
 });
 
