@@ -28,6 +28,8 @@ export interface CopyParts {
   readonly sink: Pick<Sink, 'put'>;
   readonly list: Pick<ListWriter, 'add'>;
   readonly pace: Pick<Pace, 'rest'>;
+  /** Called with the size of each piece that was read. */
+  readonly copied: (bytes: number) => void;
 }
 
 export interface Counts {
@@ -49,8 +51,8 @@ export interface Losses {
 }
 
 /** Makes the verbs. They run on the thread of backups, and block it. */
-export function makeCopier({ sink, list, pace }: CopyParts, losses: Losses) {
-  const store = makeStorer({ sink, pace });
+export function makeCopier({ sink, list, pace, copied }: CopyParts, losses: Losses) {
+  const store = makeStorer({ sink, pace, copied });
 
   async function add(counts: Counts, file: ListedFile): Promise<void> {
     await list.add(file);
@@ -133,7 +135,7 @@ type Stored = Pick<ListedFile, 'objects' | 'size'>;
 type Store = (file: number, limit: number, pieceBytes: number) => Promise<Stored>;
 
 /** Stores the pieces of an open file, up to a size. */
-function makeStorer({ sink, pace }: Pick<CopyParts, 'pace' | 'sink'>): Store {
+function makeStorer({ sink, pace, copied }: Pick<CopyParts, 'copied' | 'pace' | 'sink'>): Store {
   const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
   return async (file, limit, pieceBytes) => {
     const objects: string[] = [];
@@ -143,6 +145,7 @@ function makeStorer({ sink, pace }: Pick<CopyParts, 'pace' | 'sink'>): Store {
       if (length === 0) break;
       objects.push(await sink.put(buffer.subarray(0, length)));
       size += length;
+      copied(length);
       await pace.rest();
     }
     return { size, objects };

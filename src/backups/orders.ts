@@ -33,6 +33,8 @@ export interface Progress {
   readonly phase: Phase;
   readonly done: number;
   readonly total: number;
+  /** That were read so far, in all: one session may have most of them. */
+  readonly bytes: number;
 }
 
 export interface PruneTask {

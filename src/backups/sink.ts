@@ -20,9 +20,9 @@ export interface Sink {
   finish(id: string, manifest: (added: Added) => string): Promise<void>;
 }
 
-/** Pieces are made durable together, in batches of so many or of so many bytes. */
+/** Pieces are made durable together, in batches of so many or of so many bytes: commits of the daemon wait for a larger sync. */
 const BATCH = 256;
-const BATCH_BYTES = 32 * 1_048_576;
+const BATCH_BYTES = 8 * 1_048_576;
 
 export const keyOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 

@@ -29,10 +29,16 @@ const noTree = (): TreeCounts => ({ ...none(), links: 0, folders: 0 });
 
 /** Takes the backup, and returns its manifest once it is durable. */
 export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Manifest> {
-  const { sink, pace, progress, requireSpace } = parts;
+  const { sink, pace, requireSpace } = parts;
+  let last: Progress = { phase: 'database', done: 0, total: 0, bytes: 0 };
+  const progress = (now: Partial<Progress>) => {
+    last = { ...last, ...now };
+    parts.progress(last);
+  };
+  const copied = (bytes: number) => progress({ bytes: last.bytes + bytes });
   const list = makeListWriter(sink);
   const losses = { leftOut: 0, changing: 0, missingBlobs: 0 };
-  const copier = makeCopier({ sink, list, pace }, losses);
+  const copier = makeCopier({ sink, list, pace, copied }, losses);
   const staged = join(task.staging, 'errand.db');
   await copyDatabase(task.database, staged, (done, total) => {
     progress({ phase: 'database', done, total });
@@ -43,10 +49,10 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
   const copy = openCopy(staged);
   try {
-    const blobs = await copyBlobs(task, copy, { ...parts, copier });
+    const work = { ...parts, copier, progress };
+    const blobs = await copyBlobs(task, copy, work);
     losses.missingBlobs = blobs.missing;
-    const workspaces =
-      task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, { ...parts, copier });
+    const workspaces = task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, work);
     const configuration = noTree();
     progress({ phase: 'configuration', done: 0, total: 1 });
     const except = new Set(task.except);
@@ -77,18 +83,22 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   }
 }
 
-type CopyWork = TakeParts & { readonly copier: Copier };
+type CopyWork = Pick<TakeParts, 'pace' | 'passed'> & {
+  readonly copier: Copier;
+  readonly progress: (now: Partial<Progress>) => void;
+};
 
 async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, progress, passed }: CopyWork) {
   const counts = none();
   const total = copy.countBlobs();
   let [done, missing] = [0, 0];
+  progress({ phase: 'blobs', done, total });
   for (const { key } of copy.blobs()) {
     const isThere = await copier.copyStill(counts, { kind: 'blob', path: key, place: blobPath(blobs, key) });
     if (!isThere) missing += 1;
     passed(key);
     done += 1;
-    progress({ phase: 'blobs', done, total });
+    progress({ done });
   }
   return { counts, missing };
 }
@@ -97,11 +107,12 @@ async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, p
   const counts = noTree();
   const total = copy.countSessions();
   let done = 0;
+  progress({ phase: 'workspaces', done, total });
   for (const session of copy.sessions()) {
     const tree = { root: join(directory, session), prefix: session, except: new Set<string>() };
     await copier.copyTree(counts, { kind: 'workspace', ...tree });
     done += 1;
-    progress({ phase: 'workspaces', done, total });
+    progress({ done });
     await pace.rest();
   }
   return counts;

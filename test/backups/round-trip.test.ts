@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, utimesSync, statSync, writeFi
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
+import { PHASES, type Progress } from '../../src/backups/orders.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
@@ -53,6 +54,17 @@ test('a restored directory has the files, modes and times of the original, and i
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect(await store.users.list()).toEqual(await house.house.store.users.list());
   await store.close();
+});
+
+test('its progress names each phase as it begins, and counts every byte', async () => {
+  const house = await furnished();
+  const seen: Progress[] = [];
+  const manifest = await take(house.task(), { progress: (now) => void seen.push(now) });
+  expect([...new Set(seen.map(({ phase }) => phase))]).toEqual([...PHASES]);
+  expect(seen.find(({ phase }) => phase === 'workspaces')).toMatchObject({ done: 0, total: 2 });
+  const { database, blobs, workspaces, configuration } = manifest;
+  expect(seen.at(-1)!.bytes).toBe(database.bytes + blobs.bytes + workspaces!.bytes + configuration.bytes);
+  expect(seen.every(({ bytes }, i) => bytes >= (seen[i - 1]?.bytes ?? 0))).toBe(true);
 });
 
 test('a second backup adds only what has changed', async () => {

@@ -49,7 +49,10 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
     isTerminal,
     colours: wantsColours(isTerminal, io.environment),
     width: isTerminal && !wide ? io.columns : null,
-    now: io.now(),
+    // When it is shown: a command may take its time.
+    get now() {
+      return io.now();
+    },
   };
   const write = (text: string) => void io.stdout.write(text);
   const json = (document: unknown) => write(`${safeJson(document)}\n`);

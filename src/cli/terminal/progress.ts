@@ -2,7 +2,8 @@
 import type { Io } from '../frame/io.ts';
 
 export interface ProgressBar {
-  show(label: string, done: number, total: number): void;
+  /** `detail` follows the label. */
+  show(label: string, done: number, total: number, detail?: string): void;
   /** Removes the bar. */
   end(): void;
 }
@@ -15,7 +16,7 @@ const [BAR_MS, LINE_MS] = [100, 10_000];
 export function makeProgressBar({ stderr, terminal, now }: Pick<Io, 'now' | 'stderr' | 'terminal'>): ProgressBar {
   let [label, shownAt, isShown] = ['', 0, false];
   return {
-    show: (next, done, total) => {
+    show: (next, done, total, detail = '') => {
       const isDue = now() - shownAt >= (terminal.stderr ? BAR_MS : LINE_MS);
       if (next === label && !isDue) return;
       [label, shownAt, isShown] = [next, now(), true];
@@ -23,7 +24,8 @@ export function makeProgressBar({ stderr, terminal, now }: Pick<Io, 'now' | 'std
       const percent = `${Math.floor(part * 100)}%`;
       const full = Math.round(part * CELLS);
       const bar = `\r\x1b[K${'█'.repeat(full)}${'░'.repeat(CELLS - full)} ${percent.padStart(4)}  ${label}`;
-      stderr.write(terminal.stderr ? bar : `${label} ${percent}\n`);
+      const end = detail === '' ? '' : `, ${detail}`;
+      stderr.write(terminal.stderr ? `${bar}${end}` : `${label} ${percent}${end}\n`);
     },
     end: () => {
       if (isShown && terminal.stderr) stderr.write('\r\x1b[K');

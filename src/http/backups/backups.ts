@@ -76,6 +76,7 @@ function renderJob({ id, directory, state, startedAt, progress, error, manifest 
     phase: progress?.phase ?? null,
     done: progress?.done ?? 0,
     total: progress?.total ?? 0,
+    bytes: progress?.bytes ?? 0,
     error,
     backup: manifest === null ? null : summaryOf(manifest),
   };

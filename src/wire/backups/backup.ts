@@ -38,7 +38,7 @@ export type NewBackupWire = Static<typeof newBackup>;
 export const newBackupArchive = named('NewBackupArchive', object({ workspaces: nullish(boolean), passphrase }));
 export type NewBackupArchiveWire = Static<typeof newBackupArchive>;
 
-/** A backup in progress, or how the last one ended. `done` of `total` are of the phase. */
+/** A backup in progress, or how the last one ended. `done` of `total` are of the phase; `bytes` were read so far. */
 export const backupJob = named(
   'BackupJob',
   object({
@@ -49,6 +49,7 @@ export const backupJob = named(
     phase: nullable(oneOf(['database', 'blobs', 'workspaces', 'configuration', 'finishing'])),
     done: count,
     total: count,
+    bytes: count,
     error: nullable(string),
     backup: nullable(backup),
   }),

@@ -1,24 +1,29 @@
 // The drill: a machine is gone, and its backup is all that is left.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { openReader } from '../../support/daemon/document-reader.ts';
+import { openTriedDocument } from '../../support/files/document-blocks.ts';
+import { type Of, temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { readSse } from '../../support/http/sse.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 type Json = ReturnType<typeof JSON.parse>;
 
 const HANG: Reply = { text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 };
 const call = (name: string, input: object): Reply => ({ text: 'Calling. ', tools: [{ name, input }] });
 
-async function drillHouse() {
+async function drillHouse(of: Of = { onTestFinished }) {
   const model = await startModelServer();
   const daemon = await startDaemonProcess({ modelServerUrl: model.url });
-  const directory = temporaryDirectory({ passphrase: 'a passphrase of the vault\n' });
-  onTestFinished(async () => {
+  const directory = temporaryDirectory({ passphrase: 'a passphrase of the vault\n' }, of);
+  of.onTestFinished(async () => {
     await daemon.close();
     await model.close();
   });
@@ -123,30 +128,81 @@ test('a daemon that was restored answers, lists, streams, resumes, and serves wh
   await expect(errand('backup', 'verify', place)).rejects.toThrow('is not as it was made');
 });
 
-test('a daemon that is killed in the middle of a backup leaves none, and makes the next one', async () => {
-  const { model, daemon, place, errand } = await drillHouse();
-  model.script({ text: 'Done.' });
-  const sessionId = await say(daemon, 'begin');
-  const folder = join(daemon.dataDir, 'workspaces', sessionId, 'many');
-  mkdirSync(folder, { recursive: true });
-  for (let i = 0; i < 2_000; i += 1) writeFileSync(join(folder, `${i}.txt`), `file ${i}`);
-  const begun = errand('backup', 'create', '--to', place);
-  await waitFor(
-    () => {
-      try {
-        return readdirSync(join(place, 'incoming')).length > 1;
-      } catch {
-        return false;
-      }
-    },
-    { everyMs: 1 },
-  );
-  await daemon.kill();
-  await expect(begun).rejects.toThrow();
-  expect(JSON.parse(await errand('backup', 'list', place, '-o', 'json'))).toEqual({ items: [], total: 0 });
-  await daemon.restart();
-  const made = JSON.parse(await errand('backup', 'create', '--to', place, '-o', 'json'));
-  expect(made.files).toBeGreaterThan(2_000);
-  expect(await errand('backup', 'verify', place)).toContain('is intact');
-  expect(JSON.parse(await errand('backup', 'list', place, '-o', 'json')).total).toBe(1);
+describe('as docs/BACKUPS.md has it', () => {
+  const { block, blocks, tried, untried } = openTriedDocument(ROOT, 'docs/BACKUPS.md');
+  const ends: (() => void | Promise<void>)[] = [];
+  let house: Awaited<ReturnType<typeof drillHouse>>;
+  let paste: (text: string) => Promise<string>;
+
+  beforeAll(async () => {
+    const of = { onTestFinished: (end: () => void | Promise<void>) => void ends.unshift(end) };
+    house = await drillHouse(of);
+    const reader = openReader(house.daemon, of);
+    const places = {
+      '/mnt/backup/errand': house.place,
+      '/root/backup-passphrase': join(house.directory, 'passphrase'),
+    };
+    paste = (text) =>
+      reader.paste(Object.entries(places).reduce((all, [name, own]) => all.replaceAll(name, own), text));
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
+  test('a daemon that is killed in the middle of a backup leaves none, and makes the next one', async () => {
+    const { model, daemon, place, errand } = house;
+    model.script({ text: 'Done.' });
+    const sessionId = await say(daemon, 'begin');
+    const folder = join(daemon.dataDir, 'workspaces', sessionId, 'many');
+    mkdirSync(folder, { recursive: true });
+    for (let i = 0; i < 2_000; i += 1) writeFileSync(join(folder, `${i}.txt`), `file ${i}`);
+    const begun = errand('backup', 'create', '--to', place);
+    await waitFor(
+      () => {
+        try {
+          return readdirSync(join(place, 'incoming')).length > 1;
+        } catch {
+          return false;
+        }
+      },
+      { everyMs: 1 },
+    );
+    await daemon.kill();
+    await expect(begun).rejects.toThrow();
+    expect(JSON.parse(await errand('backup', 'list', place, '-o', 'json'))).toEqual({ items: [], total: 0 });
+    await daemon.restart();
+    const printed = await paste(block('errand backup verify /mnt').text);
+    expect(printed).toMatch(/is intact: 2\d{3} files/);
+    expect(printed.match(/^\d{8}T\d{6}Z-/gm)).toHaveLength(1);
+  });
+
+  test('an archive, the master key, a restore and a removal', async () => {
+    const { daemon, directory, place, errand } = house;
+    const archive = join(directory, 'errand.tar');
+    await paste(block('ssh vault').text.replace("ssh vault 'cat > errand.tar'", `cat > ${archive}`));
+    await paste(block('--with-master-key').text);
+    const target = join(directory, 'restored');
+    for (const [source, restored] of [
+      [place, target],
+      [archive, `${target}.tar`],
+    ] as const) {
+      const line = block('--to /srv/errand').text.trimEnd().replace('/srv/errand', restored);
+      // The newest backup there has the master key; the one of the archive hasn't.
+      const typed = source === place ? ' --passphrase-file /root/backup-passphrase' : '';
+      await paste(`${line.replace('/mnt/backup/errand', source)}${typed}`);
+    }
+    const key = (dataDir: string) => readFileSync(join(dataDir, 'master.key'), 'hex');
+    expect(key(target)).toBe(key(daemon.dataDir));
+    expect(existsSync(join(`${target}.tar`, 'master.key'))).toBe(false);
+    const pruned = await errand('backup', 'prune', place, '--keep-days', '0', '--keep', '1', '-o', 'json');
+    expect(JSON.parse(pruned)).toMatchObject({ kept: 1 });
+  });
+
+  test('the settings are read, and nothing else is shown', async () => {
+    const config = temporaryDirectory({ 'errand.yaml': block('keep_days: 14').text });
+    expect(await paste(`errand config check --config-dir ${config}`)).not.toContain('problem');
+    // In scripts/package/prove and scripts/systemd: they change the system.
+    for (const one of blocks) if (/^(systemctl|\[Service\])/.test(one.text)) tried(one);
+    expect(untried()).toEqual([]);
+  });
 });

@@ -7,6 +7,7 @@ import { lostWhile } from '../../../client/transport/transport.ts';
 import type { BackupJobWire } from '../../../wire/backups/backup.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { readableSize } from '../../../terminal/sizes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
 import { readPassphrase } from './passphrase.ts';
@@ -43,7 +44,7 @@ async function follow(context: Context, wish: Wish): Promise<void> {
   const { id } = job;
   try {
     while (job.state === 'running') {
-      bar.show(job.phase ?? 'beginning', job.done, job.total);
+      bar.show(job.phase ?? 'beginning', job.done, job.total, job.bytes > 0 ? readableSize(job.bytes) : '');
       await sleep(POLL_MS, undefined, { signal });
       job = await backups.latest();
       if (job.id !== id)
