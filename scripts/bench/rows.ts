@@ -128,6 +128,7 @@ export const RUN_ROWS: readonly Row[] = [
   { key: 'budgetsOffCpuMs', label: 'run without budgets: CPU ms/run', digits: 2 },
   { key: 'budgetsPercent', label: '  what two budgets cost, % of that', digits: 1 },
   { key: 'telemetryOffCpuMs', label: 'run without metrics and traces: CPU ms/run', digits: 2 },
+  { key: 'telemetryNoisePercent', label: '  noise: a second daemon without them, % of that', digits: 1 },
   { key: 'telemetryMetricsPercent', label: '  what metrics cost, % of that', digits: 1 },
   { key: 'telemetryTracesPercent', label: '  what metrics and traces cost, % of that', digits: 1 },
   { key: 'hookNoneCpuMs', label: 'run without webhooks: CPU ms/run', digits: 2 },

@@ -1,4 +1,5 @@
-// What metrics and traces cost a run: processor time without them, with metrics that are scraped, and with traces as well.
+// What metrics and traces cost a run: processor time without them, with metrics that are scraped after each window, and with
+// traces as well.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../../test/support/daemon/daemon-process.ts';
@@ -9,18 +10,22 @@ import type { Figures, Scale } from './turns.ts';
 
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };
 const CLIENTS = 16;
-/** Three times as often as Prometheus usually does. */
-const SCRAPE_MS = 5_000;
-const SETTLE_MS = 3_000;
+/** By then, a window is over even on a slow machine. */
+const WINDOW_MS = 120_000;
+/** Traces of runs that have ended are gathered for two seconds. */
+const SETTLE_MS = 2_500;
 
-type Phase = 'Off' | 'Metrics' | 'Traces';
-/** There and back, so that what grows with the store costs each the same. */
-const PHASES: readonly Phase[] = ['Off', 'Metrics', 'Traces', 'Traces', 'Metrics', 'Off'];
+/** `Control` is set up as `Off` is: what seems to be its cost is noise. */
+const SUBJECTS = ['Off', 'Control', 'Metrics', 'Traces'] as const;
+type Subject = (typeof SUBJECTS)[number];
 
-interface Sum {
-  runs: number;
-  cpuMs: number;
+/** Each round gives every daemon a window with the same number of runs, one after another. */
+interface Rounds {
+  readonly rounds: number;
+  readonly runs: number;
 }
+
+const roundsOf = ({ loadMs }: Scale): Rounds => (loadMs < 2_000 ? { rounds: 15, runs: 60 } : { rounds: 40, runs: 200 });
 
 /** A collector that takes everything. Returns its address, and how many spans it got. */
 async function openCollector() {
@@ -38,59 +43,81 @@ async function openCollector() {
   return { url: `http://127.0.0.1:${port}`, spans: () => spans, close: () => server.close() };
 }
 
-/** Measures the phases, with a restart before each. */
+/**
+ * Measures daemons side by side, in windows that alternate: what slows the machine down for a while slows all of them. The cost
+ * is the median of the ratios within the rounds, of the processor time of the process, not of the time on the clock. The time of a
+ * daemon counts until its next window, so that work after the end of a run is in it.
+ */
 export async function measureTelemetry(
   { modelUrl, scratch }: { readonly modelUrl: string; readonly scratch: string },
   scale: Scale,
   failures: string[],
 ): Promise<Figures> {
   const collector = await openCollector();
-  const metricsAt = `127.0.0.1:${await freePort()}`;
-  const base = 'workers: { threads: 2, runs_per_thread: 128 }\n';
-  const metrics = `${base}metrics: { listen: "${metricsAt}" }\n`;
-  const yaml: Readonly<Record<Phase, string>> = {
-    Off: base,
-    Metrics: metrics,
-    Traces: `${metrics}traces: { otlp_endpoint: "${collector.url}" }\n`,
-  };
-  const errand = await startErrand(modelUrl, scratch, base);
-  const sums = new Map<Phase, Sum>();
+  const daemons = new Map<Subject, Daemon>();
   try {
-    for (const phase of PHASES) {
-      await errand.restartWith(yaml[phase]);
-      const sum = await measurePhase(errand, phase === 'Off' ? null : metricsAt, scale, failures);
-      const known = sums.get(phase) ?? { runs: 0, cpuMs: 0 };
-      sums.set(phase, { runs: known.runs + sum.runs, cpuMs: known.cpuMs + sum.cpuMs });
+    for (const subject of SUBJECTS) {
+      const metricsAt = `127.0.0.1:${await freePort()}`;
+      const errand = await startErrand(modelUrl, scratch, yamlOf(subject, metricsAt, collector.url));
+      const isScraped = subject === 'Metrics' || subject === 'Traces';
+      daemons.set(subject, { errand, metricsAt: isScraped ? metricsAt : null, cpuMs: [] });
+      await closedLoop(errand.target, ANSWER, CLIENTS, { forMs: scale.warmMs * 4, atMost: scale.warmRuns });
     }
+    await playRounds(daemons, roundsOf(scale), failures);
   } finally {
-    await errand.close();
+    for (const { errand } of daemons.values()) await errand.close();
     collector.close();
   }
   if (collector.spans() === 0) failures.push('no span arrived at the collector');
-  const each = (phase: Phase) => sums.get(phase)!.cpuMs / sums.get(phase)!.runs;
-  const percent = (phase: Phase) => 100 * (each(phase) / each('Off') - 1);
+  const off = daemons.get('Off')!.cpuMs;
+  const percent = (subject: Subject) =>
+    100 * (median(daemons.get(subject)!.cpuMs.map((each, round) => each / off[round]!)) - 1);
   return {
-    telemetryOffCpuMs: each('Off'),
+    telemetryOffCpuMs: median(off),
+    telemetryNoisePercent: percent('Control'),
     telemetryMetricsPercent: percent('Metrics'),
     telemetryTracesPercent: percent('Traces'),
   };
 }
 
-async function measurePhase(
-  errand: ErrandServer,
-  metricsAt: string | null,
-  scale: Scale,
+interface Daemon {
+  readonly errand: ErrandServer;
+  /** Where it is scraped; null for one that isn't. */
+  readonly metricsAt: string | null;
+  /** Of a run, in each round. */
+  readonly cpuMs: number[];
+}
+
+function yamlOf(subject: Subject, metricsAt: string, collectorUrl: string): string {
+  const metrics = subject === 'Metrics' || subject === 'Traces' ? `metrics: { listen: "${metricsAt}" }\n` : '';
+  const traces = subject === 'Traces' ? `traces: { otlp_endpoint: "${collectorUrl}" }\n` : '';
+  return `workers: { threads: 2, runs_per_thread: 128 }\n${metrics}${traces}`;
+}
+
+async function playRounds(
+  daemons: ReadonlyMap<Subject, Daemon>,
+  { rounds, runs }: Rounds,
   failures: string[],
-): Promise<Sum> {
-  await closedLoop(errand.target, ANSWER, CLIENTS, { forMs: scale.warmMs, atMost: scale.warmRuns });
-  await pause(SETTLE_MS);
-  const scrape = () => void fetch(`http://${metricsAt}/metrics`).then((reply) => reply.text());
-  if (metricsAt !== null) scrape();
-  const timer = metricsAt === null ? undefined : setInterval(scrape, SCRAPE_MS);
-  const before = cpuMsOf(errand.pid());
-  const volley = await closedLoop(errand.target, ANSWER, CLIENTS, { forMs: scale.loadMs });
-  await pause(SETTLE_MS);
-  clearInterval(timer);
-  failures.push(...volley.failures);
-  return { runs: volley.results.length, cpuMs: cpuMsOf(errand.pid()) - before };
+): Promise<void> {
+  const spentMs = new Map<Subject, number>();
+  for (let round = 0; round <= rounds; round += 1) {
+    // Each is first as often as it is last.
+    for (const at of SUBJECTS.keys()) {
+      const subject = SUBJECTS[(at + round) % SUBJECTS.length]!;
+      const { errand, metricsAt, cpuMs } = daemons.get(subject)!;
+      const spent = cpuMsOf(errand.pid());
+      if (round > 0) cpuMs.push((spent - spentMs.get(subject)!) / runs);
+      spentMs.set(subject, spent);
+      const volley = await closedLoop(errand.target, ANSWER, CLIENTS, { forMs: WINDOW_MS, atMost: runs });
+      failures.push(...volley.failures);
+      if (volley.results.length < runs) failures.push(`a window of ${subject} had ${volley.results.length} runs only`);
+      if (metricsAt !== null) await fetch(`http://${metricsAt}/metrics`).then((reply) => reply.text());
+    }
+    await pause(SETTLE_MS);
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
 }
