@@ -25,7 +25,7 @@ interface Rounds {
   readonly runs: number;
 }
 
-const roundsOf = ({ loadMs }: Scale): Rounds => (loadMs < 2_000 ? { rounds: 15, runs: 60 } : { rounds: 40, runs: 200 });
+const roundsOf = ({ loadMs }: Scale): Rounds => (loadMs < 2_000 ? { rounds: 9, runs: 150 } : { rounds: 30, runs: 400 });
 
 /** A collector that takes everything. Returns its address, and how many spans it got. */
 async function openCollector() {
@@ -45,8 +45,8 @@ async function openCollector() {
 
 /**
  * Measures daemons side by side, in windows that alternate: what slows the machine down for a while slows all of them. The cost
- * is the median of the ratios within the rounds, of the processor time of the process, not of the time on the clock. The time of a
- * daemon counts until its next window, so that work after the end of a run is in it.
+ * is the median of the ratios within the rounds, of the processor time of the process, not of the time on the clock. It counts until
+ * traces are sent.
  */
 export async function measureTelemetry(
   { modelUrl, scratch }: { readonly modelUrl: string; readonly scratch: string },
@@ -99,21 +99,19 @@ async function playRounds(
   { rounds, runs }: Rounds,
   failures: string[],
 ): Promise<void> {
-  const spentMs = new Map<Subject, number>();
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     // Each is first as often as it is last.
     for (const at of SUBJECTS.keys()) {
       const subject = SUBJECTS[(at + round) % SUBJECTS.length]!;
       const { errand, metricsAt, cpuMs } = daemons.get(subject)!;
-      const spent = cpuMsOf(errand.pid());
-      if (round > 0) cpuMs.push((spent - spentMs.get(subject)!) / runs);
-      spentMs.set(subject, spent);
+      const before = cpuMsOf(errand.pid());
       const volley = await closedLoop(errand.target, ANSWER, CLIENTS, { forMs: WINDOW_MS, atMost: runs });
+      if (metricsAt !== null) await fetch(`http://${metricsAt}/metrics`).then((reply) => reply.text());
+      await pause(SETTLE_MS);
+      cpuMs.push((cpuMsOf(errand.pid()) - before) / runs);
       failures.push(...volley.failures);
       if (volley.results.length < runs) failures.push(`a window of ${subject} had ${volley.results.length} runs only`);
-      if (metricsAt !== null) await fetch(`http://${metricsAt}/metrics`).then((reply) => reply.text());
     }
-    await pause(SETTLE_MS);
   }
 }
 

@@ -25,6 +25,8 @@ const quoted = (types: readonly string[]) => types.map((type) => `'${type}'`).jo
 const MILESTONES_OF = `SELECT type, payload, created_at AS at FROM events
   WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type IN (${quoted(MILESTONES)}) ORDER BY stream_seq`;
 
+const NEWEST = 'SELECT stream_seq AS newest FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+
 // The expression is that of an index, see migration 11.
 const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
   WHERE run_seq IS NULL AND payload ->> '$.runId' = ? AND type IN (${quoted(AFTERMATH)}) ORDER BY id LIMIT 10`;
@@ -67,34 +69,62 @@ interface CallRow {
 }
 
 /** The run of a time line, as its rows are found. */
-type TimelineOf = Pick<Run, 'seq' | 'id' | 'sessionSeq'>;
+type TimelineOf = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'createdAt' | 'finishedAt'>;
+
+interface TimelineRest {
+  readonly calls: readonly LedgerCall[];
+  readonly tools: readonly ToolRow[];
+  readonly aftermath: readonly Aftermath[];
+  readonly sessionFreeAt: number | null;
+}
+
+/** `rest` is null while there are more milestones to read. */
+interface TimelineStart {
+  readonly newest: number;
+  readonly milestones: readonly Milestone[];
+  readonly rest: TimelineRest | null;
+}
 
 export type TimelineVerbs = ReturnType<typeof makeTimelineVerbs>;
 
 /** The verbs. `readTimeline` calls them. */
 export function makeTimelineVerbs({ read }: Database) {
   return {
-    /** The number of the newest event of a run; 0 without any. */
-    newestStreamSeq: read(function* (tx: Reader, runSeq: number): Step<number> {
-      const sql = 'SELECT stream_seq AS newest FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
-      return (yield* tx.get<{ newest: number }>(sql, runSeq))?.newest ?? 0;
+    /** The first milestones of a run, and the number of its newest event. With all of them there, everything else, too. */
+    beginTimeline: read(function* (tx: Reader, run: TimelineOf): Step<TimelineStart> {
+      const newest = (yield* tx.get<{ newest: number }>(NEWEST, run.seq))?.newest ?? 0;
+      const milestones = yield* milestonesIn(tx, run.seq, 0);
+      return { newest, milestones, rest: newest > PART ? null : yield* restIn(tx, run, milestones) };
     }),
 
-    /** The milestones among a part of a run's events. */
-    listMilestones: read(function* (tx: Reader, runSeq: number, after: number, upTo: number): Step<Milestone[]> {
-      const rows = yield* tx.all<MilestoneRow>(MILESTONES_OF, runSeq, after, upTo);
-      return rows.map((row) => ({ ...row, payload: payloadOf(row) as never }));
-    }),
+    /** The milestones in the part of a run's events that is behind one. */
+    listMilestones: read(milestonesIn),
 
-    /** Everything else, in one read: calls of the model between two moments, tools, and what came of the files. */
-    timelineRest: read(function* (tx: Reader, run: TimelineOf, from: number, to: number) {
-      const calls = yield* tx.all<CallRow>(CALLS, run.sessionSeq, from, to, run.seq, MAX_SPANS + 1);
-      const tools = yield* tx.all<ToolRow>(TOOLS, run.seq, MAX_SPANS + 1);
-      const aftermath = yield* tx.all<Aftermath>(AFTERMATH_OF, run.id);
-      const before = yield* tx.get<{ at: number | null }>(SESSION_FREE, run.sessionSeq, run.seq);
-      return { calls: calls.map(toCall), tools, aftermath, sessionFreeAt: freeAt(before) };
-    }),
+    /** Everything else, in one read: calls of the model, tools, and what came of the files. */
+    timelineRest: read(restIn),
   };
+}
+
+function* milestonesIn(tx: Reader, runSeq: number, after: number): Step<Milestone[]> {
+  const rows = yield* tx.all<MilestoneRow>(MILESTONES_OF, runSeq, after, after + PART);
+  return rows.map((row) => ({ ...row, payload: payloadOf(row) as never }));
+}
+
+function* restIn(tx: Reader, run: TimelineOf, milestones: readonly Milestone[]): Step<TimelineRest> {
+  const { from, to } = momentsOf(run, milestones);
+  const calls = yield* tx.all<CallRow>(CALLS, run.sessionSeq, from, to, run.seq, MAX_SPANS + 1);
+  const tools = yield* tx.all<ToolRow>(TOOLS, run.seq, MAX_SPANS + 1);
+  const aftermath = yield* tx.all<Aftermath>(AFTERMATH_OF, run.id);
+  const before = yield* tx.get<{ at: number | null }>(SESSION_FREE, run.sessionSeq, run.seq);
+  return { calls: calls.map(toCall), tools, aftermath, sessionFreeAt: freeAt(before) };
+}
+
+/** A step of the wall clock may have put some before the run's acceptance. */
+function momentsOf(run: TimelineOf, milestones: readonly Milestone[]): { readonly from: number; readonly to: number } {
+  const moments = [run.createdAt, ...milestones.map(({ at }) => at)];
+  const from = moments.reduce((least, at) => Math.min(least, at));
+  const last = moments.reduce((most, at) => Math.max(most, at));
+  return { from, to: Math.min(Math.max(run.finishedAt ?? Infinity, last), Number.MAX_SAFE_INTEGER) };
 }
 
 function freeAt(before: { readonly at: number | null } | undefined): number | null {
@@ -110,21 +140,14 @@ function toCall(row: CallRow): LedgerCall {
   return { at, model, usage, costUsd, purpose, step, agent, timing };
 }
 
-/** The time line of a run as it is now. Reads its journal in parts, so that no commit waits for a long run. */
+/** The time line of a run as it is now. Most are one read; a long journal is read in parts, so that no commit waits for it. */
 export async function readTimeline(verbs: TimelineVerbs, run: Run): Promise<Timeline> {
-  const newest = await verbs.newestStreamSeq(run.seq);
-  const milestones: Milestone[] = [];
-  for (let after = 0; after < newest && milestones.length <= MAX_SPANS; after += PART) {
-    milestones.push(...(await verbs.listMilestones(run.seq, after, after + PART)));
+  const start = await verbs.beginTimeline(run);
+  const milestones = [...start.milestones];
+  for (let after = PART; after < start.newest && milestones.length <= MAX_SPANS; after += PART) {
+    milestones.push(...(await verbs.listMilestones(run.seq, after)));
   }
-  // A step of the wall clock may have put some before its acceptance.
-  const moments = [run.createdAt, ...milestones.map(({ at }) => at)];
-  const from = moments.reduce((least, at) => Math.min(least, at));
-  const to = Math.max(
-    run.finishedAt ?? Infinity,
-    moments.reduce((most, at) => Math.max(most, at)),
-  );
-  const rest = await verbs.timelineRest(run, from, Math.min(to, Number.MAX_SAFE_INTEGER));
+  const rest = start.rest ?? (await verbs.timelineRest(run, milestones));
   const truncated = [milestones, rest.calls, rest.tools].some(({ length }) => length > MAX_SPANS);
   return makeTimeline({ run, milestones, ...rest, truncated });
 }

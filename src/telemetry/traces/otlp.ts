@@ -35,9 +35,10 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 const FRACTIONS: ReadonlySet<string> = new Set(['errand.cost_usd']);
 
 export function attributesOf(facts: Attributes): KeyValue[] {
-  return Object.entries(facts).flatMap(([key, value]) =>
-    value === null ? [] : [{ key, value: valueOf(value, FRACTIONS.has(key)) }],
-  );
+  const attributes: KeyValue[] = [];
+  for (const [key, value] of Object.entries(facts))
+    if (value !== null) attributes.push({ key, value: valueOf(value, FRACTIONS.has(key)) });
+  return attributes;
 }
 
 function valueOf(value: string | number | boolean, isFraction: boolean): Value {

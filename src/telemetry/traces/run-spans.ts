@@ -1,5 +1,5 @@
 // The spans of a run that has ended, made of its time line: ids, names, durations and counts, never content.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../domain/sessions/timeline.ts';
 import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
 import type { TraceParent } from './traceparent.ts';
@@ -11,16 +11,27 @@ const UNNAMED = 'unknown';
 /** The id of the trace of a run without a parent: the run's own, so that each is found by the other. */
 export const traceIdOf = (runId: string): string => runId.replaceAll('-', '');
 
-/** The same for the same part of a run, whenever it is sent: a trace that is sent twice is one trace. */
-function spanIdOf(runId: string, part: string): string {
-  return createHash('sha256').update(`${runId} ${part}`).digest('hex').slice(0, 16);
+/** Ids of the parts of a run: the same whenever they are sent, so that a trace that is sent twice is one trace. */
+interface SpanIds {
+  readonly root: string;
+  readonly step: (step: number) => string;
+  readonly part: (index: number) => string;
+}
+
+/** One hash for a run, in which its parts count on: steps have the odd numbers. */
+function spanIdsOf(runId: string): SpanIds {
+  const bytes = hash('sha256', runId, 'buffer');
+  const start = bytes.toString('hex', 0, 4);
+  const from = bytes.readUInt32BE(4);
+  const nth = (at: number) => start + ((from + at) >>> 0).toString(16).padStart(8, '0');
+  return { root: nth(0), step: (step) => nth(2 * step + 1), part: (index) => nth(2 * index + 2) };
 }
 
 /** The spans: the run, its steps, and in them their model calls and tools, in which those of sub-agents are. */
 export function spansOfRun(timeline: Timeline, parent: TraceParent | null): OtlpSpan[] {
   const { run } = timeline;
   const traceId = parent?.traceId ?? traceIdOf(run.id);
-  const rootId = spanIdOf(run.id, 'run');
+  const ids = spanIdsOf(run.id);
   const endedAt = run.finishedAt ?? run.createdAt;
   // What has not ended with its run is not told: its files may still be collected.
   const parts = timeline.spans.flatMap((span, index) => (span.endedAt === null ? [] : [{ span, index }]));
@@ -28,9 +39,9 @@ export function spansOfRun(timeline: Timeline, parent: TraceParent | null): Otlp
   const agents = agentsOf(timeline.spans);
 
   const parentOf = ({ parent: whole, ...facts }: Span): string => {
-    if (whole !== null) return spanIdOf(run.id, `part ${whole}`);
+    if (whole !== null) return ids.part(whole);
     const step = stepOf(facts);
-    return step === null ? rootId : spanIdOf(run.id, `step ${step}`);
+    return step === null ? ids.root : ids.step(step);
   };
   const make = (id: string, parentSpanId: string, facts: SpanText & Times): OtlpSpan => ({
     traceId,
@@ -44,7 +55,7 @@ export function spansOfRun(timeline: Timeline, parent: TraceParent | null): Otlp
     status: statusOf(facts.ok ?? null, facts.reason ?? null),
   });
 
-  const { parentSpanId: _none, ...root } = make(rootId, '', {
+  const { parentSpanId: _none, ...root } = make(ids.root, '', {
     ...textOfRun(timeline),
     startedAt: run.createdAt,
     endedAt,
@@ -52,14 +63,14 @@ export function spansOfRun(timeline: Timeline, parent: TraceParent | null): Otlp
   return [
     parent === null ? root : { ...root, parentSpanId: parent.spanId },
     ...[...steps].map(([step, times]) =>
-      make(spanIdOf(run.id, `step ${step}`), rootId, {
+      make(ids.step(step), ids.root, {
         name: `step ${step}`,
         attributes: { 'errand.step': step },
         ...times,
       }),
     ),
     ...parts.map(({ span, index }) =>
-      make(spanIdOf(run.id, `part ${index}`), parentOf(span), {
+      make(ids.part(index), parentOf(span), {
         ...textOf(span.kind === 'tool' && !agents.has(span.agent) ? { ...span, agent: null } : span),
         startedAt: span.startedAt,
         endedAt: span.endedAt ?? span.startedAt,
