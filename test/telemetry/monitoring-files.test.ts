@@ -1,9 +1,11 @@
 // The dashboard and the alert rules name metrics that exist, with labels that they have.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { METRICS, type Metric } from '../../src/telemetry/metrics/metric-table.ts';
 
 const file = (name: string) => fileURLToPath(new URL(`../../config/monitoring/${name}`, import.meta.url));
@@ -13,7 +15,8 @@ interface Panel {
   readonly id: number;
   readonly title: string;
   readonly type: string;
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
 }
 interface Dashboard {
   readonly templating: {
@@ -113,11 +116,38 @@ test('the document lists every metric, as the table has it', () => {
   expect(lines.filter((line) => line.startsWith('| `errand_') || line.startsWith('| `process_'))).toEqual(rows);
 });
 
-test('promtool accepts the alert rules', ({ skip }) => {
-  const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', file('alerts.yaml')], {
-    encoding: 'utf8',
-  });
+test.for([
+  { what: 'the alert rules', rulesFile: () => file('alerts.yaml') },
+  { what: 'the queries of the dashboard', rulesFile: queriesAsRules },
+])('promtool accepts $what', ({ rulesFile }, { skip }) => {
+  const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', rulesFile()], { encoding: 'utf8' });
   if (error !== undefined) skip('SKIPPED: there is no promtool on this machine');
   expect(stderr).toBe('');
   expect(status).toBe(0);
+});
+
+/** A file with a rule for each query, in which Grafana's variables have values. */
+function queriesAsRules(): string {
+  const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const recorded = queries.map((query, at) => {
+    const expr = query.replaceAll(/\$__\w+/g, '5m').replaceAll(/\$\w+|\$\{\w+\}/g, 'x');
+    expect(expr).not.toContain('$');
+    return { record: `query:${at}`, expr };
+  });
+  const rulesFile = join(temporaryDirectory(), 'rules.json');
+  writeFileSync(rulesFile, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+  return rulesFile;
+}
+
+test('panels lie within the 24 columns of the dashboard, and none lies on another', () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
+  );
+  expect(dashboard.panels.filter(({ gridPos: { x, w } }) => x < 0 || w < 1 || x + w > 24)).toEqual([]);
+  expect(new Set(cells).size).toBe(cells.length);
+});
+
+test('each query of a panel has a letter of its own', () => {
+  for (const { title, targets = [] } of panels)
+    expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
 });
