@@ -17,7 +17,8 @@ const io: Io = {
     stdout: isatty(1),
     stderr: isatty(2),
   },
-  columns: process.stdout.columns ?? process.stderr.columns ?? 80,
+  // A terminal that doesn't know its size says 0.
+  columns: process.stdout.columns || process.stderr.columns || 80,
   now: Date.now,
   environment,
   commandName: commandNameOf(process.argv[1], process.cwd(), environment['PATH']),

@@ -74,7 +74,7 @@ async function collect(context: Context, { dryRun, trustClock, vacuum }: Options
   if (dryRun) return showWhatGoes(context, await client().retention.get());
   const begun = await client().retention.collect(trustClock ?? false);
   const ended = await untilRemoved(context, begun);
-  const removed = ended.pass?.removed ?? [];
+  const removed = (ended.pass?.removed ?? []).filter(({ rows }) => rows > 0);
   out.list(removed, WHAT_WENT, await client().retention.get());
   if (ended.held_until !== null) throw new CommandError('conflict', heldText(ended.held_until));
   if (removed.length === 0) out.hint('Nothing was old enough.');
