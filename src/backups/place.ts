@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { dirname, join, resolve } from 'node:path';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
-import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/lock.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
@@ -14,15 +14,7 @@ import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 const OWNER_ALONE = 0o700;
 const NAME = /^(\d{8}T\d{6}Z-[0-9a-f]{6})\.json$/;
 /** What a place consists of; anything else in a directory means that it is used for something else. */
-const OWN = new Set([
-  'objects',
-  'backups',
-  'incoming',
-  'errand.lock',
-  'errand.lock-journal',
-  'errand.pid',
-  'lost+found',
-]);
+const OWN = new Set(['objects', 'backups', 'incoming', ...LOCK_FILES, 'lost+found']);
 
 export const objectsOf = (place: string) => join(place, 'objects');
 export const incomingOf = (place: string) => join(place, 'incoming');

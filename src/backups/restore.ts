@@ -8,7 +8,7 @@ import { syncDiskOf } from '../disk/sync-disk.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
-import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/lock.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
@@ -104,7 +104,8 @@ function requireNothingIn(directory: string): void {
       'conflict',
       `An earlier restore into ${directory} did not complete. Remove the directory first.`,
     );
-  if (!stats.isDirectory() || readdirSync(directory).length > 0)
+  // A restore that was killed before it wrote the marker has left its lock.
+  if (!stats.isDirectory() || readdirSync(directory).some((name) => !LOCK_FILES.includes(name)))
     throw new ErrandError(
       'conflict',
       `${directory} is not an empty directory. A backup is restored into an empty one only.`,

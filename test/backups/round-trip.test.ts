@@ -10,6 +10,7 @@ import { openSource } from '../../src/backups/source.ts';
 import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
+import { lockDataDirectory } from '../../src/store/engine/lock.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { filesIn, type Installation, installation, NO_PACE, take } from '../support/backups/installation.ts';
 import { verdictOf, wishOf } from '../support/backups/wishes.ts';
@@ -150,6 +151,18 @@ test.each(['data', 'config'])('nothing is restored where the directory %s has co
   const target = temporaryDirectory({ [`${name}/x`]: 'x' });
   await expect(restore(wishOf(house.place, target))).rejects.toThrow('is not an empty directory');
   expect(filesIn(target)).toEqual({ [`${name}/x`]: '644 x' });
+});
+
+test('a directory that has nothing but the lock of a killed restore is empty', async () => {
+  const house = await furnished();
+  await take(house.task());
+  const target = temporaryDirectory();
+  mkdirSync(join(target, 'data'));
+  lockDataDirectory(join(target, 'data')).release();
+  expect(Object.keys(filesIn(target))).toEqual(['data/errand.lock']);
+  await restore(wishOf(house.place, target));
+  expect(() => requireRestored(join(target, 'data'))).not.toThrow();
+  expect(existsSync(join(target, 'data', 'errand.db'))).toBe(true);
 });
 
 test('a restore that did not complete leaves a directory that no daemon starts on', async () => {

@@ -5,6 +5,9 @@ import Connection from 'better-sqlite3';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
 
+/** What taking the lock leaves in a directory. */
+export const LOCK_FILES: readonly string[] = ['errand.lock', 'errand.lock-journal', 'errand.pid'];
+
 /** A held lock. Keep a reference: garbage collection releases the lock. */
 export interface DirectoryLock {
   release(): void;
