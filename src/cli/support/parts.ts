@@ -128,7 +128,9 @@ function endOf(file: string): string {
     const { size } = fstatSync(opened);
     const bytes = Buffer.alloc(Math.min(size, LOG_BYTES));
     const count = readSync(opened, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString('utf8', 0, count).split('\n').slice(-LOG_LINES).join('\n');
+    const lines = bytes.toString('utf8', 0, count).split('\n');
+    // Half a line may begin with half a secret, which nothing would recognise.
+    return lines.slice(Math.max(size > count ? 1 : 0, lines.length - LOG_LINES)).join('\n');
   } finally {
     closeSync(opened);
   }

@@ -1,5 +1,6 @@
 // Makes the time line of a run from its rows: one walk through its journal, with the ledger's calls in their places.
 import { activityOf } from './activity.ts';
+import { plainName } from './plain-name.ts';
 import { type Calls, type Draft, takeCalls } from './timeline-calls.ts';
 import type { Milestone, MilestoneType, TimelineRows, ToolRow } from './timeline-rows.ts';
 import { MAX_SPANS, type Span, type SpanFacts, type Timeline } from './timeline.ts';
@@ -95,7 +96,7 @@ const READERS: Readers = {
   tool_result: (walk, { at, payload: { toolUseId, name, ok, durationMs } }) => {
     const tool = walk.rows.tools.find((row) => row.toolUseId === toolUseId);
     const step = tool?.step ?? walk.steps.get(toolUseId) ?? 0;
-    const facts = { kind: 'tool', step, toolUseId, name, agent: agentOf(tool), ok } as const;
+    const facts = { kind: 'tool', step, ...namesOf({ toolUseId, name }), agent: agentOf(tool, walk.rows), ok } as const;
     walk.spans.push(draft(facts, at - durationMs, at));
   },
   'run.compacted': (walk, { at, payload: { step, characters } }) => {
@@ -159,22 +160,31 @@ function settleQuestion(walk: Walk, at: number, outcome: 'answered' | 'expired')
   walk.queue = openQueue(walk, at);
 }
 
-function agentOf(tool: ToolRow | undefined): string | null {
+/** The sub-agent that a call names: one that was asked, or what has the form of a name. */
+function agentOf(tool: ToolRow | undefined, { calls }: TimelineRows): string | null {
   if (tool?.name !== 'delegate') return null;
   const words = activityOf(tool.name, tool.input);
-  return words.startsWith('delegates to ') ? words.slice('delegates to '.length) : null;
+  if (!words.startsWith('delegates to ')) return null;
+  const agent = words.slice('delegates to '.length);
+  return plainName(agent) === agent || calls.some((call) => call.agent === agent) ? agent : null;
+}
+
+/** A time line has no content, whatever the model called. */
+function namesOf({ toolUseId, name }: Pick<ToolRow, 'toolUseId' | 'name'>) {
+  return { toolUseId: plainName(toolUseId), name: plainName(name) };
 }
 
 /** What a run does now is not recorded yet: a tool that has begun, else a call of the model. */
 function addUnderWay(walk: Walk): void {
-  const { run, tools, sessionFreeAt } = walk.rows;
+  const { rows } = walk;
+  const { run, tools, sessionFreeAt } = rows;
   if (walk.queue !== null && sessionFreeAt === Infinity) Object.assign(walk.queue, { waitedFor: 'session' });
   if (run.status !== 'running') return;
   const tool = tools.find(({ state }) => state === 'running');
   if (tool !== undefined) {
     const { step, toolUseId, name } = tool;
     walk.prepare = close(walk.prepare, walk.at);
-    open(walk, { kind: 'tool', step, toolUseId, name, agent: agentOf(tool), ok: null }, walk.at);
+    open(walk, { kind: 'tool', step, ...namesOf({ toolUseId, name }), agent: agentOf(tool, rows), ok: null }, walk.at);
     return;
   }
   // Before the first text it can't be seen whether the model has been asked.

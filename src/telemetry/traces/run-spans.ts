@@ -4,10 +4,6 @@ import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../
 import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
 import type { TraceParent } from './traceparent.ts';
 
-/** A name, or an id, as model servers have them. A model can name anything by a piece of a conversation. */
-const NAME = /^[\w.:-]{1,100}$/;
-const UNNAMED = 'unknown';
-
 /** The id of the trace of a run without a parent: the run's own, so that each is found by the other. */
 export const traceIdOf = (runId: string): string => runId.replaceAll('-', '');
 
@@ -162,13 +158,12 @@ function textOf(span: Span): SpanText {
 }
 
 function textOfTool({ name, toolUseId, agent, ok }: Extract<Span, { kind: 'tool' }>): SpanText {
-  const shown = NAME.test(name) ? name : UNNAMED;
   return {
-    name: `execute_tool ${shown}`,
+    name: `execute_tool ${name}`,
     attributes: {
       'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': shown,
-      'gen_ai.tool.call.id': NAME.test(toolUseId) ? toolUseId : null,
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.call.id': toolUseId,
       'gen_ai.agent.name': agent,
     },
     ok,

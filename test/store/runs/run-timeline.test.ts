@@ -67,6 +67,23 @@ test('a run is told from its queue to the collection of its files, with the part
   expect([detail, facts.status]).toEqual(['complete', 'completed']);
 });
 
+test('what a model wrote where a name belongs is not in the time line', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  const [prose, id] = ['the password is tide', 'an id, of words'];
+  const calls = [call(id, prose), call('b', 'delegate', { agent: prose })];
+  await house.store.runs.recordStep(fence, aStep({ calls }), FREE);
+  await house.store.runs.recordToolResult(fence, tool(id, 1, prose));
+  await house.store.runs.recordToolResult(fence, tool('b', 1, 'delegate'));
+  const { spans } = await timelineOf(house, seq);
+  expect(spans.filter(({ kind }) => kind === 'tool')).toMatchObject([
+    { step: 1, name: 'unknown', toolUseId: 'unknown', agent: null },
+    { step: 1, name: 'delegate', toolUseId: 'b', agent: null },
+  ]);
+});
+
 test('calls of a sub-agent and for a summary are parts of the call that delegates and of the compaction', async () => {
   const house = await storeHouse();
   const { seq } = await house.accept();

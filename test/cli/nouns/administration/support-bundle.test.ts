@@ -120,6 +120,22 @@ test('a bundle has its parts, for its owner only, and nothing that was planted i
   expect(statSync(to).mode & 0o777).toBe(0o600);
 });
 
+test('of a long log the bundle has whole lines: half a secret would be recognised by nothing', async () => {
+  const { dataDir, configDir, log } = await startPlanted();
+  // The part that is read begins within the secret of the first line.
+  const rest = `${'x'.repeat(999)}\n`.repeat(500);
+  const first = `called with ${CANARIES.modelKey}, and so on\n`;
+  writeFileSync(log, `${first}${rest}`.padEnd(524_288 + first.indexOf('model-key'), 'y'));
+  const to = join(temporaryDirectory(), 'bundle.tar.gz');
+  const args = ['support-bundle', '--to', to, '--log', log, '--config-dir', configDir];
+  expect(await run(args, { dataDir })).toMatchObject({ code: 0 });
+  const tar = Object.entries(await tarEntries(readFileSync(to)))
+    .flat()
+    .join('\n');
+  expect(tar).toContain('x'.repeat(999));
+  expect(tar).not.toContain('model-key');
+});
+
 test('a bundle is never written over another file', async () => {
   const { dataDir } = await startPlanted();
   const to = join(temporaryDirectory(), 'bundle.tar.gz');
