@@ -60,7 +60,7 @@ async function carryOut(id: number, task: BackupTask): Promise<void> {
 
 async function remove(id: number, { place, keep, now }: PruneTask): Promise<void> {
   try {
-    report(id, { t: 'pruned', pruned: await prune(place, keep, now) });
+    report(id, { t: 'pruned', pruned: await prune(place, keep, now, makePace()) });
   } catch (error) {
     report(id, { t: 'failed', ...wordsFor(error) });
   }

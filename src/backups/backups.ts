@@ -1,7 +1,7 @@
 // Backups of the running daemon: one at a time, made on a thread of their own.
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
@@ -86,8 +86,8 @@ export function makeBackups(parts: BackupParts): Backups {
       database,
       blobs: join(dataDir, 'blobs'),
       workspaces: workspaces ? join(dataDir, 'workspaces') : null,
-      configuration: configDir,
-      except: [masterKey.path],
+      configuration: realOf(configDir),
+      except: [join(realOf(dirname(masterKey.path)), basename(masterKey.path))],
       place,
       staging: place === null ? stagingOf(dataDir) : incomingOf(place),
       keepFreeBytes: parts.keepFreeBytes(),

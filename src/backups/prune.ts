@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { readList } from './file-list.ts';
+import type { Pace } from './pace.ts';
 import { makePackedKeys, type PackedKeys } from './packed-keys.ts';
 import { listIds, manifestPath, objectsOf, openPlace, readManifestOf, timeOfId } from './place.ts';
 import { openSource } from './source.ts';
@@ -35,7 +36,7 @@ export function tooOld(ids: readonly string[], { days, atLeast }: Keep, now: num
  * Removes manifests first: an interrupted removal leaves objects that the next one removes. Throws `conflict` while a backup is
  * in progress, and when the manifest of a backup that stays can't be read: then it isn't known what has to stay.
  */
-export async function prune(place: string, keep: Keep, now: number): Promise<Pruned> {
+export async function prune(place: string, keep: Keep, now: number, pace?: Pick<Pace, 'rest'>): Promise<Pruned> {
   const lock = openPlace(place);
   try {
     const ids = listIds(place);
@@ -44,7 +45,7 @@ export async function prune(place: string, keep: Keep, now: number): Promise<Pru
     const used = usedBy(place, staying);
     for (const id of removed) rmSync(manifestPath(place, id));
     if (removed.length > 0) syncPath(join(place, 'backups'));
-    return { removed, kept: staying.length, ...(await sweep(objectsOf(place), used)) };
+    return { removed, kept: staying.length, ...(await sweep(objectsOf(place), used, pace)) };
   } finally {
     lock.release();
   }
@@ -61,7 +62,7 @@ function usedBy(place: string, ids: readonly string[]): PackedKeys {
   return used;
 }
 
-async function sweep(objects: string, used: Pick<PackedKeys, 'get'>): Promise<{ objects: number; bytes: number }> {
+async function sweep(objects: string, used: Pick<PackedKeys, 'get'>, pace: Pick<Pace, 'rest'> | undefined) {
   let [count, bytes] = [0, 0];
   for (const shard of readdirSync(objects))
     for (const key of readdirSync(join(objects, shard))) {
@@ -70,6 +71,7 @@ async function sweep(objects: string, used: Pick<PackedKeys, 'get'>): Promise<{ 
       bytes += (await stat(path)).size;
       rmSync(path);
       count += 1;
+      await pace?.rest();
     }
   return { objects: count, bytes };
 }

@@ -1,11 +1,13 @@
 // Takes a backup on the thread of backups: first the database, then what its rows name.
+import { accessSync, constants, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../domain/clock.ts';
+import { codeOf } from '../domain/errors.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
-import { type Counts, makeCopier, type TreeCounts } from './copy-files.ts';
+import { type Counts, type Losses, makeCopier, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './file-list.ts';
 import { readManifest, sealManifest } from './manifest.ts';
 import type { BackupTask, Progress } from './orders.ts';
@@ -49,7 +51,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
   const copy = openCopy(staged);
   try {
-    const work = { ...parts, copier, progress };
+    const work = { ...parts, copier, progress, losses };
     const blobs = await copyBlobs(task, copy, work);
     losses.missingBlobs = blobs.missing;
     const workspaces = task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, work);
@@ -85,6 +87,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
 
 type CopyWork = Pick<TakeParts, 'pace' | 'passed'> & {
   readonly copier: Copier;
+  readonly losses: Losses;
   readonly progress: (now: Partial<Progress>) => void;
 };
 
@@ -103,14 +106,28 @@ async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, pr
   return { counts, missing };
 }
 
-async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, progress, pace }: CopyWork) {
+/** The commands of its agent may have done that, or put something else there. That harms no other session. */
+function isClosed(workspace: string): boolean {
+  const stats = lstatSync(workspace, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (!stats.isDirectory()) return true;
+  try {
+    accessSync(workspace, constants.R_OK | constants.X_OK);
+    return false;
+  } catch (error) {
+    return codeOf(error) !== 'ENOENT';
+  }
+}
+
+async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, progress, pace, losses }: CopyWork) {
   const counts = noTree();
   const total = copy.countSessions();
   let done = 0;
   progress({ phase: 'workspaces', done, total });
   for (const session of copy.sessions()) {
-    const tree = { root: join(directory, session), prefix: session, except: new Set<string>() };
-    await copier.copyTree(counts, { kind: 'workspace', ...tree });
+    const root = join(directory, session);
+    if (isClosed(root)) losses.leftOut += 1;
+    else await copier.copyTree(counts, { kind: 'workspace', root, prefix: session, except: new Set<string>() });
     done += 1;
     progress({ done });
     await pace.rest();

@@ -1,6 +1,8 @@
 // The thread that makes backups, and those who take its archives.
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { backupsOf } from '../support/backups/backups-of.ts';
 
 const wishOf = (id: string, to: (bytes: Uint8Array) => Promise<void>) => ({
@@ -18,6 +20,18 @@ test('a reader who is gone ends the backup, and the thread makes the next one', 
   await expect(backups.take(wishOf('000001', gone))).rejects.toThrow('The backup was cancelled.');
   expect([held.now, existsSync(staging)]).toEqual([0, false]);
   expect(await backups.take(wishOf('000002', async () => undefined))).toMatchObject({ blobs: { files: 1 } });
+});
+
+test('a configuration behind a link is copied, and the master key in it is not', async () => {
+  const root = temporaryDirectory();
+  symlinkSync(join(root, 'config'), join(root, 'link'));
+  const configDir = join(root, 'link');
+  const { backups, put } = await backupsOf(
+    { configDir, masterKey: { path: join(configDir, 'master.key'), isCredential: false } },
+    root,
+  );
+  for (const name of ['errand.yaml', 'master.key']) put(join(configDir, name), '# x');
+  expect((await backups.take(wishOf('000001', async () => undefined))).configuration.files).toBe(1);
 });
 
 test('a backup is cancelled while its reader takes nothing', async () => {

@@ -1,7 +1,7 @@
 // What a backup has is what a restore writes.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { chmodSync, existsSync, mkdirSync, rmSync, utimesSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
@@ -123,6 +123,15 @@ test('special files are counted, and not copied', async () => {
   const { left_out, workspaces } = await take(house.task());
   server.close();
   expect([left_out, workspaces?.files]).toEqual([1, 4]);
+});
+
+test('a workspace that its agent has replaced or closed is counted, and harms no other', async () => {
+  const house = await furnished();
+  const replaced = join(house.dataDir, 'workspaces', house.sessionId);
+  rmSync(replaced, { recursive: true });
+  symlinkSync('/etc', replaced);
+  const { left_out, workspaces } = await take(house.task());
+  expect([left_out, workspaces?.files]).toEqual([1, 1]);
 });
 
 test('the master key is not in a backup, even where it is among the configuration', async () => {
