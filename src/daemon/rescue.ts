@@ -19,6 +19,8 @@ export async function rescue({ store, workspaces, stopper, log }: RescueParts): 
       log.error({ session_id: sessionId, err: error }, 'files that the crash left half-written could not be removed');
     });
   }
+  // Before any of these runs begins another call.
+  await store.budgets.settleLeft();
   const rescued = await store.runs.rescue();
   await store.runs.confirmStops();
   // A crash may have happened between the disabling of a user and the end of the user's last run.

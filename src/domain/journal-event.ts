@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { TaskRunStatus } from './schedules/run-status.ts';
 import type { RunError, ScheduleMode, StopReason } from './sessions/run.ts';
 import type { StopCause } from './sessions/stop.ts';
-import type { CallTiming } from './sessions/call-timing.ts';
+import type { RecordedTiming } from './sessions/call-timing.ts';
 import type { Usage } from './sessions/usage.ts';
 
 /** What each event carries. */
@@ -24,7 +24,7 @@ export interface EventPayloads {
   /** The result of a chat run, which precedes the end of its text; other runs report it with their `message`. */
   'run.result': { structuredOutput: JsonValue };
   /** The agent has ended. `stopReason` is null unless the run is going to complete. `failedCall`: it ended with this call. */
-  'run.finalizing': { stopReason: StopReason | null; usage: Usage; failedCall?: CallTiming };
+  'run.finalizing': { stopReason: StopReason | null; usage: Usage; failedCall?: RecordedTiming };
   'run.done': { status: 'completed' };
   'run.failed': { status: 'failed' | 'incomplete'; error: RunError };
   'run.stopped': { reason: StopCause };

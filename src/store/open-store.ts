@@ -5,7 +5,9 @@ import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeArtifactQueue } from './artifacts/artifact-queue.ts';
 import { makeBudgets } from './budgets/budgets.ts';
+import { makeHeldCalls } from './budgets/held-calls.ts';
 import { makeBudgetsInForce } from './budgets/in-force.ts';
+import { makeLostCalls } from './budgets/lost-calls.ts';
 import { type BudgetKit, makeReservations } from './budgets/reserve.ts';
 import { makeBudgetWarnings } from './budgets/warnings.ts';
 import { makeClaimRuns } from './runs/claim-runs.ts';
@@ -94,6 +96,7 @@ function makeStore(database: Database) {
   const planning = makePlanning(database);
   const kit: BudgetKit = {
     inForce: makeBudgetsInForce(),
+    held: makeHeldCalls(),
     periodOf: makePeriodOf(),
     warnings: makeBudgetWarnings(database),
   };
@@ -102,7 +105,7 @@ function makeStore(database: Database) {
     createFirstAdministrator: makeCreateFirstAdministrator(database),
     users: makeUsers(database, planning),
     teams: makeTeams(database, kit),
-    budgets: { ...makeBudgets(database, kit), ...makeReservations(database, kit) },
+    budgets: { ...makeBudgets(database, kit), ...makeReservations(database, kit), ...makeLostCalls(database, kit) },
     budgetsInForce: kit.inForce,
     onBudgetWarning: kit.warnings.onWarning,
     keys: makeApiKeys(database),

@@ -1,9 +1,11 @@
 // One step's model call with its retries: budgets, permits, backoff, and when a retry can't help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallTiming, Pace } from '../../domain/sessions/call-timing.ts';
+import type { CallPurpose, CallTiming, Pace } from '../../domain/sessions/call-timing.ts';
+import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { holdBudget } from './hold-budget.ts';
-import { callModel, type CallEnd, type ModelCall, type ModelReply } from './model-call.ts';
+import type { CallUsage } from '../../domain/sessions/usage.ts';
+import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
 import type { Channel } from '../port/signals.ts';
 
@@ -25,6 +27,7 @@ export const RETRY_POLICY: RetryPolicy = {
 
 export interface Asking {
   readonly call: ModelCall;
+  readonly purpose: Extract<CallPurpose, 'reply' | 'summary'>;
   readonly channel: Channel;
   readonly policy: RetryPolicy;
   /** When the run's time limit ends, on the clock of `performance.now()`. */
@@ -47,19 +50,19 @@ export type Asked = { readonly timing: AskTiming } & (
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
   const askedAt = performance.now();
-  let permitWaitMs = 0;
+  const waits: Waits = { budgetWaitMs: 0, permitWaitMs: 0 };
+  const timed = (tries: number, pace: Pace) => timingOf({ tries, ...waits, ...pace }, performance.now() - askedAt);
   for (let tried = 1; ; tried += 1) {
-    const { waitedMs, ...end } = await callWithPermits(call, channel);
-    permitWaitMs += waitedMs;
-    if ('refusal' in end) {
-      const timing = timingOf({ tries: tried - 1, permitWaitMs, ...NOT_ASKED }, performance.now() - askedAt);
-      return { ok: false, error: end.refusal, timing };
-    }
-    const timing = timingOf({ tries: tried, permitWaitMs, ...end.pace }, performance.now() - askedAt);
+    const end = await tryOnce(call, channel, waits).catch((error: unknown) => {
+      if (!(error instanceof CallStopped)) throw error;
+      report(asking, { outcome: 'stopped', used: error.used, timing: timed(tried, error.pace) });
+      throw error.cause;
+    });
+    if ('refusal' in end) return { ok: false, error: end.refusal, timing: timed(tried - 1, NOT_ASKED) };
+    const timing = timed(tried, end.pace);
     if (end.ok) return { ok: true, reply: end.reply, timing };
-    const { failure, streamed } = end;
-    const { outcome } = failure;
-    channel.send({ t: 'call-failed', model: call.brief.model.name, outcome, heldBudgets: channel.hasBudgets() });
+    const { failure, streamed, used } = end;
+    report(asking, { outcome: failure.outcome, used, timing });
     const waitMs = delayMs(tried, failure, policy);
     const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
     const isOver = streamed || !failure.again || tried >= policy.tries || !waitIsUseful;
@@ -80,27 +83,48 @@ export async function askModel(asking: Asking): Promise<Asked> {
   }
 }
 
-/** What is neither the last try nor a wait for a permit went to failed tries and the pauses after them. */
+/** Reports a try that brought no reply, with what it has used all the same. */
+function report(
+  { call, channel, purpose }: Asking,
+  failed: { readonly outcome: FailedCall | 'stopped'; readonly used: CallUsage | null; readonly timing: AskTiming },
+): void {
+  const timing = { ...failed.timing, commitWaitMs: 0 };
+  channel.send({ t: 'call-failed', model: call.brief.model.name, purpose, agent: null, ...failed, timing });
+}
+
+/** What is neither the last try nor a wait went to failed tries and the pauses after them. */
 function timingOf(known: Omit<AskTiming, 'retryWaitMs'>, totalMs: number): AskTiming {
-  const restMs = known.tries <= 1 ? 0 : totalMs - known.durationMs - known.permitWaitMs;
+  const { tries, durationMs, budgetWaitMs, permitWaitMs } = known;
+  const restMs = tries <= 1 ? 0 : totalMs - durationMs - budgetWaitMs - permitWaitMs;
   return { ...known, retryWaitMs: Math.max(0, Math.round(restMs)) };
 }
 
 const NOT_ASKED: Pace = { firstTokenMs: null, durationMs: 0 };
 
+/** How long a call has waited to be let in, over all its tries. */
+type Waits = { -readonly [W in 'budgetWaitMs' | 'permitWaitMs']: number };
+
 /** How a try ended; `refusal`: a budget is used up, and the model was not asked. */
-type Tried = { readonly waitedMs: number } & (CallEnd | { readonly refusal: RunError });
+type Tried = CallEnd | { readonly refusal: RunError };
 
 /** The budget comes before the permit: a run that waits for it takes no place at the endpoint. */
-async function callWithPermits(call: ModelCall, channel: Channel): Promise<Tried> {
+async function tryOnce(call: ModelCall, channel: Channel, waits: Waits): Promise<Tried> {
   const { metered, name } = call.brief.model;
-  const wantedAt = performance.now();
-  const refusal = await holdBudget(call, channel);
-  if (refusal !== null) return { refusal, waitedMs: Math.round(performance.now() - wantedAt) };
-  if (metered) await channel.takePermit(name);
-  const waitedMs = Math.round(performance.now() - wantedAt);
+  const letIn = async <T>(wait: keyof Waits, waiting: Promise<T>): Promise<T> => {
+    const since = performance.now();
+    try {
+      return await waiting;
+    } catch (error) {
+      throw call.signal.aborted ? new CallStopped(error, { used: null, pace: NOT_ASKED }) : error;
+    } finally {
+      waits[wait] += Math.round(performance.now() - since);
+    }
+  };
+  const refusal = await letIn('budgetWaitMs', holdBudget(call, channel));
+  if (refusal !== null) return { refusal };
+  if (metered) await letIn('permitWaitMs', channel.takePermit(name));
   try {
-    return { ...(await callModel(call)), waitedMs };
+    return await callModel(call);
   } finally {
     if (metered) channel.returnPermit();
   }

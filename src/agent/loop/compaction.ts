@@ -1,5 +1,6 @@
 // Keeps a conversation within its model's window: prunes it when it fills up, then has its older part summarised once.
 import type { Asking } from './ask-model.ts';
+import { charactersOfTools } from './call-usage.ts';
 import {
   charactersOf,
   type Conversation,
@@ -11,7 +12,7 @@ import {
 import { LEFT_OUT } from '../conversation/history.ts';
 import { prune } from './prune.ts';
 import { summarise } from './summary.ts';
-import type { Usage } from '../../domain/sessions/usage.ts';
+import type { CallUsage } from '../../domain/sessions/usage.ts';
 
 /** Shares of the room for input. A conversation is shortened when it is full, and then far enough to last for a while. */
 const FULL = 0.75;
@@ -29,8 +30,8 @@ export interface Compactor {
    * summary is committed before it replaces anything (D7). Rejects only when the run is stopped.
    */
   makeRoom(conversation: Conversation): Promise<void>;
-  /** Learns the server's count for the newest call. */
-  learn(conversation: Conversation, usage: Usage): void;
+  /** Learns the server's count for the newest call; an estimate teaches nothing. */
+  learn(conversation: Conversation, used: CallUsage): void;
 }
 
 /** `asking` is how the run's model is asked; its messages are ignored. */
@@ -38,7 +39,7 @@ export function makeCompactor(asking: Asking): Compactor {
   const { brief, instructions, tools } = asking.call;
   const { contextWindow, maxOutputTokens, name } = brief.model;
   const room = Math.max(1, contextWindow - maxOutputTokens);
-  const estimate = makeTokenEstimate(instructions.length + JSON.stringify(tools).length);
+  const estimate = makeTokenEstimate(instructions.length + charactersOfTools(tools));
   const fill = (conversation: Conversation) => estimate.tokens(messagesOf(conversation)) / room;
   const newest = () => estimate.charactersIn(room * NEWEST);
   let covered = brief.compaction?.step ?? 0;
@@ -61,8 +62,8 @@ export function makeCompactor(asking: Asking): Compactor {
       asking.channel.send({ t: 'log', level: 'warn', message, facts: { why: end.why } });
       return;
     }
-    const { usage, timing } = end;
-    asking.channel.send({ t: 'spent', model: name, usage, purpose: 'summary', agent: null, timing });
+    const { usage, estimated, timing } = end;
+    asking.channel.send({ t: 'spent', model: name, usage, estimated, purpose: 'summary', agent: null, timing });
     const compaction = { summary: end.summary, step: replaced.at(-1)?.step ?? covered };
     await asking.channel.commit({ t: 'compaction', compaction, characters });
     covered = compaction.step;
@@ -80,7 +81,9 @@ export function makeCompactor(asking: Asking): Compactor {
       if (fill(conversation) > FULL) assign(conversation, prune(conversation, newest()));
       if (refused) dropOldest(conversation, () => fill(conversation) <= FULL);
     },
-    learn: (conversation, { inputTokens }) => estimate.learn(messagesOf(conversation), inputTokens),
+    learn: (conversation, { usage, estimated }) => {
+      if (!estimated) estimate.learn(messagesOf(conversation), usage.inputTokens);
+    },
   };
 }
 

@@ -1,12 +1,13 @@
 // What fills a model's window at a call, by the length of its parts (G7).
-import type { ModelMessage } from 'ai';
+import type { ModelMessage, ToolSet } from 'ai';
 import { CHARACTERS_PER_TOKEN, type ContextParts } from '../../domain/sessions/usage.ts';
 import { charactersOf } from '../conversation/conversation.ts';
+import { charactersOfTools } from './call-usage.ts';
 
 /** What is part of each call of a run. */
 interface Fixed {
   readonly instructions: string;
-  readonly tools: object;
+  readonly tools: ToolSet;
 }
 
 /**
@@ -15,7 +16,7 @@ interface Fixed {
  */
 export function makeContextParts({ instructions, tools }: Fixed) {
   const system = instructions.length;
-  const offered = Object.keys(tools).length === 0 ? 0 : JSON.stringify(tools).length;
+  const offered = charactersOfTools(tools);
   return (messages: readonly ModelMessage[], inputTokens: number): ContextParts => {
     const all = system + offered + charactersOf(messages);
     const total = inputTokens > 0 ? inputTokens : Math.ceil(all / CHARACTERS_PER_TOKEN);

@@ -103,7 +103,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     signal: channel.signal,
     waits: channel.waits,
   };
-  const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
+  const asking: Asking = { call, purpose: 'reply', channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);
   const contextParts = makeContextParts(call);
   let setup: StepReply['setup'] = recordSetup(call.instructions, tools);
@@ -113,9 +113,9 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     const asked = await askModel({ ...asking, call: { ...call, messages } });
     const timing = { ...asked.timing, commitWaitMs: journal.takeWaitMs() };
     if (!asked.ok) return { ...failed(asked.error), call: timing };
-    compactor.learn(turn.conversation, asked.reply.usage);
-    const { message, text, calls, usage } = asked.reply;
-    const context = contextParts(messages, usage.inputTokens);
+    compactor.learn(turn.conversation, asked.reply);
+    const { message, text, calls, usage, estimated } = asked.reply;
+    const context = contextParts(messages, estimated ? 0 : usage.inputTokens);
     const reply: StepReply = {
       step: number,
       kind: brief.model.kind,
@@ -123,6 +123,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
       text,
       calls,
       usage,
+      estimated,
       context,
       timing,
       setup,

@@ -3,7 +3,8 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Pace } from '../../domain/sessions/call-timing.ts';
-import type { Usage } from '../../domain/sessions/usage.ts';
+import { type CallUsage, NO_USAGE, type Usage } from '../../domain/sessions/usage.ts';
+import { type Prompt, usageOf } from './call-usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import { type ReplyObservation, openObservation } from '../models/observation.ts';
 import { withMergedDeltas } from '../models/merge-deltas.ts';
@@ -31,20 +32,35 @@ export interface ModelCall {
  * A complete reply. `message` is what the journal stores; `faults` maps calls to the reason that their arguments could not be
  * read.
  */
-export interface ModelReply {
+export interface ModelReply extends CallUsage {
   readonly message: JsonValue;
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly faults: Readonly<Record<string, string>>;
-  readonly usage: Usage;
   readonly finishReason: string;
 }
 
-/** `streamed`: text was sent on, so the call can't be repeated (D8). */
+/**
+ * `streamed`: text was sent on, so the call can't be repeated (D8). `used`: what the failed call has cost all the same; null
+ * when its server refused it, or was not reached.
+ */
 export type CallEnd = { readonly pace: Pace } & (
   | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean; readonly used: CallUsage | null }
 );
+
+/** The run was stopped in the middle of a call. */
+export class CallStopped extends Error {
+  override readonly name = 'CallStopped';
+  readonly used: CallUsage | null;
+  readonly pace: Pace;
+
+  constructor(cause: unknown, { used, pace }: { readonly used: CallUsage | null; readonly pace: Pace }) {
+    super('The run was stopped.', { cause });
+    this.used = used;
+    this.pace = pace;
+  }
+}
 
 type StreamPart = TextStreamPart<ToolSet>;
 
@@ -88,7 +104,7 @@ const READERS: Readers = {
   },
 };
 
-/** Makes one model call without retries. Rejects only when the run was stopped, with the abort's reason. */
+/** Makes one model call without retries. Rejects with `CallStopped` when the run was stopped, and only then. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
@@ -104,14 +120,35 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
     watchdog.end();
     blocks.close();
   }
-  signal.throwIfAborted();
   const pace = stopwatch.pace();
-  const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed, pace });
+  const usedIf = (wasWorkedOn: boolean) => usedOf(call, seen, observation, wasWorkedOn);
+  if (signal.aborted) throw new CallStopped(signal.reason, { used: usedIf(observation.fault === null), pace });
+  const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
+    return { ok: false, failure, streamed: seen.streamed, used: usedIf(wasWorkedOn), pace };
+  };
   const silence = watchdog.expired();
-  if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits));
+  if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), true);
   const failed = observation.fault ?? seen.error?.cause ?? faultOfEnd(seen, observation);
-  if (failed !== null) return fail(failureOf(failed, brief, Date.now()));
-  return { ok: true, reply: replyOf(seen, endingOf(seen, observation), call.usedIds), pace };
+  if (failed !== null) return fail(failureOf(failed, brief, Date.now()), false);
+  return { ok: true, reply: { ...replyOf(seen, endingOf(seen, observation), call.usedIds), ...usedIf(true)! }, pace };
+}
+
+/** What the call has used. A server that reports nothing and sends nothing has worked on it only where that is known. */
+function usedOf(prompt: Prompt, seen: Seen, { bytes }: ReplyObservation, wasWorkedOn: boolean): CallUsage | null {
+  const received = Math.max(bytes, Buffer.byteLength(seen.text));
+  const used = usageOf(prompt, reportedUsage(seen), received);
+  return wasWorkedOn || received > 0 || !used.estimated ? used : null;
+}
+
+function reportedUsage({ finish }: Seen): Usage {
+  if (finish === null) return NO_USAGE;
+  const { inputTokens, outputTokens, inputTokenDetails: details } = finish.usage;
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens: details.cacheReadTokens ?? 0,
+    cacheWriteTokens: details.cacheWriteTokens ?? 0,
+  };
 }
 
 /** The finish reason according to the server's bytes; the offline engine has no bytes. */
@@ -178,8 +215,7 @@ async function readStream(call: ModelCall, observers: Observers, seen: Seen): Pr
   }
 }
 
-function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): ModelReply {
-  const { usage } = seen.finish!;
+function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): Omit<ModelReply, keyof CallUsage> {
   const text = seen.text.toWellFormed();
   const { message, calls, faults } = recordReply({
     assistant: seen.assistant,
@@ -188,17 +224,5 @@ function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): ModelR
     faults: seen.faults,
     usedIds,
   });
-  return {
-    message,
-    text,
-    calls,
-    faults,
-    finishReason,
-    usage: {
-      inputTokens: usage.inputTokens ?? 0,
-      outputTokens: usage.outputTokens ?? 0,
-      cacheReadTokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
-      cacheWriteTokens: usage.inputTokenDetails.cacheWriteTokens ?? 0,
-    },
-  };
+  return { message, text, calls, faults, finishReason };
 }

@@ -33,7 +33,10 @@ export interface OlderPart {
 }
 
 export type SummaryEnd =
-  | { readonly ok: true; readonly summary: string; readonly usage: ModelReply['usage']; readonly timing: CallTiming }
+  | ({ readonly ok: true; readonly summary: string; readonly timing: CallTiming } & Pick<
+      ModelReply,
+      'usage' | 'estimated'
+    >)
   | { readonly ok: false; readonly why: string };
 
 /**
@@ -61,14 +64,15 @@ export async function summarise(
     blocks: { write: () => undefined, close: () => undefined },
     usedIds: new Set(),
   };
-  const asked = await askModel({ ...asking, call });
+  const asked = await askModel({ ...asking, call, purpose: 'summary' });
   if (!asked.ok) return { ok: false, why: asked.error.message };
-  const { text, usage } = asked.reply;
+  const { text, usage, estimated } = asked.reply;
   if (text.trim() === '') return { ok: false, why: 'The model returned no summary.' };
   return {
     ok: true,
     summary: `${text.trim()}${lastExchange(older.earlier)}`,
     usage,
+    estimated,
     timing: { ...asked.timing, commitWaitMs: 0 },
   };
 }

@@ -12,6 +12,8 @@ export interface ReplyObservation {
   readonly maxReplyBytes: number;
   /** Called when the request was sent, and when bytes of the reply are processed. */
   readonly waits: (isWaiting: boolean) => void;
+  /** Bytes of the reply so far: text, reasoning and tool calls; 0 for the offline engine. */
+  bytes: number;
   /** What went wrong, in the bytes or before them. It takes precedence over whatever was parsed from the stream. */
   fault: UpstreamFault | null;
   /** How the reply ended; null while it has not, and for the offline engine. */
@@ -33,12 +35,11 @@ export const currentObservation = new AsyncLocalStorage<ReplyObservation>();
 
 /** An observation that has seen nothing yet. */
 export function openObservation(maxReplyBytes: number, waits: ReplyObservation['waits']): ReplyObservation {
-  return { maxReplyBytes, waits, fault: null, ending: null };
+  return { maxReplyBytes, waits, bytes: 0, fault: null, ending: null };
 }
 
 /** Observes the stream of a call. Never throws: failures are recorded in the observation. */
 export function observeReply(observation: ReplyObservation, protocol: ReplyProtocol): Listener {
-  let bytes = 0;
   let finish: string | null = null;
   let isLast = false;
 
@@ -53,10 +54,10 @@ export function observeReply(observation: ReplyObservation, protocol: ReplyProto
     observation.fault = faultOfEvent(value, name);
     if (observation.fault !== null || !isJsonObject(value)) return;
     const facts = protocol.read(value);
-    bytes += facts.bytes;
+    observation.bytes += facts.bytes;
     finish = facts.finish ?? finish;
     isLast = facts.isLast;
-    if (bytes > observation.maxReplyBytes) observation.fault = tooLarge();
+    if (observation.bytes > observation.maxReplyBytes) observation.fault = tooLarge();
   };
   const lines: EventLines = makeEventLines(observation.maxReplyBytes, onEvent);
 

@@ -10,7 +10,7 @@ import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';
-import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
+import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 
@@ -38,14 +38,13 @@ export interface ToolResult {
 }
 
 /** One model reply. `message` is the AI SDK's assistant message as JSON, opaque outside of `agent/`. */
-export interface StepReply {
+export interface StepReply extends CallUsage {
   /** Counted from 1 within the run. */
   readonly step: number;
   readonly kind: EndpointKind;
   readonly message: JsonValue;
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  readonly usage: Usage;
   /** What it was asked with. */
   readonly context: ContextParts;
   readonly timing: CallTiming;
@@ -54,7 +53,7 @@ export interface StepReply {
 }
 
 /** A step read back from the journal. */
-export type RecordedStep = Omit<StepReply, 'calls' | 'context' | 'timing' | 'setup'> & {
+export type RecordedStep = Omit<StepReply, 'calls' | 'context' | 'timing' | 'setup' | 'estimated'> & {
   readonly calls: readonly RecordedCall[];
 };
 
@@ -224,20 +223,25 @@ export type Signal =
   /** Committed before the summary replaces anything. */
   | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
   /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name; `agent` is null for the run's own agent. */
-  | {
+  | ({
       readonly t: 'spent';
       readonly model: string;
-      readonly usage: Usage;
       readonly purpose: Exclude<CallPurpose, 'reply'>;
       readonly agent: string | null;
       readonly timing: CallTiming;
-    }
-  /** A call of a model, by the catalog's name, brought no reply: nothing of it is recorded. It may be retried. */
+    } & CallUsage)
+  /**
+   * A call of a model, by the catalog's name, brought no reply. It may be retried, and then counts as another one. `used`: what
+   * it has cost all the same; null when the server did no work for it.
+   */
   | {
       readonly t: 'call-failed';
       readonly model: string;
-      readonly outcome: FailedCall;
-      readonly heldBudgets: boolean;
+      readonly outcome: FailedCall | 'stopped';
+      readonly used: CallUsage | null;
+      readonly purpose: CallPurpose;
+      readonly agent: string | null;
+      readonly timing: CallTiming;
     }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */

@@ -22,13 +22,16 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
       if (signal.t === 'log')
         above.send({ ...signal, facts: { ...signal.facts, agent: signal.facts['agent'] ?? name } });
       if (signal.t === 'spent') above.send({ ...signal, agent: signal.agent ?? name });
-      if (signal.t === 'call-failed') above.send(signal);
+      if (signal.t === 'call-failed') {
+        const purpose = signal.purpose === 'reply' ? 'agent' : signal.purpose;
+        above.send({ ...signal, purpose, agent: signal.agent ?? name });
+      }
     },
     commit: async (signal) => {
       above.signal.throwIfAborted();
       if (signal.t !== 'step') return;
-      const { usage, timing } = signal.reply;
-      above.send({ t: 'spent', model, usage, purpose: 'agent', agent: name, timing });
+      const { usage, estimated, timing } = signal.reply;
+      above.send({ t: 'spent', model, usage, estimated, purpose: 'agent', agent: name, timing });
     },
     takePermit: above.takePermit,
     returnPermit: above.returnPermit,

@@ -42,11 +42,14 @@ function modelWords(span: SpanWire): string {
     span.ended_at === null ? 'under way' : null,
     first === null ? null : `first token ${spokenMs(first)}`,
     timing == null || timing.tries < 2 ? null : `${timing.tries} tries`,
-    span.input_tokens == null ? null : `${span.input_tokens} → ${span.output_tokens} tokens`,
+    span.input_tokens == null ? null : tokensOf(span),
     span.cost_usd ? usd(span.cost_usd) : null,
   ];
   return `${callerOf({ purpose, step, agent })}: ${parts.filter((part) => part !== null).join(', ')}`;
 }
+
+const tokensOf = ({ input_tokens: input, output_tokens: output, estimated }: SpanWire) =>
+  `${estimated === true ? 'about ' : ''}${input} → ${output} tokens`;
 
 /** Such as `$0.0123`: four digits after the point, or more for less than a hundredth of a cent. */
 export function usd(cost: number): string {

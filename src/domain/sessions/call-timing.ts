@@ -17,8 +17,12 @@ export interface Pace {
 export interface CallTiming extends Pace {
   /** Requests that were sent. */
   readonly tries: number;
-  /** Waited for earlier steps to be recorded, for its budgets and a permit of the endpoint, and for tries that failed. */
+  /** Waited for earlier steps to be recorded, for its budgets, for a permit of the endpoint, and for tries that failed. */
   readonly commitWaitMs: number;
+  readonly budgetWaitMs: number;
   readonly permitWaitMs: number;
   readonly retryWaitMs: number;
 }
+
+/** One in the journal: earlier versions counted the wait for budgets as one for the permit. */
+export type RecordedTiming = Omit<CallTiming, 'budgetWaitMs'> & Partial<Pick<CallTiming, 'budgetWaitMs'>>;

@@ -13,7 +13,7 @@ export function makeTimeline(rows: TimelineRows): Timeline {
   calls.placeRest(walk.spans);
   addAftermath(walk.spans, rows);
   const { spans, isCut } = ordered(walk.spans);
-  const isCoarse = rows.calls.some(({ timing }) => timing === null);
+  const isCoarse = rows.calls.some(({ timing, outcome }) => timing === null && outcome !== 'lost');
   return {
     run: rows.run,
     spans,
@@ -127,7 +127,14 @@ const READERS: Readers = {
   },
   'run.done': end,
   'run.failed': end,
-  'run.stopped': end,
+  'run.stopped': (walk, milestone) => {
+    const call = walk.calls.stopped(milestone.at);
+    if (call !== null) {
+      walk.prepare = close(walk.prepare, call.startedAt);
+      walk.spans.push(call);
+    }
+    end(walk, milestone);
+  },
 };
 
 function end(walk: Walk, { at }: { readonly at: number }): void {
@@ -191,7 +198,7 @@ function addUnderWay(walk: Walk): void {
   if (walk.prepare !== null && walk.textAt === null) return;
   walk.prepare = close(walk.prepare, walk.at);
   const firstTextMs = walk.textAt === null ? null : Math.max(0, walk.textAt - walk.at);
-  const known = { step: null, agent: null, usage: null, costUsd: null, timing: null, ok: null };
+  const known = { step: null, agent: null, usage: null, estimated: false, costUsd: null, timing: null, ok: null };
   open(walk, { kind: 'model', purpose: 'reply', model: run.model ?? '', ...known, firstTextMs }, walk.at);
 }
 

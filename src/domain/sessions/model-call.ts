@@ -8,3 +8,7 @@ const CALL_OUTCOMES = ['ok', 'rejected', 'throttled', 'failed', 'unreachable', '
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 /** How a call ended that brought no reply. */
 export type FailedCall = Exclude<CallOutcome, 'ok'>;
+
+/** How a call of the ledger ended. `lost`: with its worker, or with the daemon. */
+export const CALL_ENDINGS = ['ok', 'failed', 'stopped', 'lost'] as const;
+export type CallEnding = (typeof CALL_ENDINGS)[number];

@@ -15,6 +15,7 @@ export const SLOW_MS = {
   queue: 2_000,
   prepare: 3_000,
   commitWait: 1_000,
+  budgetWait: 2_000,
   permitWait: 2_000,
   firstToken: 5_000,
   writing: 20_000,
@@ -109,7 +110,7 @@ function unmeasured(span: Extract<Span, { kind: 'model' }>, ms: number): Said[] 
 
 function measured(span: ModelSpan, timing: CallTiming): Said[] {
   const who = callerOf(span);
-  const { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = timing;
+  const { tries, commitWaitMs, budgetWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = timing;
   const failed = span.ok === false ? tries : tries - 1;
   const failedMs = retryWaitMs + (span.ok === false ? durationMs : 0);
   const writingMs = durationMs - (firstTokenMs ?? durationMs);
@@ -120,6 +121,11 @@ function measured(span: ModelSpan, timing: CallTiming): Said[] {
       SLOW_MS.commitWait,
       commitWaitMs,
       `${who}: waited ${spokenMs(commitWaitMs)} for its record before the call`,
+    ),
+    ...whenOver(
+      SLOW_MS.budgetWait,
+      budgetWaitMs,
+      `${who}: waited ${spokenMs(budgetWaitMs)} for its budget, which other calls held back`,
     ),
     ...whenOver(
       SLOW_MS.permitWait,

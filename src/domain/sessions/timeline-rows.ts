@@ -1,6 +1,7 @@
 // What a time line is made from: the rows that a run leaves behind.
 import type { EventPayloads, EventType } from '../journal-event.ts';
 import type { CallPurpose, CallTiming } from './call-timing.ts';
+import type { CallEnding } from './model-call.ts';
 import type { TimelineRun } from './timeline.ts';
 import type { Usage } from './usage.ts';
 
@@ -41,12 +42,14 @@ export interface Aftermath {
   readonly at: number;
 }
 
-/** A row of the ledger. Null: recorded by an earlier version. */
+/** A row of the ledger. Null: recorded by an earlier version, or for a call that was lost. */
 export interface LedgerCall {
   readonly at: number;
   readonly model: string;
   readonly usage: Usage;
+  readonly estimated: boolean;
   readonly costUsd: number;
+  readonly outcome: CallEnding;
   readonly purpose: CallPurpose | null;
   readonly step: number | null;
   readonly agent: string | null;

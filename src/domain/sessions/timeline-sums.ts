@@ -49,7 +49,7 @@ export function stepSumsOf({ spans }: Pick<Timeline, 'spans'>, now: number): Ste
         const own = { step: span.step, model: span.model, modelMs: lengthOf(span, now), firstTokenMs };
         sums.push({ ...plus(before, used), ...own });
         before = NOTHING;
-      } else if (span.parent !== null && spans[span.parent]?.kind === 'tool' && current !== undefined) {
+      } else if (span.parent !== null && isOfStep(spans[span.parent]) && current !== undefined) {
         sums[sums.length - 1] = plus(current, used);
       } else before = plus(before, used);
     }
@@ -60,6 +60,9 @@ export function stepSumsOf({ spans }: Pick<Timeline, 'spans'>, now: number): Ste
   }
   return sums;
 }
+
+/** A sub-agent's call is a part of a tool, a failed try a part of the reply. */
+const isOfStep = (whole: Span | undefined) => whole?.kind === 'tool' || whole?.kind === 'model';
 
 type Used = Pick<StepSum, 'calls' | 'inputTokens' | 'outputTokens' | 'costUsd'>;
 

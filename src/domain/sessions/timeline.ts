@@ -49,6 +49,8 @@ export interface ModelSpan {
   /** Null while it has not ended. */
   readonly ok: boolean | null;
   readonly usage: Usage | null;
+  /** Whether the usage is an estimate, since the server reported none. */
+  readonly estimated: boolean;
   readonly costUsd: number | null;
   readonly timing: CallTiming | null;
   /** Milliseconds from the start of the span to the first text that was recorded, for calls without a timing. */

@@ -11,6 +11,12 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
+/** What a call has used. `estimated`: its server reported no count, as when the call broke off or was stopped. */
+export interface CallUsage {
+  readonly usage: Usage;
+  readonly estimated: boolean;
+}
+
 /** What fills a model's window at a call, in tokens: instructions, the conversation, and the tools that it may call. */
 export interface ContextParts {
   readonly system: number;

@@ -1,24 +1,28 @@
-// The gate of budgets: each model call passes it before it begins, and waits there while others hold back what is left.
+// The gate of budgets: each model call passes it before it begins, and is held there until what it has used is committed.
 import type { Services } from '../../agent/port/protocol.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
-import { budgetErrorOf, mostOf } from '../../domain/budgets/decide.ts';
+import { mostOf } from '../../domain/budgets/decide.ts';
 import { percentUsed } from '../../domain/budgets/warning.ts';
-import { type Clock, isoTimeOrNull } from '../../domain/clock.ts';
-import { NO_PRICE } from '../../domain/sessions/usage.ts';
+import { type Clock, isoTimeOrNull, type Timer } from '../../domain/clock.ts';
+import { costOf, NO_PRICE, NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Log } from '../../log/log.ts';
+import type { HeldCall } from '../../store/budgets/held-calls.ts';
 import type { BudgetsInForce } from '../../store/budgets/in-force.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
+import { makeBudgetLine } from './budget-line.ts';
 
 type HoldBudget = Services['hold_budget'];
 
 export interface BudgetGate {
   /** Holds back what a call of the run may use, or says which budget is used up. An attempt that has ended passes. */
   hold(run: Fence, call: HoldBudget['input']): Promise<HoldBudget['output']>;
-  /** Call it when a call was recorded, well or not: there may be room for those that wait. */
-  settled(): void;
-  /** Gives back what was held back for a call that failed. */
-  failed(run: Fence): void;
+  /** The call of the run has ended, and what it has used is being recorded. Until that is committed it stays held. */
+  settles(run: Fence, recorded: Promise<boolean>): void;
+  /** The call of the run has cost nothing. */
+  refused(run: Fence): void;
+  /** The attempt has ended. A call of which nothing was heard is recorded with the estimate of its prompt. */
+  ended(run: Fence): Promise<void>;
 }
 
 export interface BudgetGateParts {
@@ -28,62 +32,95 @@ export interface BudgetGateParts {
   catalog(): Catalog;
 }
 
-/** Runs that end otherwise, and budgets that are raised, are noticed within this time. */
-const LOOK_MS = 1_000;
-/** All who wait look again at most this often: each look is a write, and the calls of others end all the time. */
-const REST_MS = 50;
-
 export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: BudgetGateParts): BudgetGate {
-  /** In the order of their coming. */
-  const waiting = new Set<() => void>();
-  let rest: 'none' | 'resting' | 'wanted' = 'none';
+  /** The call of each run of which no end was heard. */
+  const inProgress = new Map<number, HeldCall>();
+  /** Calls that have ended, until what they have used is committed. */
+  const settling = new Map<HeldCall, Promise<void>>();
+  const saver = makeSaver({ budgets, clock, log }, inProgress);
+  const line = makeBudgetLine({ budgets, clock, begin });
 
-  function wake(): void {
-    if (waiting.size === 0) return;
-    if (rest !== 'none') {
-      rest = 'wanted';
-      return;
-    }
-    rest = 'resting';
-    clock.after(REST_MS, () => {
-      const isWanted = rest === 'wanted';
-      rest = 'none';
-      if (isWanted) wake();
-    });
-    for (const look of waiting) look();
+  function begin(call: HeldCall): void {
+    const earlier = inProgress.get(call.runSeq);
+    if (earlier !== undefined) budgets.release(earlier);
+    inProgress.set(call.runSeq, call);
+    saver.begun();
   }
 
-  function room(): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        timer.cancel();
-        waiting.delete(look);
-        resolve();
-      };
-      const timer = clock.after(LOOK_MS, look);
-      waiting.add(look);
+  function take({ runSeq, attempt }: Fence): HeldCall | undefined {
+    const call = inProgress.get(runSeq);
+    if (call?.attempt !== attempt) return undefined;
+    inProgress.delete(runSeq);
+    return call;
+  }
+
+  function settles(call: HeldCall, recorded: Promise<boolean>): void {
+    // Whoever records it reports a failure. The call then stays held until its attempt has ended.
+    const settled = recorded
+      .catch(() => false)
+      .then((isRecorded) => {
+        settling.delete(call);
+        if (isRecorded) budgets.release(call);
+        line.ring();
+      });
+    settling.set(call, settled);
+  }
+
+  async function settleLost(call: HeldCall): Promise<void> {
+    await budgets.settleLost(call).catch((error: unknown) => {
+      log.error({ err: error }, 'what a lost model call has cost could not be recorded');
     });
+    budgets.release(call);
+    line.ring();
   }
 
   return {
-    hold: async (run, { model, ...tokens }) => {
-      const most = mostOf(tokens, catalog().models.get(model)?.price ?? NO_PRICE);
-      for (;;) {
-        const reservation = await budgets.reserve(run, most);
-        if (reservation.kind === 'used up') return { refusal: budgetErrorOf(reservation.budget) };
-        if (reservation.kind !== 'wait') return { refusal: null };
-        await room();
-      }
+    hold: (run, { model, inputTokens, outputTokens }) => {
+      const price = catalog().models.get(model)?.price ?? NO_PRICE;
+      const prompt = { model, inputTokens, costUsd: costOf({ ...NO_USAGE, inputTokens }, price) };
+      const { sessionSeq, runSeq, attempt } = run;
+      return line.letIn({ sessionSeq, runSeq, attempt, most: mostOf({ inputTokens, outputTokens }, price), prompt });
     },
-    settled: wake,
-    failed: (run) => {
-      budgets.release(run).then(wake, (error: unknown) => {
-        log.warn(
-          { err: error },
-          'the budget of a failed call could not be given back; the next call of its run does so',
-        );
-      });
+    settles: (run, recorded) => {
+      const call = take(run);
+      if (call !== undefined) settles(call, recorded);
     },
+    refused: (run) => {
+      const call = take(run);
+      if (call !== undefined) settles(call, saver.hasSaved(call) ? budgets.forget(call) : Promise.resolve(true));
+    },
+    ended: async (run) => {
+      take(run);
+      line.leave(run);
+      for (const call of budgets.heldOf(run)) await settling.get(call);
+      for (const call of budgets.heldOf(run)) await settleLost(call);
+    },
+  };
+}
+
+/** Calls in progress are written down this often. Most are shorter, and cost no statement. */
+const SAVE_MS = 1_000;
+
+/** Writes down the calls in progress, all of them in one commit. */
+function makeSaver(
+  { budgets, clock, log }: Pick<BudgetGateParts, 'clock' | 'log'> & { readonly budgets: Store['budgets'] },
+  inProgress: ReadonlyMap<number, HeldCall>,
+) {
+  let timer: Timer | undefined;
+  const saved = new WeakSet<HeldCall>();
+  const save = () => {
+    timer = undefined;
+    const calls = [...inProgress.values()].filter((call) => !saved.has(call));
+    if (calls.length === 0) return;
+    for (const call of calls) saved.add(call);
+    budgets.saveHeld(calls).catch((error: unknown) => {
+      log.warn({ err: error }, 'model calls in progress could not be written down; a crash would lose what they cost');
+    });
+  };
+  return {
+    begun: () => void (timer ??= clock.after(SAVE_MS, save)),
+    /** Whether the call is written down, or will be before anything that is asked of the store from now on. */
+    hasSaved: (call: HeldCall) => saved.has(call),
   };
 }
 

@@ -66,7 +66,8 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
           'the run could not be recorded; it resumes when its lease ends',
         );
       })
-      .finally(baseline.abort),
+      .finally(baseline.abort)
+      .then(() => parts.budgets.ended(fence)),
     abort: (why) => abort(state, why),
   };
 }

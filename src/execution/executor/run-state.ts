@@ -29,7 +29,7 @@ export interface ExecutorParts {
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;
-  readonly budgets: Pick<BudgetGate, 'settled' | 'failed'>;
+  readonly budgets: Pick<BudgetGate, 'settles' | 'refused' | 'ended'>;
   readonly broker: Pick<Broker, 'admit'>;
   readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;

@@ -5,6 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import { NO_PRICE } from '../../domain/sessions/usage.ts';
+import type { UnkeptCall } from '../../store/runs/record-progress.ts';
 import type { PricedModel } from '../../store/runs/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';
@@ -43,16 +44,16 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
 type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
 
 function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { model, endpoint }: ResolvedModel): void {
-  const { store, log, budgets } = state.parts;
+  const { store, log } = state.parts;
   const { fence } = state;
   switch (signal.t) {
-    case 'step':
+    case 'step': {
       count(state, endpoint.name, 'ok');
-      return keep(
-        state,
-        store.runs.recordStep(progressOf(state), signal.reply, model).finally(budgets.settled),
-        signal.ack,
-      );
+      const { usage, estimated, timing } = signal.reply;
+      const recorded = store.runs.recordStep(progressOf(state), signal.reply, model);
+      settle(state, recorded, { usage, estimated, timing, purpose: 'reply', agent: null }, model);
+      return keep(state, recorded, signal.ack);
+    }
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
@@ -64,11 +65,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
-      count(state, (endpointOf(state, signal.model) ?? endpoint).name, 'ok');
-      return keep(
-        state,
-        store.runs.recordSpent(progressOf(state), signal, pricedModel(state, signal.model)).finally(budgets.settled),
-      );
+      return takeSpent(state, signal, endpoint);
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':
@@ -76,8 +73,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
     case 'permit-returned':
       return state.permit?.release();
     case 'call-failed':
-      count(state, (endpointOf(state, signal.model) ?? endpoint).name, signal.outcome);
-      return signal.heldBudgets ? budgets.failed(fence) : undefined;
+      return takeFailure(state, signal, endpoint);
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
     // The thread group handles that they arrived, and the end.
@@ -87,6 +83,40 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
     default:
       return signal satisfies never;
   }
+}
+
+type Taken<T extends Signal['t']> = Extract<Signal, { t: T }>;
+
+function takeSpent(state: RunState, signal: Taken<'spent'>, endpoint: Endpoint): void {
+  count(state, (endpointOf(state, signal.model) ?? endpoint).name, 'ok');
+  const model = pricedModel(state, signal.model);
+  const recorded = state.parts.store.runs.recordSpent(progressOf(state), signal, model);
+  settle(state, recorded, signal, model);
+  keep(state, recorded);
+}
+
+/** A call without a reply has cost something all the same, unless its server did no work for it. */
+function takeFailure(state: RunState, { outcome, used, ...call }: Taken<'call-failed'>, endpoint: Endpoint): void {
+  const { store, budgets } = state.parts;
+  // A stop says nothing of the endpoint.
+  if (outcome !== 'stopped') count(state, (endpointOf(state, call.model) ?? endpoint).name, outcome);
+  if (used === null) return budgets.refused(state.fence);
+  const unkept = { ...call, ...used, outcome: outcome === 'stopped' ? outcome : 'failed' } as const;
+  const recorded = store.runs.recordUnkept(state.fence, unkept, pricedModel(state, call.model));
+  budgets.settles(state.fence, recorded);
+  keep(state, recorded);
+}
+
+/** A reply that came too late to be kept, since its run was stopped, is recorded as a call that was stopped. */
+function settle(state: RunState, kept: Promise<boolean>, call: Omit<UnkeptCall, 'outcome'>, model: PricedModel): void {
+  const { store, budgets, log } = state.parts;
+  const settled = kept.then(
+    (isKept) => isKept || store.runs.recordUnkept(state.fence, { ...call, outcome: 'stopped' }, model),
+  );
+  budgets.settles(state.fence, settled);
+  settled.catch((error: unknown) => {
+    log.warn(logFacts(state, { err: error }), 'what a model call has used could not be recorded');
+  });
 }
 
 /** Counts a call of a model. Each that brought a reply has one signal, `step` or `spent`. */

@@ -47,7 +47,7 @@ type Facts = { readonly [K in Span['kind']]: (span: Extract<Span, { kind: K }>) 
 const FACTS: Facts = {
   queue: ({ waitedFor, slots }) => ({ waited_for: waitedFor, slots }),
   prepare: ({ attempt }) => ({ attempt }),
-  model: ({ purpose, step, agent, model, ok, usage, costUsd, timing, firstTextMs }) => ({
+  model: ({ purpose, step, agent, model, ok, usage, estimated, costUsd, timing, firstTextMs }) => ({
     purpose,
     step,
     agent,
@@ -55,6 +55,7 @@ const FACTS: Facts = {
     ok,
     input_tokens: usage?.inputTokens ?? null,
     output_tokens: usage?.outputTokens ?? null,
+    estimated,
     cost_usd: costUsd,
     timing: timing === null ? null : renderTiming(timing),
     first_text_ms: firstTextMs,
@@ -72,6 +73,7 @@ function renderTiming(timing: CallTiming): NonNullable<SpanWire['timing']> {
   return {
     tries: timing.tries,
     commit_wait_ms: timing.commitWaitMs,
+    budget_wait_ms: timing.budgetWaitMs,
     permit_wait_ms: timing.permitWaitMs,
     retry_wait_ms: timing.retryWaitMs,
     first_token_ms: timing.firstTokenMs,

@@ -33,15 +33,16 @@ export interface Payer {
 const OF_RUNS = "SELECT * FROM budgets WHERE subject = 'run'";
 const OF_PAYER = `SELECT * FROM budgets WHERE key_seq = ? UNION ALL SELECT * FROM budgets WHERE user_seq = ?
   UNION ALL SELECT * FROM budgets WHERE team_id = ?`;
+const APPLYING = `${OF_RUNS} UNION ALL ${OF_PAYER}`;
 
 /** The budgets of a key, a user and a team. */
 export function* listOfPayer(tx: Reader, { keySeq, userSeq, teamId }: Payer): Step<BudgetRow[]> {
   return yield* tx.all<BudgetRow>(OF_PAYER, keySeq, userSeq, teamId);
 }
 
-/** Those that limit each run for itself. */
-export function* listOfRuns(tx: Reader): Step<BudgetRow[]> {
-  return yield* tx.all<BudgetRow>(OF_RUNS);
+/** Those, and the ones that limit each run for itself. */
+export function* listApplying(tx: Reader, { keySeq, userSeq, teamId }: Payer): Step<BudgetRow[]> {
+  return yield* tx.all<BudgetRow>(APPLYING, keySeq, userSeq, teamId);
 }
 
 /** What was used of a budget in the period that begins then. */

@@ -9,7 +9,7 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { conditions, readPage } from '../sessions/conditions.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
-import { type BudgetKit, RESERVED } from './reserve.ts';
+import type { BudgetKit } from './reserve.ts';
 import { beginPeriod, warnAgainIn } from './settle.ts';
 
 /** A budget to set. Of `payer`, what its subject names is given, and nothing for runs. */
@@ -155,13 +155,9 @@ function* change(tx: Transaction, seq: number, { timeZone, limit }: BudgetTerms)
   return seq;
 }
 
-/** No run: what all of them hold back. */
-const NO_RUN = 0;
-
-function* toBudget(tx: Reader, { periodOf }: BudgetKit, row: NamedRow, now: number): Step<Budget> {
+function* toBudget(tx: Reader, { periodOf, held }: BudgetKit, row: NamedRow, now: number): Step<Budget> {
   const isOfRuns = row.subject === 'run';
   const { startsAt, endsAt } = periodOf(termsOf(row), now);
-  const held = isOfRuns ? undefined : yield* tx.get<{ reserved: number }>(RESERVED, row.seq, NO_RUN);
   return {
     seq: row.seq,
     id: row.id,
@@ -173,7 +169,7 @@ function* toBudget(tx: Reader, { periodOf }: BudgetKit, row: NamedRow, now: numb
     subjectId: row.subject_id,
     subjectName: row.subject_name,
     spent: isOfRuns ? 0 : yield* readSpent(tx, row.seq, startsAt),
-    reserved: held?.reserved ?? 0,
+    reserved: held.reserved(row),
     startsAt: endsAt === null ? null : startsAt,
     renewsAt: endsAt,
     createdAt: row.created_at,

@@ -2,12 +2,11 @@
 import { type Amounts, WARNING_SHARE } from '../../domain/budgets/budget.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type BudgetRow, listOfPayer, type Payer, termsOf } from './budget-rows.ts';
+import type { HeldCalls } from './held-calls.ts';
 import type { BudgetKit } from './reserve.ts';
 
 /** A recorded call. */
 export interface SettledCall extends Payer {
-  /** Null for a call that belongs to the session alone. */
-  readonly runSeq: number | null;
   readonly used: Amounts;
 }
 
@@ -21,9 +20,8 @@ export interface Exceeding {
 /** Periods of a budget that are kept: as many as a clock may be put back. */
 const KEPT_PERIODS = 40;
 
-/** Adds the call, and gives back what was held back for it. Returns the budgets to warn of. */
+/** Adds the call. Returns the budgets to warn of. */
 export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: SettledCall): Step<Exceeding[]> {
-  if (call.runSeq !== null) yield* tx.run('DELETE FROM budget_reservations WHERE run_seq = ?', call.runSeq);
   const nearly: Exceeding[] = [];
   for (const row of yield* listOfPayer(tx, call)) {
     const { startsAt, endsAt } = periodOf(termsOf(row), tx.now);
@@ -33,6 +31,12 @@ export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: Settle
     nearly.push({ row, renewsAt: endsAt, spent });
   }
   return nearly;
+}
+
+/** Removes the row of a call in progress, which has ended. */
+export function* forgetIn(tx: Transaction, { saved }: HeldCalls, runSeq: number): Step<void> {
+  saved.delete(runSeq);
+  yield* tx.run('DELETE FROM calls_in_progress WHERE run_seq = ?', runSeq);
 }
 
 function* addSpent(tx: Transaction, budgetSeq: number, startsAt: number, amount: number) {

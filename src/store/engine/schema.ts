@@ -31,6 +31,7 @@ import { ages } from './migrations/024-ages.ts';
 import { diskSamples } from './migrations/025-disk-samples.ts';
 import { spaceOfUsers } from './migrations/026-space-of-users.ts';
 import { setupsOfRuns } from './migrations/027-setups-of-runs.ts';
+import { estimatedCalls } from './migrations/028-estimated-calls.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -61,6 +62,7 @@ const MIGRATIONS: readonly string[] = [
   diskSamples,
   spaceOfUsers,
   setupsOfRuns,
+  estimatedCalls,
 ];
 
 /** The schema version this code writes. */

@@ -4,14 +4,15 @@ import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
-import type { CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';
-import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
+import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
-import { type PricedModel, recordUsage } from './record-usage.ts';
+import { type PricedModel, recordUsage, usedCall } from './record-usage.ts';
 import { addSetup, SETUP_BY_HASH } from './run-setups.ts';
 import { KEEP_WORK } from './work-time.ts';
 
@@ -28,13 +29,12 @@ export interface Progress extends Fence {
 }
 
 /** A model reply to record. `message` is opaque to everyone but the agent. */
-export interface NewStep {
+export interface NewStep extends CallUsage {
   readonly step: number;
   readonly kind: string;
   readonly message: JsonValue;
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: JsonObject }[];
-  readonly usage: Usage;
   readonly context: ContextParts;
   readonly timing: CallTiming;
   /** In the first reply of an attempt. */
@@ -42,9 +42,16 @@ export interface NewStep {
 }
 
 /** A model call of a sub-agent, or for a summary, to record. */
-export interface SpentCall {
-  readonly usage: Usage;
+export interface SpentCall extends CallUsage {
   readonly purpose: 'agent' | 'summary';
+  readonly agent: string | null;
+  readonly timing: CallTiming;
+}
+
+/** A call whose reply was not kept, to record. */
+export interface UnkeptCall extends CallUsage {
+  readonly outcome: Exclude<CallEnding, 'ok' | 'lost'>;
+  readonly purpose: CallPurpose;
   readonly agent: string | null;
   readonly timing: CallTiming;
 }
@@ -72,8 +79,8 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
     recordStep: write(function* (tx: Transaction, fence: Progress, step: NewStep, model: PricedModel): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* insertStep(tx, fence, step);
-      const facts = { purpose: 'reply', step: step.step, agent: null, timing: step.timing } as const;
-      yield* recordUsage(tx, kit, fence, { usage: step.usage, facts, model });
+      const facts = { purpose: 'reply', step: step.step, agent: null, outcome: 'ok', timing: step.timing } as const;
+      yield* recordUsage(tx, kit, fence, usedCall(step, model, facts));
       const { inputTokens, outputTokens } = step.usage;
       const calls = step.calls.map(({ id, name }) => ({ id, name }));
       tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -97,8 +104,17 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
       model: PricedModel,
     ): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
-      const { usage, purpose, agent, timing } = call;
-      yield* recordUsage(tx, kit, fence, { usage, facts: { purpose, step: null, agent, timing }, model });
+      const { purpose, agent, timing } = call;
+      const facts = { purpose, step: null, agent, outcome: 'ok', timing } as const;
+      yield* recordUsage(tx, kit, fence, usedCall(call, model, facts));
+      return true;
+    }),
+
+    /** Adds a call whose reply was not kept, whatever has become of its run meanwhile: it has cost all the same. */
+    recordUnkept: write(function* (tx: Transaction, fence: Fence, call: UnkeptCall, model: PricedModel): Step<boolean> {
+      const { purpose, agent, outcome, timing } = call;
+      const facts = { purpose, step: null, agent, outcome, timing };
+      yield* recordUsage(tx, kit, { ...fence, workedMs: 0 }, usedCall(call, model, facts));
       return true;
     }),
 

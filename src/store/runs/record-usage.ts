@@ -1,9 +1,10 @@
 // The ledger: a row for every model call, and its sums, written in the commit that records the reply.
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import { quarterOf } from '../../domain/time-zone.ts';
-import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
+import type { CallEnding } from '../../domain/sessions/model-call.ts';
+import { type CallUsage, costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
-import { settleIn } from '../budgets/settle.ts';
+import { forgetIn, settleIn } from '../budgets/settle.ts';
 import { warnIn } from '../budgets/warn.ts';
 import { larger } from '../engine/larger.ts';
 import type { Step, Transaction, Value } from '../engine/statement.ts';
@@ -15,12 +16,28 @@ export interface PricedModel {
   readonly price: Price;
 }
 
-/** What a call was for, and how it went. `step`: of the reply; `agent`: the sub-agent that made it. */
+/**
+ * What a call was for, and how it went. `step`: of a reply that was kept; `agent`: the sub-agent that made it. `timing` and
+ * `purpose` of a lost call are not known.
+ */
 export interface CallFacts {
-  readonly purpose: CallPurpose;
+  readonly purpose: CallPurpose | null;
   readonly step: number | null;
   readonly agent: string | null;
-  readonly timing: CallTiming;
+  readonly outcome: CallEnding;
+  readonly timing: CallTiming | null;
+}
+
+/** A call of a run, by the model's name in the catalog and at its price. */
+export interface UsedCall extends CallUsage {
+  readonly model: string;
+  readonly costUsd: number;
+  readonly facts: CallFacts;
+}
+
+/** What a call of a model has cost at its price. */
+export function usedCall({ usage, estimated }: CallUsage, model: PricedModel, facts: CallFacts): UsedCall {
+  return { usage, estimated, model: model.name, costUsd: costOf(usage, model.price), facts };
 }
 
 /** A model call to record. */
@@ -28,6 +45,7 @@ export interface ModelCall {
   readonly sessionSeq: number;
   readonly model: string;
   readonly usage: Usage;
+  readonly estimated?: boolean;
   readonly costUsd: number;
   /** Null for a call that belongs to the session alone. */
   readonly run: CallingRun | null;
@@ -42,14 +60,16 @@ interface CallingRun {
   readonly isScheduled: boolean;
 }
 
-/** Records a call of a run: in the run's own sums, the ledger and the ledger's sums, and the budgets that pay for it. */
+/**
+ * Records a call of a run: in the run's own sums, the ledger and the ledger's sums, and the budgets that pay for it.
+ * `workedMs` is 0 where it is not known.
+ */
 export function* recordUsage(
   tx: Transaction,
   kit: BudgetKit,
   { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
-  { usage, facts, model }: { readonly usage: Usage; readonly facts: CallFacts; readonly model: PricedModel },
+  { usage, estimated, costUsd, model, facts }: UsedCall,
 ): Step<void> {
-  const costUsd = costOf(usage, model.price);
   const run = (yield* tx.get<{ keySeq: number | null; teamId: string | null; isScheduled: number }>(
     `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
@@ -62,11 +82,12 @@ export function* recordUsage(
     runSeq,
   ))!;
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
-  const call = { sessionSeq, model: model.name, usage, costUsd, run: calling, facts };
+  const call = { sessionSeq, model, usage, estimated, costUsd, run: calling, facts };
   const { userSeq, teamId } = yield* recordCall(tx, call);
+  if (kit.held.saved.has(runSeq)) yield* forgetIn(tx, kit.held, runSeq);
   if (!(yield* kit.inForce.any(tx))) return;
   const used = { tokens: totalTokens(usage), usd: costUsd };
-  const nearly = yield* settleIn(tx, kit, { runSeq, keySeq: run.keySeq, userSeq, teamId, used });
+  const nearly = yield* settleIn(tx, kit, { keySeq: run.keySeq, userSeq, teamId, used });
   for (const budget of nearly) yield* warnIn(tx, kit.warnings, { sessionSeq, runSeq }, budget);
 }
 
@@ -100,9 +121,9 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
   const { run, model, usage, costUsd, sessionSeq } = call;
   return (yield* tx.get<{ userSeq: number; teamId: string | null }>(
     `INSERT INTO usage_records (at, session_seq, run_seq, user_seq, key_seq, project_id, team_id, model, input_tokens,
-       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, purpose, step, agent, tries, commit_wait_ms,
-       permit_wait_ms, retry_wait_ms, first_token_ms, duration_ms)
-     SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, estimated, purpose, step, agent, outcome, tries,
+       commit_wait_ms, budget_wait_ms, permit_wait_ms, retry_wait_ms, first_token_ms, duration_ms)
+     SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
      FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?
      RETURNING user_seq AS userSeq, team_id AS teamId`,
     tx.now,
@@ -111,16 +132,17 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
     model,
     ...tokensOf(usage),
     costUsd,
+    Number(call.estimated ?? false),
     ...columnsOf(call.facts),
     sessionSeq,
   ))!;
 }
 
 function columnsOf(facts: CallFacts | undefined): Value[] {
-  const { purpose = null, step = null, agent = null, timing } = facts ?? {};
-  const { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = timing ?? {};
-  const durations = [tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs];
-  return [purpose, step, agent, ...durations.map((value) => value ?? null)];
+  const { purpose = null, step = null, agent = null, outcome = 'ok', timing } = facts ?? {};
+  const { tries, commitWaitMs, budgetWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = timing ?? {};
+  const durations = [tries, commitWaitMs, budgetWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs];
+  return [purpose, step, agent, outcome, ...durations.map((value) => value ?? null)];
 }
 
 /** The owner of the usage: a team, or a user if there is none ('' and 0 mean absent). */

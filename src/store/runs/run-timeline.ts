@@ -1,5 +1,6 @@
 // Reads what the time line of a run is made from. The journal is read in parts, however long the run's text is.
 import type { CallPurpose } from '../../domain/sessions/call-timing.ts';
+import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import { makeTimeline } from '../../domain/sessions/make-timeline.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import {
@@ -17,6 +18,8 @@ import { payloadOf } from '../sessions/events.ts';
 
 /** Events that one read looks at. */
 const PART = 2_000;
+/** A worker that is stopped has ended by then. */
+const STOPPING_MS = 600_000;
 /** Of a call's arguments: enough for the name of a sub-agent. */
 const INPUT_CHARACTERS = 400;
 
@@ -33,7 +36,7 @@ const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
 
 const CALLS = `SELECT at, model, input_tokens AS inputTokens, output_tokens AS outputTokens,
     cache_read_tokens AS cacheReadTokens, cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, purpose, step, agent,
-    tries, commit_wait_ms AS commitWaitMs, permit_wait_ms AS permitWaitMs, retry_wait_ms AS retryWaitMs,
+    estimated, outcome, tries, commit_wait_ms AS commitWaitMs, coalesce(budget_wait_ms, 0) AS budgetWaitMs, permit_wait_ms AS permitWaitMs, retry_wait_ms AS retryWaitMs,
     first_token_ms AS firstTokenMs, duration_ms AS durationMs
   FROM usage_records WHERE session_seq = ? AND at >= ? AND at <= ? AND run_seq = ? ORDER BY seq LIMIT ?`;
 
@@ -60,8 +63,11 @@ interface CallRow {
   readonly purpose: CallPurpose | null;
   readonly step: number | null;
   readonly agent: string | null;
+  readonly estimated: number;
+  readonly outcome: CallEnding;
   readonly tries: number | null;
   readonly commitWaitMs: number;
+  readonly budgetWaitMs: number;
   readonly permitWaitMs: number;
   readonly retryWaitMs: number;
   readonly firstTokenMs: number | null;
@@ -69,7 +75,7 @@ interface CallRow {
 }
 
 /** The run of a time line, as its rows are found. */
-type TimelineOf = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'createdAt' | 'finishedAt'>;
+type TimelineOf = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'createdAt' | 'finishedAt' | 'status'>;
 
 interface TimelineRest {
   readonly calls: readonly LedgerCall[];
@@ -124,7 +130,9 @@ function momentsOf(run: TimelineOf, milestones: readonly Milestone[]): { readonl
   const moments = [run.createdAt, ...milestones.map(({ at }) => at)];
   const from = moments.reduce((least, at) => Math.min(least, at));
   const last = moments.reduce((most, at) => Math.max(most, at));
-  return { from, to: Math.min(Math.max(run.finishedAt ?? Infinity, last), Number.MAX_SAFE_INTEGER) };
+  // The last call of a stopped run is recorded when its worker has ended.
+  const end = run.status === 'canceled' ? run.finishedAt! + STOPPING_MS : (run.finishedAt ?? Infinity);
+  return { from, to: Math.min(Math.max(end, last), Number.MAX_SAFE_INTEGER) };
 }
 
 function freeAt(before: { readonly at: number | null } | undefined): number | null {
@@ -132,12 +140,13 @@ function freeAt(before: { readonly at: number | null } | undefined): number | nu
 }
 
 function toCall(row: CallRow): LedgerCall {
-  const { at, model, costUsd, purpose, step, agent } = row;
+  const { at, model, costUsd, purpose, step, agent, outcome } = row;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = row;
-  const { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = row;
-  const timing = tries === null ? null : { tries, commitWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs };
+  const { tries, commitWaitMs, budgetWaitMs, permitWaitMs, retryWaitMs, firstTokenMs, durationMs } = row;
+  const waits = { commitWaitMs, budgetWaitMs, permitWaitMs, retryWaitMs };
+  const timing = tries === null ? null : { tries, ...waits, firstTokenMs, durationMs };
   const usage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
-  return { at, model, usage, costUsd, purpose, step, agent, timing };
+  return { at, model, usage, estimated: row.estimated === 1, costUsd, purpose, step, agent, outcome, timing };
 }
 
 /** The time line of a run as it is now. Most are one read; a long journal is read in parts, so that no commit waits for it. */

@@ -170,7 +170,7 @@ function textOfTool({ name, toolUseId, agent, ok }: Extract<Span, { kind: 'tool'
   };
 }
 
-function textOfCall({ purpose, agent, model, ok, usage, costUsd, timing }: ModelSpan): SpanText {
+function textOfCall({ purpose, agent, model, ok, usage, estimated, costUsd, timing }: ModelSpan): SpanText {
   return {
     name: `chat ${model}`,
     kind: 'client',
@@ -182,9 +182,11 @@ function textOfCall({ purpose, agent, model, ok, usage, costUsd, timing }: Model
       'gen_ai.usage.output_tokens': usage?.outputTokens ?? null,
       'gen_ai.usage.cache_read.input_tokens': usage?.cacheReadTokens ?? null,
       'errand.cost_usd': costUsd,
+      'errand.usage.estimated': usage === null ? null : estimated,
       'errand.call.purpose': purpose,
       'errand.call.tries': timing?.tries ?? null,
       'errand.call.first_token_ms': timing?.firstTokenMs ?? null,
+      'errand.call.budget_wait_ms': timing?.budgetWaitMs ?? null,
       'errand.call.permit_wait_ms': timing?.permitWaitMs ?? null,
       'errand.call.retry_wait_ms': timing?.retryWaitMs ?? null,
       'errand.call.commit_wait_ms': timing?.commitWaitMs ?? null,

@@ -26,6 +26,7 @@ const timing = named(
   object({
     tries: count,
     commit_wait_ms: count,
+    budget_wait_ms: count,
     permit_wait_ms: count,
     retry_wait_ms: count,
     first_token_ms: nullable(count),
@@ -33,7 +34,10 @@ const timing = named(
   }),
 );
 
-/** `parent` is the index of the span that it is a part of. A span without an end lasts until `as_of`. */
+/**
+ * `estimated`: the model's server reported no tokens, so they are counted by length. `parent` is the index of the span that it is a part of. A span without an end lasts until
+ * `as_of`.
+ */
 export const span = named(
   'TimelineSpan',
   object({
@@ -52,6 +56,7 @@ export const span = named(
     ok: optional(nullable(boolean)),
     input_tokens: optional(nullable(count)),
     output_tokens: optional(nullable(count)),
+    estimated: optional(boolean),
     cost_usd: optional(nullable(number({ from: 0 }))),
     timing: optional(nullable(timing)),
     first_text_ms: optional(nullable(count)),

@@ -68,19 +68,58 @@ test('sixteen turns at once use a budget up, exceed it by less than a call, and 
   );
 });
 
-test('a kill in the middle of a call leaves nothing held back, and the run resumes', async () => {
+const BACKGROUND = { body: { background: true }, headers: { 'idempotency-key': 'one' } };
+
+interface Used {
+  readonly outcome: string;
+  readonly estimated: number;
+  readonly usd: number;
+}
+
+/** What was recorded of the calls of a session, in order. */
+const usedBy = (sessionId: string) =>
+  rowsOf<Used>(
+    daemon,
+    `SELECT x.outcome, x.estimated, x.cost_usd AS usd FROM usage_records x JOIN sessions s ON s.seq = x.session_seq
+     WHERE s.id = ? ORDER BY x.seq`,
+    sessionId,
+  );
+
+test('a call that is stopped in its middle is paid for by an estimate, and explained', async () => {
+  const door = await person('cleo');
+  const { id } = await set('cleo', 1);
+  model.enqueue({ text: ['Once upon a time. ', 'The end.'], hang: 'mid-stream' });
+  const { headers } = await takeTurn(door, { content: 'A tale.', ...BACKGROUND });
+  const sessionId = headers.get('x-session-id')!;
+  const started = () =>
+    rowsOf(daemon, "SELECT 1 FROM events WHERE type = 'content_block_delta' AND payload LIKE '%Once%'");
+  await waitFor(() => started().length > 0, { what: 'the reply has begun' });
+  await daemon.admin('POST', `/api/v1/sessions/${sessionId}/stop`);
+  await waitFor(async () => (await get(id)).spent > 0, { what: 'the call is recorded' });
+  const [call] = usedBy(sessionId);
+  expect(call).toMatchObject({ outcome: 'stopped', estimated: 1 });
+  expect(await get(id)).toMatchObject({ spent: call!.usd, reserved: 0 });
+  const { spans } = (await daemon.admin('GET', `/api/v1/runs/${headers.get('x-run-id')}/timeline`)) as {
+    spans: { kind: string; ok?: boolean; estimated?: boolean; output_tokens?: number }[];
+  };
+  const told = spans.filter(({ kind }) => kind === 'model');
+  expect(told).toMatchObject([{ ok: false, estimated: true, output_tokens: expect.any(Number) }]);
+});
+
+test('a kill in the middle of a call leaves nothing held back: its prompt is paid for, and the run resumes', async () => {
   const door = await person('ben');
   const { id } = await set('ben', 1);
-  const body = { background: true };
-  await takeTurn(door, {
-    content: '[[text=Fine.]] [[deltas=40 every=50]] [[input=1000 output=100]]',
-    body,
-    headers: { 'idempotency-key': 'one' },
-  });
-  await waitFor(async () => (await get(id)).reserved > 0, { what: 'the call is held' });
+  model.enqueue({ hang: 'before-headers' });
+  const { headers } = await takeTurn(door, { content: WORDS, ...BACKGROUND });
+  const isSaved = () => rowsOf(daemon, 'SELECT 1 FROM calls_in_progress').length > 0;
+  await waitFor(isSaved, { what: 'the call in progress is written down' });
+  expect((await get(id)).reserved).toBeGreaterThan(0);
   await daemon.kill();
   await daemon.restart();
-  await waitFor(async () => (await get(id)).spent > 0, { what: 'the run has resumed and its call is recorded' });
-  const { spent, reserved } = await get(id);
-  expect([spent, reserved]).toEqual([0.2, 0]);
+  const sessionId = headers.get('x-session-id')!;
+  await waitFor(() => usedBy(sessionId).length === 2, { what: 'the run has resumed and its call is recorded' });
+  const [lost, call] = usedBy(sessionId);
+  expect(lost).toMatchObject({ outcome: 'lost', estimated: 1 });
+  expect(call).toEqual({ outcome: 'ok', estimated: 0, usd: expect.closeTo(0.2) });
+  expect(await get(id)).toMatchObject({ spent: expect.closeTo(lost!.usd + 0.2), reserved: 0 });
 });

@@ -1,8 +1,8 @@
-import type { ModelMessage } from 'ai';
+import { jsonSchema, type ModelMessage } from 'ai';
 import { expect, test } from 'vitest';
 import { makeContextParts } from '../../../src/agent/loop/context-parts.ts';
 
-const tools = { shell: { description: 'x'.repeat(280) } };
+const tools = { shell: { description: 'x'.repeat(248), inputSchema: jsonSchema({}) } };
 const messages: ModelMessage[] = [{ role: 'user', content: 'x'.repeat(590) }];
 const sum = ({ system, history, tools }: Record<'system' | 'history' | 'tools', number>) => system + history + tools;
 

@@ -139,7 +139,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     await main.next(({ t }) => t === 'text');
     main.control({ t: 'abort', reason: 'stopped' });
     expect(await main.done).toEqual({ status: 'canceled' });
-    expect(namesOf(main.signals).slice(-2)).toEqual(['block-stop', 'done']);
+    expect(namesOf(main.signals).slice(-2)).toEqual(['call-failed', 'done']);
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
 

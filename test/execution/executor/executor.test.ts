@@ -5,7 +5,7 @@ import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { aSpentCall, aStep, fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aSpentCall, aStep, fenceOf, type StoreHouse, storeHouse, TIMING } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
@@ -129,6 +129,9 @@ test('each reply, tool result and end brings how long the run has been at work u
   expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
 });
 
+const NOT_WORKED_ON = { used: null, purpose: 'reply', agent: null, timing: TIMING } as const;
+const FAILED = { t: 'call-failed', model: 'scripted', ...NOT_WORKED_ON } as const;
+
 test('each call of a model counts once for its endpoint: replies of the run and of others, and failures', async () => {
   const house = await storeHouse();
   await house.accept();
@@ -143,7 +146,8 @@ test('each call of a model counts once for its endpoint: replies of the run and 
   const execution = executeRun(parts, { run: run!, choice: CHOICE }, nobody);
   const { signals, ended } = await started;
   signals([
-    { t: 'call-failed', model: 'scripted', outcome: 'throttled', heldBudgets: false },
+    { ...FAILED, outcome: 'throttled' },
+    { ...FAILED, outcome: 'stopped' },
     { t: 'step', ack: 1, reply: { ...aStep(), kind: 'openai' } },
     { t: 'spent', model: 'scripted', ...aSpentCall() },
   ]);

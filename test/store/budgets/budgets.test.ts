@@ -3,7 +3,9 @@ import type { BudgetTerms } from '../../../src/domain/budgets/budget.ts';
 import { mostOf } from '../../../src/domain/budgets/decide.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import type { Reservation } from '../../../src/store/budgets/reserve.ts';
 import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
   BACKGROUND_ORDER,
@@ -17,6 +19,7 @@ import {
 const NOBODY = { keySeq: null, userSeq: null, teamId: null };
 const USAGE: Usage = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const MOST = { tokens: 1_000, usd: 0 };
+const PROMPT = { model: 'deep', inputTokens: 700, costUsd: 0.7 };
 
 async function budgetHouse() {
   const house = await storeHouse();
@@ -31,16 +34,27 @@ async function budgetHouse() {
     const all = { unit: 'tokens', period: 'day', timeZone: 'UTC', limit: 10_000, ...terms, subject, payer } as const;
     return house.store.budgets.set(all, house.clock.now);
   };
-  const spend = (fence: ReturnType<typeof fenceOf>, usage = USAGE) =>
-    house.store.runs.recordSpent(fence, aSpentCall(usage), FREE);
+  const { budgets, runs } = house.store;
+  const free = (fence: Fence) => budgets.heldOf(fence).forEach(budgets.release);
+  const spend = async (fence: ReturnType<typeof fenceOf>, usage = USAGE) => {
+    await runs.recordSpent(fence, aSpentCall(usage), FREE);
+    free(fence);
+  };
   const begin = async () => {
     await house.accept();
     return fenceOf((await house.claim())[0]!);
   };
   const get = async (id: string) => (await house.store.budgets.find(id, house.clock.now()))!;
-  const reserve = (fence: Fence, most = MOST) => house.store.budgets.reserve(fence, most);
+  const reserve = async (fence: Fence, most = MOST, awaited: readonly number[] = []) => {
+    const call = { ...fence, most, prompt: PROMPT };
+    return withoutHeld(await budgets.reserve(call, { now: house.clock.now(), awaited: new Set(awaited) }));
+  };
   const moveTo = (at: number) => house.clock.jump(at - house.clock.now());
-  return { ...house, set, spend, begin, get, reserve, moveTo };
+  return { ...house, set, spend, free, begin, get, reserve, moveTo };
+}
+
+function withoutHeld(reservation: Reservation) {
+  return reservation.kind === 'granted' ? { kind: reservation.kind } : reservation;
 }
 
 test('sixty-four calls that begin at once at the ceiling exceed it by less than one call', async () => {
@@ -69,37 +83,87 @@ test('sixty-four calls that begin at once at the ceiling exceed it by less than 
 
 test('a call that needs more than is left waits for others in progress, and is made alone', async () => {
   const house = await budgetHouse();
-  await house.set({ limit: 1_500 });
+  const { seq } = await house.set({ limit: 1_500 });
   const [one, other] = [await house.begin(), await house.begin()];
   expect(await house.reserve(one)).toEqual({ kind: 'granted' });
-  expect(await house.reserve(other)).toEqual({ kind: 'wait' });
-  await house.store.budgets.release(one);
+  expect(await house.reserve(other)).toEqual({ kind: 'wait', budgets: [seq] });
+  house.free(one);
   expect(await house.reserve(other, { tokens: 99_000, usd: 0 })).toEqual({ kind: 'granted' });
 });
 
-test('what a crashed attempt held back is free again, also after a start', async () => {
+test('a call that was written down is recorded with the estimate of its prompt after a crash, once', async () => {
   const house = await budgetHouse();
   const { id } = await house.set({ limit: 1_500 });
   const [lost, other] = [await house.begin(), await house.begin()];
   await house.reserve(lost);
+  await house.store.budgets.saveHeld(house.store.budgets.heldOf(lost));
   await house.store.close();
+  for (const settled of [1, 0]) {
+    const store = openStore(house.file, house.clock);
+    onTestFinished(() => store.close());
+    expect(await store.budgets.settleLeft()).toBe(settled);
+    await store.runs.rescue();
+    expect(await store.budgets.find(id, house.clock.now())).toMatchObject({ reserved: 0, spent: 700 });
+    await store.close();
+  }
+  const [row] = house.rows('SELECT model, input_tokens, cost_usd, estimated, outcome, run_seq FROM usage_records');
+  const facts = { model: 'deep', input_tokens: 700, cost_usd: 0.7, estimated: 1, outcome: 'lost' };
+  expect(row).toEqual({ ...facts, run_seq: lost.runSeq });
+  expect(ledgerFaults(house.file)).toEqual([]);
   const store = openStore(house.file, house.clock);
   onTestFinished(() => store.close());
-  await store.runs.rescue();
-  expect(await store.budgets.find(id, house.clock.now())).toMatchObject({ reserved: 0, spent: 0 });
   const claims = await store.runs.claim({ limit: 9, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
   const [again] = claims.map(({ run }) => fenceOf(run)).filter(({ runSeq }) => runSeq === other.runSeq);
-  expect(await store.budgets.reserve(again!, MOST)).toEqual({ kind: 'granted' });
-  expect(await store.budgets.reserve(lost, MOST)).toEqual({ kind: 'gone' });
+  const reserve = (fence: Fence) =>
+    store.budgets.reserve({ ...fence, most: MOST, prompt: PROMPT }, { now: house.clock.now(), awaited: new Set() });
+  expect(await reserve(again!)).toMatchObject({ kind: 'granted' });
+  expect(await reserve(lost)).toEqual({ kind: 'gone' });
 });
 
-test('what a run held back when it was stopped is free again', async () => {
+test('a call that has ended is not written down any more, however it ended', async () => {
   const house = await budgetHouse();
-  await house.set({ limit: 1_500 });
-  const [stopped, other] = [await house.begin(), await house.begin()];
-  await house.reserve(stopped);
-  await house.store.runs.stopRun(stopped, 'user_requested_stop');
-  expect(await house.reserve(other)).toEqual({ kind: 'granted' });
+  const { budgets, runs } = house.store;
+  await house.set({ limit: 9_000 });
+  const [kept, unkept, refused, lost] = [1, 2, 3, 4].map(() => house.begin());
+  for (const fence of [await kept!, await unkept!, await refused!, await lost!]) {
+    await house.reserve(fence);
+    await budgets.saveHeld(budgets.heldOf(fence));
+  }
+  expect(house.rows('SELECT * FROM calls_in_progress')).toHaveLength(4);
+  await house.spend(await kept!);
+  await runs.recordUnkept(await unkept!, { ...aSpentCall(USAGE), outcome: 'stopped' }, FREE);
+  await budgets.forget(budgets.heldOf(await refused!)[0]!);
+  await budgets.settleLost(budgets.heldOf(await lost!)[0]!);
+  expect(house.rows('SELECT * FROM calls_in_progress')).toEqual([]);
+  expect(await budgets.settleLeft()).toBe(0);
+});
+
+test('a call whose reply is not kept is paid for, also after its run was stopped and its session deleted', async () => {
+  const house = await budgetHouse();
+  const { id } = await house.set({ limit: 2_000 });
+  const run = await house.begin();
+  await house.reserve(run);
+  await house.store.runs.stopRun(run, 'user_requested_stop');
+  const call = { ...aSpentCall(USAGE), estimated: true, outcome: 'stopped' } as const;
+  await house.store.runs.recordUnkept(run, call, FREE);
+  house.free(run);
+  expect(await house.get(id)).toMatchObject({ spent: 1_000, reserved: 0 });
+  const [row] = house.rows('SELECT estimated, outcome, step FROM usage_records');
+  expect(row).toEqual({ estimated: 1, outcome: 'stopped', step: null });
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  await house.store.runs.recordUnkept(run, call, FREE);
+  expect((await house.get(id)).spent).toBe(2_000);
+  // Most of it is used, and the session is gone.
+  expect(house.rows('SELECT * FROM insights')).toEqual([]);
+  expect(ledgerFaults(house.file)).toEqual([]);
+});
+
+test('a call waits for a budget that another one awaits, even if there is room; for another budget it does not', async () => {
+  const house = await budgetHouse();
+  const { seq } = await house.set({ limit: 9_000 });
+  const run = await house.begin();
+  expect(await house.reserve(run, MOST, [seq])).toEqual({ kind: 'wait', budgets: [seq] });
+  expect(await house.reserve(run, MOST, [seq + 1])).toEqual({ kind: 'granted' });
 });
 
 test('a budget knows what was used before it was set, of its own subject and its own period only', async () => {
@@ -139,7 +203,6 @@ test('a budget that is set, raised, lowered or removed takes effect at the next 
   expect(await house.reserve(run)).toMatchObject(usedUp);
   await house.store.budgets.remove(id);
   expect(await house.reserve(run)).toEqual({ kind: 'granted' });
-  expect(house.rows('SELECT * FROM budget_reservations')).toEqual([]);
 });
 
 test('a day ends at midnight of its zone, and begins again where a clock is put back', async () => {
@@ -170,6 +233,7 @@ test('a call is settled at the price that is recorded with it, whatever was held
   expect(await house.get(id)).toMatchObject({ reserved: 1, spent: 0 });
   const raised = { ...price, inputPerMillionUsd: 2_000 };
   await house.store.runs.recordStep(run, aStep({ usage: USAGE }), { name: 'dear', price: raised });
+  house.free(run);
   expect(await house.get(id)).toMatchObject({ reserved: 0, spent: 1.9 });
 });
 

@@ -59,8 +59,11 @@ test('a model call leaves a row with everything that is reported of it', async (
       purpose: 'reply',
       step: 1,
       agent: null,
+      estimated: 0,
+      outcome: 'ok',
       tries: 1,
       commit_wait_ms: 2,
+      budget_wait_ms: 0,
       permit_wait_ms: 3,
       retry_wait_ms: 0,
       first_token_ms: 40,
@@ -182,7 +185,7 @@ test('a ledger that does not add up is found out', async () => {
 });
 
 test('what a call was for and how long it took costs no statement more', () => {
-  const facts = { purpose: 'reply', step: 1, agent: null, timing: TIMING } as const;
+  const facts = { purpose: 'reply', step: 1, agent: null, outcome: 'ok', timing: TIMING } as const;
   const run = { seq: 1, keySeq: 1, teamId: null, isScheduled: false };
   const call = { sessionSeq: 1, model: 'deep', usage: USAGE, costUsd: 0, run, facts };
   const steps = recordCall(new StepTransaction(0), call)[Symbol.iterator]();

@@ -194,6 +194,57 @@ test('a call that failed for good is told with its tries', async () => {
   expect(spans[2]).toMatchObject({ ok: false, timing: failed });
 });
 
+test('what a failed try has used is a part of the reply that followed, or told with the call that failed the run', async () => {
+  const house = await storeHouse();
+  const { seq } = await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  const used = { ...aSpentCall().usage, inputTokens: 7 };
+  const unkept = { usage: used, estimated: true, outcome: 'failed', purpose: 'reply', agent: null } as const;
+  const calm = { ...TIMING, permitWaitMs: 0 };
+  const first = { ...calm, durationMs: 1_000 };
+  house.clock.advance(2 * SECOND_MS);
+  await house.store.runs.recordUnkept(fence, { ...unkept, timing: first }, FREE);
+  house.clock.advance(3 * SECOND_MS);
+  const second = { ...calm, tries: 2, budgetWaitMs: 1_000, retryWaitMs: 1_000, durationMs: 2_000 };
+  await house.store.runs.recordStep(fence, aStep({ calls: [call('a')], timing: second }), FREE);
+  house.clock.advance(2 * SECOND_MS);
+  const last = { ...calm, durationMs: 2_000 };
+  await house.store.runs.recordUnkept(fence, { ...unkept, timing: last }, FREE);
+  const error = { type: 'api_error', message: 'No.', retryable: true } as const;
+  await house.store.runs.finalize(fence, { outcome: 'failed', error, call: last });
+  const { spans, lines } = await timelineOf(house, seq);
+  expect(lines.filter(([kind]) => kind === 'model')).toEqual([
+    ['model', 1, 5],
+    ['model', 1, 2],
+    ['model', 5, 7],
+  ]);
+  const models = spans.filter(({ kind }) => kind === 'model');
+  expect(models).toMatchObject([
+    { ok: true, step: 1, estimated: false, parent: null, timing: { budgetWaitMs: 1_000 } },
+    { ok: false, estimated: true, usage: { inputTokens: 7 }, parent: spans.indexOf(models[0]!) },
+    { ok: false, estimated: true, usage: { inputTokens: 7 }, parent: null },
+  ]);
+});
+
+test('the call in the middle of which a run was stopped is told, though it is recorded after the stop', async () => {
+  const house = await storeHouse();
+  const { seq, sessionSeq } = await house.accept();
+  const [run] = await house.claim();
+  house.clock.advance(5 * SECOND_MS);
+  await house.store.runs.stopSession(sessionSeq, 'user_requested_stop');
+  const timing = { ...TIMING, permitWaitMs: 0, durationMs: 4_000 };
+  const call = { ...aSpentCall(), purpose: 'reply', agent: null, estimated: true, outcome: 'stopped', timing } as const;
+  await house.store.runs.recordUnkept(fenceOf(run!), call, FREE);
+  const { lines, spans } = await timelineOf(house, seq);
+  expect(lines).toEqual([
+    ['queue', 0, 0],
+    ['prepare', 0, 1],
+    ['model', 1, 5],
+  ]);
+  expect(spans[2]).toMatchObject({ ok: false, estimated: true, usage: aSpentCall().usage });
+});
+
 test('a stopped run has what it did until then, and nothing stays open', async () => {
   const house = await storeHouse();
   const { seq, sessionSeq } = await house.accept();

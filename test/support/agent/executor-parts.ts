@@ -76,7 +76,7 @@ export function executorParts(
     store: kept,
     clock,
     log: makeLog({ level: 'fatal' }),
-    budgets: { settled: () => undefined, failed: () => undefined },
+    budgets: { settles: () => undefined, refused: () => undefined, ended: async () => undefined },
     settings: () => SETTINGS,
     catalog: () => catalog,
     workspaces,

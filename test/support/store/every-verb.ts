@@ -1,4 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import type { Fence } from '../../../src/store/runs/record-progress.ts';
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
@@ -85,15 +86,29 @@ async function callBudgets(house: StoreHouse): Promise<void> {
   for (const filter of filters) await budgets.list({ ...PAGE, ...filter }, clock.now());
   await house.accept();
   const [run] = await house.claim();
-  await budgets.reserve(fenceOf(run!), { tokens: 1, usd: 0 });
+  await callHeld(house, fenceOf(run!));
   await store.runs.recordStep(fenceOf(run!), aStep(), FREE);
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await store.runs.settle(fenceOf(run!));
   await budgets.remove(small.id);
 }
 
+async function callHeld({ store: { budgets }, clock }: StoreHouse, fence: Fence): Promise<void> {
+  const prompt = { model: 'm', inputTokens: 1, costUsd: 0 };
+  const call = { ...fence, most: { tokens: 1, usd: 0 }, prompt };
+  await budgets.reserve(call, { now: clock.now(), awaited: new Set() });
+  const held = budgets.heldOf(fence);
+  await budgets.saveHeld(held);
+  for (const one of held) await budgets.settleLost(one);
+  await budgets.saveHeld(held);
+  for (const one of held) await budgets.forget(one);
+  await budgets.saveHeld(held);
+  await budgets.settleLeft();
+  held.forEach(budgets.release);
+}
+
 async function callRuns(house: StoreHouse): Promise<void> {
-  const { runs, compactions, budgets } = house.store;
+  const { runs, compactions } = house.store;
   const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
@@ -104,11 +119,11 @@ async function callRuns(house: StoreHouse): Promise<void> {
   for (const run of await house.claim(3)) {
     const fence = fenceOf(run);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
-    await budgets.reserve(fence, { tokens: 1, usd: 0 });
-    await budgets.release(fence);
+    await callHeld(house, fence);
     const setup = { sha256: 'x', text: '{}' };
     await runs.recordStep(fence, aStep({ setup, calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aSpentCall(), FREE);
+    await runs.recordUnkept(fence, { ...aSpentCall(), outcome: 'failed' }, FREE);
     await compactions.record(fence, { step: 1, summary: '', characters: 1 });
     const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
     await runs.recordToolResult(fence, result);

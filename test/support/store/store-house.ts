@@ -148,6 +148,7 @@ export const fenceOf = (run: ClaimedRun, workedMs = run.workedMs): Progress => (
 export const TIMING: CallTiming = {
   tries: 1,
   commitWaitMs: 2,
+  budgetWaitMs: 0,
   permitWaitMs: 3,
   retryWaitMs: 0,
   firstTokenMs: 40,
@@ -157,6 +158,7 @@ export const TIMING: CallTiming = {
 /** A call of a sub-agent. */
 export const aSpentCall = (usage: Usage = aStep().usage): SpentCall => ({
   usage,
+  estimated: false,
   purpose: 'agent',
   agent: 'reader',
   timing: TIMING,
@@ -170,6 +172,7 @@ export function aStep(over: Partial<NewStep> = {}): NewStep {
     text: 'The moon pulls.',
     calls: [],
     usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    estimated: false,
     context: { system: 3, history: 5, tools: 2 },
     timing: TIMING,
     setup: null,

@@ -11,6 +11,7 @@ const USAGE = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWr
 const TIMING: CallTiming = {
   tries: 1,
   commitWaitMs: 0,
+  budgetWaitMs: 0,
   permitWaitMs: 0,
   retryWaitMs: 0,
   firstTokenMs: 400,
@@ -25,6 +26,7 @@ const MODEL: ModelSpan = {
   model: 'qwen',
   ok: true,
   usage: USAGE,
+  estimated: false,
   costUsd: 0.01,
   timing: TIMING,
   firstTextMs: null,

@@ -1,0 +1,43 @@
+// What a model call uses: as its server counted it, or estimated by its length.
+import type { ModelMessage, ToolSet } from 'ai';
+import {
+  type CallUsage,
+  CHARACTERS_PER_TOKEN,
+  NO_USAGE,
+  totalTokens,
+  type Usage,
+} from '../../domain/sessions/usage.ts';
+import { charactersOf } from '../conversation/conversation.ts';
+import type { Brief } from '../port/protocol.ts';
+
+/** What a call sends. */
+export interface Prompt {
+  readonly brief: Pick<Brief, 'model'>;
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: ToolSet;
+}
+
+const sizes = new WeakMap<ToolSet, number>();
+
+/** The length of tools as a model reads them. They stay the same for a run, and are measured once. */
+export function charactersOfTools(tools: ToolSet): number {
+  const known = sizes.get(tools);
+  if (known !== undefined) return known;
+  const size = Object.keys(tools).length === 0 ? 0 : JSON.stringify(tools).length;
+  sizes.set(tools, size);
+  return size;
+}
+
+/** Tokens of a prompt, estimated: never more than the window takes. */
+export function promptTokensOf({ brief, instructions, messages, tools }: Prompt): number {
+  const characters = instructions.length + charactersOfTools(tools) + charactersOf(messages);
+  return Math.min(brief.model.contextWindow, Math.ceil(characters / CHARACTERS_PER_TOKEN));
+}
+
+/** What a call has used that its server worked on: the server's count, else its prompt and the bytes that were received. */
+export function usageOf(prompt: Prompt, reported: Usage, receivedBytes: number): CallUsage {
+  if (totalTokens(reported) > 0) return { usage: reported, estimated: false };
+  const outputTokens = Math.ceil(receivedBytes / CHARACTERS_PER_TOKEN);
+  return { usage: { ...NO_USAGE, inputTokens: promptTokensOf(prompt), outputTokens }, estimated: true };
+}

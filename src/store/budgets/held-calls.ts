@@ -1,0 +1,59 @@
+// Model calls in progress, with what each may use at most: that much is held back from the budgets that pay for it.
+import type { Amounts } from '../../domain/budgets/budget.ts';
+import type { BudgetRow, Payer } from './budget-rows.ts';
+
+/** A call before it begins. `prompt`: what is recorded of it when nothing is ever heard of its end. */
+export interface CallToHold {
+  readonly sessionSeq: number;
+  readonly runSeq: number;
+  readonly attempt: number;
+  readonly most: Amounts;
+  readonly prompt: LostPrompt;
+}
+
+/** The prompt of a call, estimated, and its cost by the prices of then. */
+export interface LostPrompt {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly costUsd: number;
+}
+
+/** A call in progress. Each stays until what it has used is committed. */
+export interface HeldCall extends CallToHold {
+  readonly payer: Payer;
+}
+
+export interface HeldCalls {
+  hold(call: HeldCall): void;
+  /** Call it after the commit that settled the call, so that it is never missing from what is held and spent. */
+  release(call: HeldCall): void;
+  /** Those of an attempt. */
+  ofAttempt(attempt: Pick<CallToHold, 'runSeq' | 'attempt'>): HeldCall[];
+  /** What is held back of a budget, without the calls of a run. */
+  reserved(row: BudgetRow, exceptRunSeq?: number): number;
+  /** Runs of which a call was written to the database, as the current transaction sees it. */
+  readonly saved: Set<number>;
+}
+
+/** Makes them, for one open database. There are never more than runs that execute. */
+export function makeHeldCalls(): HeldCalls {
+  const calls = new Set<HeldCall>();
+  return {
+    hold: (call) => void calls.add(call),
+    release: (call) => void calls.delete(call),
+    ofAttempt: ({ runSeq, attempt }) => [...calls].filter((call) => call.runSeq === runSeq && call.attempt === attempt),
+    reserved: (row, exceptRunSeq) => {
+      let sum = 0;
+      for (const { payer, runSeq, most } of calls)
+        if (runSeq !== exceptRunSeq && pays(payer, row)) sum += most[row.unit];
+      return sum;
+    },
+    saved: new Set(),
+  };
+}
+
+function pays({ keySeq, userSeq, teamId }: Payer, row: BudgetRow): boolean {
+  if (row.subject === 'user') return row.user_seq === userSeq;
+  if (row.subject === 'key') return row.key_seq === keySeq;
+  return row.subject === 'team' && row.team_id === teamId;
+}

@@ -1,0 +1,78 @@
+// Model calls of which nothing is heard again: they are recorded with the estimate of their prompt.
+import { NO_USAGE } from '../../domain/sessions/usage.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { recordUsage } from '../runs/record-usage.ts';
+import type { HeldCall, LostPrompt } from './held-calls.ts';
+import type { BudgetKit } from './reserve.ts';
+import { forgetIn } from './settle.ts';
+
+type Lost = LostPrompt & { readonly runSeq: number; readonly sessionSeq: number };
+
+/** Rows of one commit. */
+const BATCH = 50;
+
+// In this order, whatever the planner thinks of the sizes: a few rows, and the run of each.
+const LEFT = `SELECT c.run_seq AS "runSeq", r.session_seq AS "sessionSeq", c.model, c.input_tokens AS "inputTokens",
+    c.cost_usd AS "costUsd"
+  FROM calls_in_progress c CROSS JOIN runs r ON r.seq = c.run_seq LIMIT ${BATCH}`;
+
+/** The verbs on calls in progress. */
+export function makeLostCalls({ write }: Database, kit: BudgetKit) {
+  const settleBatch = write(function* (tx: Transaction): Step<number> {
+    const left = yield* tx.all<Lost>(LEFT);
+    for (const call of left) yield* recordLost(tx, kit, call);
+    return left.length;
+  });
+  return {
+    /** Writes calls in progress down, for the case that the daemon is killed. A run has one at a time. */
+    saveHeld: write(function* (tx: Transaction, calls: readonly HeldCall[]): Step<void> {
+      for (const { runSeq, prompt } of calls) {
+        yield* tx.run(
+          `INSERT INTO calls_in_progress (run_seq, model, input_tokens, cost_usd) VALUES (?, ?, ?, ?)
+           ON CONFLICT (run_seq) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
+             cost_usd = excluded.cost_usd`,
+          runSeq,
+          prompt.model,
+          prompt.inputTokens,
+          prompt.costUsd,
+        );
+        kit.held.saved.add(runSeq);
+      }
+    }),
+
+    /** Removes what was written of a call that has cost nothing. */
+    forget: write(function* (tx: Transaction, { runSeq }: HeldCall): Step<boolean> {
+      yield* forgetIn(tx, kit.held, runSeq);
+      return true;
+    }),
+
+    /** Records a call whose worker is lost. */
+    settleLost: write(function* (tx: Transaction, { sessionSeq, runSeq, prompt }: HeldCall): Step<boolean> {
+      yield* recordLost(tx, kit, { ...prompt, sessionSeq, runSeq });
+      return true;
+    }),
+
+    /** Records the calls that were in progress when the daemon was killed. Only for a start. Returns how many. */
+    settleLeft: async (): Promise<number> => {
+      let settled = 0;
+      for (;;) {
+        const batch = await settleBatch();
+        settled += batch;
+        if (batch < BATCH) return settled;
+      }
+    },
+
+    release: kit.held.release,
+    heldOf: kit.held.ofAttempt,
+  };
+}
+
+function* recordLost(tx: Transaction, kit: BudgetKit, lost: Lost): Step<void> {
+  // First, since the recording removes only what this process has written.
+  yield* forgetIn(tx, kit.held, lost.runSeq);
+  const { sessionSeq, runSeq, model, inputTokens, costUsd } = lost;
+  const facts = { purpose: null, step: null, agent: null, outcome: 'lost', timing: null } as const;
+  const call = { usage: { ...NO_USAGE, inputTokens }, estimated: true, model, costUsd, facts };
+  yield* recordUsage(tx, kit, { sessionSeq, runSeq, workedMs: 0 }, call);
+}
