@@ -46,7 +46,7 @@ export const RULES_OF_PUBLISHING_DECISIONS: readonly Rule[] = [
     proofs: {
       'acceptance/publishing/share-pages.test.ts': [
         'everything but the convenience of the picker is there without a script',
-        '$kind, $screen: no complaint, no request elsewhere, nothing for axe-core',
+        '%s: no complaint, no request elsewhere, nothing for axe-core, on any screen',
         'a version is chosen with the mouse, with the keyboard, and without any script',
         'the board is searched, and leads to a page',
         'a page is small, whatever it shows',

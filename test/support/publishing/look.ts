@@ -39,7 +39,7 @@ export async function look(browser: Browser, url: string, options: BrowserContex
 
 /** What axe-core finds on the page itself, each with where it is. */
 export async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run(at: unknown, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
