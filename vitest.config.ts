@@ -4,8 +4,8 @@ const slow = ['test/acceptance/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    // Two cores are the smallest machine we promise to test on; some tests wait more than they work.
-    maxWorkers: 3,
+    // For two cores, the smallest machine we promise to test on: many tests wait more than they work.
+    maxWorkers: 4,
     // Ends what hangs, and nothing that is slow: the machine may be busy.
     setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 120_000,
