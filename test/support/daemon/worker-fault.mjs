@@ -17,8 +17,9 @@ const FAULTS = {
   exit: () => process.exit(7),
   /** The thread's heap grows until its limit ends it. */
   allocate: () => {
+    const block = Array.from({ length: 1_000_000 }).fill(0.5);
     const kept = [];
-    for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
+    for (;;) kept.push(block.slice());
   },
   /** The next message of a run can be sent, and not be read. */
   garble: () => {
