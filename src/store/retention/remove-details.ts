@@ -13,9 +13,10 @@ const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at I
  * to a model as calls that have no results, which no protocol allows.
  */
 const DETAILS = [
-  "UPDATE steps SET message = 'null' WHERE run_seq = ? AND message <> 'null' LIMIT ?",
-  'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?',
-  ...FORGET_SETUPS,
+  { sql: "UPDATE steps SET message = 'null' WHERE run_seq = ? AND message <> 'null' LIMIT ?", counts: 1 },
+  { sql: 'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?', counts: 1 },
+  // Shared by runs, so that nobody can say before how many go.
+  ...FORGET_SETUPS.map((sql) => ({ sql, counts: 0 })),
 ];
 
 /** The verb, which is called until nothing is left. */
@@ -23,20 +24,21 @@ export function makeRemoveDetails({ write }: Database) {
   return {
     /** Removes details of runs that ended before a moment, the oldest runs first. */
     ofRuns: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
-      let [rows, marked] = [0, 0];
+      let [rows, changed] = [0, 0];
       for (;;) {
         const run = yield* tx.get<{ seq: number }>(OLDEST_RUN, before);
         if (run === undefined) return { rows, more: false };
-        for (const sql of DETAILS) {
-          for (let removed = Infinity, room = 0; removed >= room; rows += removed) {
+        for (const { sql, counts } of DETAILS) {
+          for (let removed = Infinity, room = 0; removed >= room; rows += removed * counts) {
             // Each commit gets further, however little time it has.
-            room = batch.room(LARGE) || Number(rows + marked === 0);
+            room = batch.room(LARGE) || Number(changed === 0);
             if (room === 0) return { rows, more: true };
             removed = yield* tx.run(sql, run.seq, room);
+            changed += removed;
           }
         }
         yield* tx.run('UPDATE runs SET details_removed_at = ? WHERE seq = ?', tx.now, run.seq);
-        marked += 1;
+        changed += 1;
       }
     }, 'free'),
   };

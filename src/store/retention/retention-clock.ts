@@ -2,17 +2,18 @@
 import { lookAtClock, type SeenClock } from '../../domain/retention/clock-guard.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { newestEventId } from '../webhooks/webhook-events.ts';
 
 const SEEN = 'SELECT seen_at AS seenAt, held_until AS heldUntil FROM retention_clock';
 /** Before the first look, as after an update: when something happened last. */
-const LAST_EVENT = 'SELECT created_at AS seenAt, NULL AS heldUntil FROM events ORDER BY id DESC LIMIT 1';
+const LAST_EVENT = 'SELECT created_at AS seenAt, NULL AS heldUntil FROM events WHERE id = ?';
 
 /** The verbs. */
 export function makeRetentionClock({ read, write }: Database) {
   return {
     /** Looks at the clock: after a jump, nothing may be removed for a while. */
     lookAtClock: write(function* (tx: Transaction): Step<SeenClock> {
-      const seen = (yield* tx.get<SeenClock>(SEEN)) ?? (yield* tx.get<SeenClock>(LAST_EVENT));
+      const seen = (yield* tx.get<SeenClock>(SEEN)) ?? (yield* tx.get<SeenClock>(LAST_EVENT, yield* newestEventId(tx)));
       return yield* keepIn(tx, lookAtClock(seen, tx.now));
     }, 'free'),
 

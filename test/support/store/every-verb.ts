@@ -170,6 +170,8 @@ async function callReads(house: StoreHouse): Promise<void> {
   await runs.countUnfinished();
   await runs.find(first.id);
   await readTimeline(runs, first);
+  await runs.listMilestones(first.seq, 0);
+  await runs.timelineRest(first, []);
   await runs.get(first.seq);
   await runs.findBackground(key.seq, 'b');
   await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });
