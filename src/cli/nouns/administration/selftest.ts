@@ -61,7 +61,7 @@ async function test({ io, out, signal }: Context, options: Options): Promise<voi
   // A terminal that closes must not leave the scratch daemon behind.
   const stopListening = io.onHangup(() => hangup.abort(new CommandError('terminated', '')));
   out.hint(
-    `A scratch daemon is killed for ${minutes} minutes, with seed ${seed}. Ctrl-C ends it, and removes everything.`,
+    `A scratch daemon is killed for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, with seed ${seed}. Ctrl-C ends it, and removes everything.`,
   );
   const result = await runSelfTest({
     executable: io.executable,
