@@ -1,10 +1,10 @@
 // Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and honours its context window.
-import { jsonSchema, type ToolSet } from 'ai';
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
 import { askForTheStart, contextFinding } from './check-context.ts';
 import type { ModelReply } from '../loop/model-call.ts';
 import type { ModelFailure } from '../loop/model-failure.ts';
 import { listModels } from '../models/list-models.ts';
+import type { ModelTool } from '../models/message.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;
@@ -15,17 +15,18 @@ const MAX_SAID_CHARACTERS = 500;
 const COUNT = 'Write the numbers from one to twenty in English words, separated by commas, and nothing else.';
 const ADD = 'Call the tool "add" with a = 17 and b = 25. Do not calculate it yourself, and do not answer in text.';
 
-const TOOLS: ToolSet = {
-  add: {
+const TOOLS: readonly ModelTool[] = [
+  {
+    name: 'add',
     description: 'Adds two numbers.',
-    inputSchema: jsonSchema({
+    inputSchema: {
       type: 'object',
       properties: { a: { type: 'number' }, b: { type: 'number' } },
       required: ['a', 'b'],
       additionalProperties: false,
-    }),
+    },
   },
-};
+];
 
 /** Tests a model. Every problem becomes a finding; after a call fails, the remaining checks are skipped. */
 export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport> {

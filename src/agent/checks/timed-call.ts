@@ -1,7 +1,7 @@
 // Timed calls of a model under test.
-import type { ToolSet } from 'ai';
 import type { ModelCheckTask } from './check-task.ts';
 import { type CallEnd, callModel, type ModelCall } from '../loop/model-call.ts';
+import type { ModelTool } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 
 /** Room for models that reason before they reply. */
@@ -17,12 +17,12 @@ export interface TimedCall {
 }
 
 /** Makes one call of the model under test. */
-export type Ask = (prompt: string, tools?: ToolSet) => Promise<TimedCall>;
+export type Ask = (prompt: string, tools?: readonly ModelTool[]) => Promise<TimedCall>;
 
 /** Calls of one model, each with its own time limits and without retries. */
 export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limits'>): Ask {
   const model = { ...grant, maxOutputTokens: Math.min(grant.maxOutputTokens, MAX_OUTPUT_TOKENS) };
-  return async (prompt, tools = {}) => {
+  return async (prompt, tools = []) => {
     const startedAt = performance.now();
     let firstTextMs: number | null = null;
     let pieces = 0;
@@ -30,7 +30,7 @@ export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limit
       brief: { model, limits, compaction: null },
       model: openModel(model, limits.connectTimeoutMs),
       instructions: INSTRUCTIONS,
-      messages: [{ role: 'user', content: prompt }],
+      messages: [{ role: 'user', parts: [{ type: 'text', text: prompt }] }],
       tools,
       blocks: {
         write: () => {

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { FilePart, TextPart } from 'ai';
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { excerptOf, MAX_SHOWN_CHARACTERS } from '../documents/excerpt.ts';
 import { isWholeImage, readImageFacts, SHOWN_TYPES } from './image-facts.ts';
+import type { FilePart, TextPart } from '../models/message.ts';
 import type { Brief, Turn } from '../port/protocol.ts';
 
 /** 5 MB as base64, and this many pixels a side: what the strictest servers accept. */
@@ -49,7 +49,7 @@ export async function attachmentPart(
   if (brief.model.documents && attachment.mimeType === 'application/pdf') {
     const bytes = await readUploaded(attachment, brief.workspace, MAX_PDF_BYTES);
     if (bytes?.subarray(0, 1024).includes('%PDF-')) {
-      return { type: 'file', data: bytes.toString('base64'), mediaType: 'application/pdf', filename: attachment.name };
+      return { type: 'file', data: bytes.toString('base64'), mediaType: 'application/pdf', name: attachment.name };
     }
   }
   const read = brief.texts[attachment.sha256];

@@ -1,6 +1,6 @@
 // A turn's conversation as the model gets it: earlier turns, the user's request, and the steps since; and its length.
-import type { ModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
+import type { MessagePart, ModelMessage, UserMessage } from '../models/message.ts';
 import type { Compaction } from '../port/protocol.ts';
 
 /** The messages of one step: the model's reply and the results of its calls. */
@@ -17,7 +17,7 @@ export interface Conversation {
   /** Messages of earlier turns, oldest first. */
   earlier: readonly ModelMessage[];
   /** The user's message of this turn. */
-  readonly request: UserModelMessage;
+  readonly request: UserMessage;
   readonly steps: StepMessages[];
 }
 
@@ -26,8 +26,7 @@ export function messagesOf({ preface, earlier, request, steps }: Conversation): 
   const messages = [...earlier, request, ...steps.flatMap((step) => step.messages)];
   const [first, ...rest] = messages;
   if (preface === null || first?.role !== 'user') return messages;
-  const content = typeof first.content === 'string' ? [{ type: 'text' as const, text: first.content }] : first.content;
-  return [{ ...first, content: [{ type: 'text', text: preface }, ...content] }, ...rest];
+  return [{ role: 'user', parts: [{ type: 'text', text: preface }, ...first.parts] }, ...rest];
 }
 
 /** Characters that an image counts for. */
@@ -42,17 +41,19 @@ export function charactersOf(messages: readonly ModelMessage[]): number {
 function sizeOf(message: ModelMessage): number {
   const known = sizes.get(message);
   if (known !== undefined) return known;
-  const { content } = message;
   let size = 10;
-  for (const part of typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content) {
-    if (part.type === 'text' || part.type === 'reasoning') size += part.text.length;
-    else if (part.type === 'tool-call') size += part.toolName.length + JSON.stringify(part.input).length;
-    else if (part.type === 'tool-result') size += part.toolName.length + JSON.stringify(part.output).length;
-    else if (part.type === 'file') size += FILE_CHARACTERS;
-  }
+  for (const part of message.parts) size += SIZES[part.type](part as never);
   sizes.set(message, size);
   return size;
 }
+
+const SIZES: { readonly [T in MessagePart['type']]: (part: Extract<MessagePart, { type: T }>) => number } = {
+  text: ({ text }) => text.length,
+  thinking: ({ text }) => text.length,
+  file: () => FILE_CHARACTERS,
+  call: ({ name, input }) => name.length + JSON.stringify(input).length,
+  result: ({ name, output }) => name.length + JSON.stringify(output).length,
+};
 
 /** Rates outside of these mean that the server does not count what it was sent. */
 const FEWEST = 1.2;

@@ -1,8 +1,8 @@
 // Turns recorded turns into the messages for a model.
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
 import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
+import type { AssistantMessage, ModelMessage, ToolMessage, UserMessage } from '../models/message.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from '../port/protocol.ts';
 import { readRecorded } from './recorded-message.ts';
 import { askToSubmit } from '../result/structured-result.ts';
@@ -18,7 +18,7 @@ export const INTERRUPTED: ToolResult = {
   output: 'Interrupted, outcome unknown. The call may have had an effect.',
 };
 
-type UserPart = Exclude<UserModelMessage['content'], string>[number];
+type UserPart = UserMessage['parts'][number];
 
 export interface AnsweredCall {
   readonly call: ToolCall;
@@ -50,21 +50,16 @@ export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
 }
 
 /** The assistant message of a step; null when the model returned nothing. */
-export function assistantMessage(step: RecordedStep, brief: Brief): AssistantModelMessage | null {
-  const { assistant } = readRecorded(step, brief.model.kind);
-  return assistant.content.length === 0 ? null : assistant;
+export function assistantMessage(step: RecordedStep, brief: Brief): AssistantMessage | null {
+  const { assistant } = readRecorded(step, brief.model);
+  return assistant.parts.length === 0 ? null : assistant;
 }
 
 /** The results of a step's calls, in the order of the calls. */
-export function toolMessage(answered: readonly AnsweredCall[]): ToolModelMessage {
+export function toolMessage(answered: readonly AnsweredCall[]): ToolMessage {
   return {
     role: 'tool',
-    content: answered.map(({ call, result }) => ({
-      type: 'tool-result',
-      toolCallId: call.id,
-      toolName: call.name,
-      output: { type: result.ok ? 'text' : 'error-text', value: result.output },
-    })),
+    parts: answered.map(({ call: { id, name }, result: { ok, output } }) => ({ type: 'result', id, name, ok, output })),
   };
 }
 
@@ -83,16 +78,16 @@ export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
 function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
   const replies = turn.steps.flatMap((step) => stepMessages(step, brief)).flatMap(withUserBetween);
   // Some chat templates refuse two user messages in a row.
-  return replies.length > 0 ? replies : [{ role: 'assistant', content: [{ type: 'text', text: NO_REPLY }] }];
+  return replies.length > 0 ? replies : [{ role: 'assistant', parts: [{ type: 'text', text: NO_REPLY }] }];
 }
 
 /** In a run that must submit a result, the model may have replied with text first; the request to submit then goes between. */
 function withUserBetween(message: ModelMessage, index: number, all: readonly ModelMessage[]): ModelMessage[] {
   const isSecond = message.role === 'assistant' && all[index - 1]?.role === 'assistant';
-  return isSecond ? [{ role: 'user', content: [{ type: 'text', text: askToSubmit([]) }] }, message] : [message];
+  return isSecond ? [{ role: 'user', parts: [{ type: 'text', text: askToSubmit([]) }] }, message] : [message];
 }
 
-async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> {
+async function userMessage(turn: Turn, brief: Brief): Promise<UserMessage> {
   const limit = documentLimit(turn, brief);
   const placed = new Set<string>();
   const parts: UserPart[] = [];
@@ -110,7 +105,7 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> 
     if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief, limit));
   }
   // Most servers refuse an empty message.
-  return { role: 'user', content: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
+  return { role: 'user', parts: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
 }
 
 /** The newest turns whose estimate fits in addition to this turn, oldest first. */

@@ -1,116 +1,118 @@
-// A model's reply as the journal stores it: the SDK's own message where it can be replayed, plus what the SDK drops.
-import type { AssistantModelMessage } from 'ai';
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../domain/json.ts';
-import type { EndpointKind, RecordedStep, ToolCall } from '../port/protocol.ts';
+// A model's reply as the journal stores it: the order of its parts, and what the step doesn't store elsewhere.
+import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, nestsDeeperThan } from '../../domain/json.ts';
+import type { AssistantMessage } from '../models/message.ts';
+import type { RawCall, Reply } from '../models/reply.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type { RecordedStep, ToolCall } from '../port/protocol.ts';
+import { readEarlier } from './earlier-message.ts';
+import type { Recorded, RecordedPart } from './recorded-form.ts';
 
-/**
- * The recorded `message` of a step, with its text and arguments. `faults` maps call ids to the reason that their arguments
- * could not be read.
- */
-export interface RecordedMessage {
-  readonly assistant: AssistantModelMessage;
-  readonly finishReason: string;
-  readonly faults: Readonly<Record<string, string>>;
-}
+/** Of the recorded form. Messages without a version are the AI SDK's, of earlier releases. */
+const VERSION = 2;
 
-type Part = Exclude<AssistantModelMessage['content'], string>[number];
+/** A recorded message, with the text and the arguments of its step. */
+export type ReadMessage = Pick<Recorded, 'ending' | 'faults'> & { readonly assistant: AssistantMessage };
 
-const REPLAYED: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'custom', 'tool-call']);
+const NOT_JSON = 'The arguments were not valid JSON.';
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
 const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels.`;
 
-/** The input of `recordReply`: the message, and by call id why arguments could not be read. */
-export interface RawReply {
-  readonly assistant: AssistantModelMessage | undefined;
-  /** The text of the step. */
+/** What a step stores of a reply. `faults`: see `Recorded`. */
+export interface StoredReply {
+  readonly message: JsonValue;
   readonly text: string;
-  readonly finishReason: string;
-  readonly faults: ReadonlyMap<string, string>;
-  /** Call ids that the run has seen. Ids of this reply are added; a duplicate gets a new id. */
-  readonly usedIds: Set<string>;
+  readonly calls: readonly ToolCall[];
+  readonly faults: Readonly<Record<string, string>>;
 }
 
 /**
- * Turns a reply and its tool calls into plain JSON for the journal. Arguments are always an object. The message omits text and
- * arguments, which the step stores separately; `readRecorded` restores them.
+ * Turns a complete reply into plain JSON for the journal. Arguments are always an object. `usedIds`: call ids that the run has
+ * seen; those of this reply are added, and a duplicate gets a new id.
  */
-export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCall[]; faults: Record<string, string> } {
-  const content = typeof raw.assistant?.content === 'string' ? [] : (raw.assistant?.content ?? []);
+export function recordReply({ parts, ending }: Reply, model: string, usedIds: Set<string>): StoredReply {
   const calls: ToolCall[] = [];
   const faults: Record<string, string> = {};
-  const parts = content.flatMap((part): Part[] => {
-    if (!REPLAYED.has(part.type)) return [];
-    if (part.type !== 'tool-call') return [part];
-    const id = unusedId(part.toolCallId, raw.usedIds);
-    const fault = raw.faults.get(part.toolCallId) ?? argumentsFault(part.input);
-    const input: JsonObject = fault === undefined && isJsonObject(part.input) ? part.input : {};
-    if (fault !== undefined) faults[id] = fault;
-    calls.push({ id, name: part.toolName, input });
-    return [{ ...part, toolCallId: id, input: undefined }];
+  const recorded = parts.map((part): RecordedPart => {
+    if (part.type === 'text') return { type: 'text', characters: part.text.length };
+    if (part.type === 'thinking') return { ...part, text: part.text.toWellFormed() };
+    const id = unusedId(part.id.toWellFormed(), usedIds);
+    const read = readArguments(part);
+    if ('fault' in read) faults[id] = read.fault;
+    calls.push({ id, name: part.name.toWellFormed(), input: 'fault' in read ? {} : read.input });
+    return { type: 'call', id, ...(part.proof && { proof: part.proof }) };
   });
-  const message = {
-    assistant: { role: 'assistant', content: withoutText(parts, raw.text) },
-    finishReason: raw.finishReason,
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const message: Recorded & { version: number } = {
+    version: VERSION,
+    model,
+    ending: ending ?? '',
+    parts: recorded,
     faults,
   };
-  // Round-trip through JSON, so that the stored value is what a later process reads.
-  return { message: JSON.parse(JSON.stringify(message)) as JsonValue, calls, faults };
-}
-
-/** A text part that has only its length; the text is that of its step. */
-interface Span {
-  readonly type: 'text';
-  readonly characters: number;
-}
-
-function withoutText(parts: readonly Part[], text: string): readonly (Part | Span)[] {
-  const said = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  if (said !== text) return parts;
-  return parts.map((part) =>
-    part.type === 'text' ? { ...part, text: undefined, characters: part.text.length } : part,
-  );
-}
-
-/** The parts with the step's text and arguments. Messages of earlier versions contain them already. */
-function withTextAndCalls(parts: readonly (Part | Span)[], { text, calls }: RecordedStep): Part[] {
-  let at = 0;
-  return parts.map((part): Part => {
-    if ('characters' in part) {
-      const { characters, ...rest } = part;
-      at += characters;
-      return { ...rest, text: text.slice(at - characters, at) };
-    }
-    if (part.type !== 'tool-call' || part.input !== undefined) return part;
-    return { ...part, input: calls.find(({ id }) => id === part.toolCallId)?.input ?? {} };
-  });
+  // Half of a character may have been sent; the length is the same.
+  return { message: message as unknown as JsonValue, text: text.toWellFormed(), calls, faults };
 }
 
 /** Whatever is sent to the journal and the main thread must survive a clone and a `stringify`, both of which recurse. */
-function argumentsFault(input: unknown): string | undefined {
-  if (!isJsonObject(input)) return NOT_AN_OBJECT;
-  return isDeeperThan(input, MAX_JSON_DEPTH) ? TOO_DEEP : undefined;
+function readArguments({ json }: RawCall): { readonly input: JsonObject } | { readonly fault: string } {
+  if (json.trim() === '') return { input: {} };
+  if (nestsDeeperThan(json, MAX_JSON_DEPTH)) return { fault: TOO_DEEP };
+  try {
+    const input = JSON.parse(json) as JsonValue;
+    return isJsonObject(input) ? { input } : { fault: NOT_AN_OBJECT };
+  } catch {
+    return { fault: NOT_JSON };
+  }
 }
 
-/** The recorded message of a step. A step of another protocol, or of an unknown form, is rebuilt from its text and calls. */
-export function readRecorded(step: RecordedStep, kind: EndpointKind): RecordedMessage {
-  const { message } = step;
-  const known = isJsonObject(message) && isJsonObject(message['assistant']) ? message : undefined;
-  const faults =
-    known !== undefined && isJsonObject(known['faults']) ? (known['faults'] as Record<string, string>) : {};
-  const finishReason = typeof known?.['finishReason'] === 'string' ? known['finishReason'] : 'stop';
-  const assistant = known?.['assistant'] as unknown as AssistantModelMessage | undefined;
-  const replayable = step.kind === kind && assistant?.role === 'assistant' && Array.isArray(assistant.content);
-  if (!replayable) return { assistant: rebuild(step), finishReason, faults };
-  const content = withTextAndCalls(assistant.content as (Part | Span)[], step);
-  return { assistant: { ...assistant, content }, finishReason, faults };
+/** The recorded message of a step, for the model that is asked next. */
+export function readRecorded(step: RecordedStep, { kind, model }: Pick<ModelGrant, 'kind' | 'model'>): ReadMessage {
+  const recorded = readMessage(step.message) ?? { model: null, ending: 'stop', parts: [], faults: {} };
+  // Thinking and its proofs are for the model that they came from.
+  const isOwn = step.kind === kind && (recorded.model === null || recorded.model === model);
+  const parts = withTextAndCalls(recorded.parts, step) ?? rebuild(step);
+  const kept = isOwn ? parts : parts.flatMap(withoutThinking);
+  return { assistant: { role: 'assistant', parts: kept }, ending: recorded.ending, faults: recorded.faults };
 }
 
-function rebuild(step: RecordedStep): AssistantModelMessage {
-  const text: Part[] = step.text === '' ? [] : [{ type: 'text', text: step.text }];
-  const calls = step.calls.map(
-    ({ id, name, input }): Part => ({ type: 'tool-call', toolCallId: id, toolName: name, input }),
-  );
-  return { role: 'assistant', content: [...text, ...calls] };
+type Part = AssistantMessage['parts'][number];
+
+function readMessage(message: JsonValue): Recorded | null {
+  if (!isJsonObject(message)) return null;
+  return message['version'] === VERSION ? (message as unknown as Recorded) : readEarlier(message);
+}
+
+/** The parts with the step's text and arguments; null when they don't have all of them. */
+function withTextAndCalls(parts: readonly RecordedPart[], { text, calls }: RecordedStep): Part[] | null {
+  let at = 0;
+  let called = 0;
+  const whole = parts.flatMap((part): Part[] => {
+    if (part.type === 'thinking') return [part];
+    if (part.type === 'text') {
+      const said = 'text' in part ? part.text : text.slice(at, at + part.characters);
+      at += said.length;
+      return [{ type: 'text', text: said }];
+    }
+    const call = calls.find(({ id }) => id === part.id);
+    if (call === undefined) return [];
+    called += 1;
+    const { id, name, input } = call;
+    return [{ ...part, id, name, input }];
+  });
+  return at === text.length && called === calls.length ? whole : null;
+}
+
+/** Only from what the step stores itself: of another form, or removed. */
+function rebuild({ text, calls }: RecordedStep): Part[] {
+  const said: Part[] = text === '' ? [] : [{ type: 'text', text }];
+  return [...said, ...calls.map(({ id, name, input }): Part => ({ type: 'call', id, name, input }))];
+}
+
+function withoutThinking(part: Part): Part[] {
+  if (part.type === 'thinking') return [];
+  if (part.type === 'text') return [part];
+  const { proof: _theirs, ...call } = part;
+  return [call];
 }
 
 /** Some servers number their calls from the start in each reply; within a run, an id identifies one call. */

@@ -1,5 +1,4 @@
 // What a model call uses: as its server counted it, or estimated by its length.
-import type { ModelMessage, ToolSet } from 'ai';
 import {
   type CallUsage,
   CHARACTERS_PER_TOKEN,
@@ -7,6 +6,7 @@ import {
   totalTokens,
   type Usage,
 } from '../../domain/sessions/usage.ts';
+import type { ModelMessage, ModelTool } from '../models/message.ts';
 import { charactersOf } from '../conversation/conversation.ts';
 import type { Brief } from '../port/protocol.ts';
 
@@ -15,16 +15,16 @@ export interface Prompt {
   readonly brief: Pick<Brief, 'model'>;
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
-  readonly tools: ToolSet;
+  readonly tools: readonly ModelTool[];
 }
 
-const sizes = new WeakMap<ToolSet, number>();
+const sizes = new WeakMap<readonly ModelTool[], number>();
 
 /** The length of tools as a model reads them. They stay the same for a run, and are measured once. */
-export function charactersOfTools(tools: ToolSet): number {
+export function charactersOfTools(tools: readonly ModelTool[]): number {
   const known = sizes.get(tools);
   if (known !== undefined) return known;
-  const size = Object.keys(tools).length === 0 ? 0 : JSON.stringify(tools).length;
+  const size = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   sizes.set(tools, size);
   return size;
 }

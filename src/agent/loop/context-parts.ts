@@ -1,13 +1,13 @@
 // What fills a model's window at a call, by the length of its parts (G7).
-import type { ModelMessage, ToolSet } from 'ai';
 import { CHARACTERS_PER_TOKEN, type ContextParts } from '../../domain/sessions/usage.ts';
+import type { ModelMessage, ModelTool } from '../models/message.ts';
 import { charactersOf } from '../conversation/conversation.ts';
 import { charactersOfTools } from './call-usage.ts';
 
 /** What is part of each call of a run. */
 interface Fixed {
   readonly instructions: string;
-  readonly tools: ToolSet;
+  readonly tools: readonly ModelTool[];
 }
 
 /**

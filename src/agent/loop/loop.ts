@@ -1,5 +1,4 @@
 // The agent's loop: ask the model, record its reply, execute its tool calls one after another, ask again.
-import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import { askModel, type Asking } from './ask-model.ts';
 import { makeCompactor } from './compaction.ts';
@@ -14,6 +13,7 @@ import {
 } from '../conversation/history.ts';
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
+import type { ModelMessage, ModelTool } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
@@ -97,7 +97,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
     instructions: instructionsOf(brief, opened, Date.now()),
     messages: [],
-    tools: toolSetOf(tools),
+    tools: tools.map(offerOf),
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
@@ -145,8 +145,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 /** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
 async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcome | null> {
   const { run, tools, conversation, search, journal } = turn;
-  const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
-  if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
+  const { faults, ending } = readRecorded(step, run.brief.model);
+  if (step.calls.length === 0 && search === null) return completed(step.text, ending);
   const answered: AnsweredCall[] = [];
   for (const { state, ...call } of step.calls) {
     if (state.kind === 'ended') {
@@ -192,16 +192,13 @@ function answerTo({ id }: ToolCall, { answers }: Brief): ToolResult | 'waits' {
   return (Object.hasOwn(answers, id) ? answers[id] : undefined) ?? 'waits';
 }
 
-/** The tools as the SDK takes them. They have no `execute`: this loop decides what runs, and when. */
-function toolSetOf(tools: readonly Tool[]): ToolSet {
-  // Without `validate` the SDK checks nothing. This is intended: arguments are checked once, before the call.
-  return Object.fromEntries(
-    tools.map(({ name, description, inputSchema }) => [name, { description, inputSchema: jsonSchema(inputSchema) }]),
-  );
+/** What the model is told of a tool. */
+function offerOf({ name, description, inputSchema }: Tool): ModelTool {
+  return { name, description, inputSchema };
 }
 
-function completed(text: string, finishReason: string): Outcome {
-  const stopReason: StopReason = finishReason === 'length' ? 'max_tokens' : 'end_turn';
+function completed(text: string, ending: string): Outcome {
+  const stopReason: StopReason = ending === 'length' ? 'max_tokens' : 'end_turn';
   return { status: 'completed', text, stopReason };
 }
 

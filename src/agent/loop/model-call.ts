@@ -1,25 +1,26 @@
 // One call of the model: streams its text, and returns either a complete reply or the reason that there is none.
-import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Pace } from '../../domain/sessions/call-timing.ts';
-import { type CallUsage, NO_USAGE, type Usage } from '../../domain/sessions/usage.ts';
-import { type Prompt, usageOf } from './call-usage.ts';
-import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
-import { type ReplyObservation, openObservation } from '../models/observation.ts';
-import { withMergedDeltas } from '../models/merge-deltas.ts';
+import { type CallUsage, NO_USAGE } from '../../domain/sessions/usage.ts';
+import { recordReply } from '../conversation/recorded-message.ts';
+import type { Ending, ModelEvent } from '../models/event.ts';
+import { gatherText, type TextGatherer, threadGatherMs } from '../models/gather.ts';
+import type { ModelMessage, ModelTool } from '../models/message.ts';
+import type { Model } from '../models/open-model.ts';
+import { makeReplyCollector, type Reply } from '../models/reply.ts';
 import { UpstreamFault } from '../models/upstream-fault.ts';
 import type { Brief, ToolCall } from '../port/protocol.ts';
-import { recordReply } from '../conversation/recorded-message.ts';
+import { type Prompt, usageOf } from './call-usage.ts';
+import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import type { TextBlocks } from './text-blocks.ts';
-import { startWatchdog, type Watchdog } from './watchdog.ts';
+import { startWatchdog } from './watchdog.ts';
 
 export interface ModelCall {
   readonly brief: Pick<Brief, 'model' | 'limits' | 'compaction'>;
-  readonly model: LanguageModelV4;
+  readonly model: Model;
   readonly instructions: string;
-  readonly messages: ModelMessage[];
-  readonly tools: ToolSet;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
   readonly blocks: TextBlocks;
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
@@ -37,7 +38,6 @@ export interface ModelReply extends CallUsage {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly faults: Readonly<Record<string, string>>;
-  readonly finishReason: string;
 }
 
 /**
@@ -62,111 +62,88 @@ export class CallStopped extends Error {
   }
 }
 
-type StreamPart = TextStreamPart<ToolSet>;
-
-/** The endings of complete replies. Any other ending, or a broken stream, is a failure. */
-const COMPLETE_ENDINGS: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
-
-/** What the stream has contained so far. */
-interface Seen {
-  text: string;
-  streamed: boolean;
-  error: { readonly cause: unknown } | null;
-  finish: Extract<StreamPart, { type: 'finish-step' }> | null;
-  assistant: AssistantModelMessage | undefined;
-  readonly faults: Map<string, string>;
-}
-
-type Readers = {
-  readonly [T in StreamPart['type']]?: (seen: Seen, part: Extract<StreamPart, { type: T }>, blocks: TextBlocks) => void;
-};
-
-const READERS: Readers = {
-  'text-delta': (seen, { text }, blocks) => {
-    if (text === '') return;
-    seen.streamed = true;
-    seen.text += text;
-    blocks.write(text);
-  },
-  'text-end': (_seen, _part, blocks) => blocks.close(),
-  'tool-input-start': (_seen, _part, blocks) => blocks.close(),
-  'tool-call': (seen, part, blocks) => {
-    blocks.close();
-    if ('invalid' in part && part.invalid === true && typeof part.input === 'string') {
-      seen.faults.set(part.toolCallId, 'The arguments were not valid JSON.');
-    }
-  },
-  'finish-step': (seen, part) => {
-    seen.finish = part;
-  },
-  error: (seen, { error }) => {
-    seen.error ??= { cause: error };
-  },
-};
+/** Events that carry some of the reply. Others announce or end something, perhaps long before the first token. */
+const TOKENS: ReadonlySet<ModelEvent['type']> = new Set(['text', 'thinking', 'proof', 'call-start', 'call-delta']);
+/** Events after which text is a new block. */
+const BLOCK_ENDS: ReadonlySet<ModelEvent['type']> = new Set(['block-end', 'call-start']);
 
 /** Makes one model call without retries. Rejects with `CallStopped` when the run was stopped, and only then. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
   const stopwatch = startStopwatch();
-  const observation = openObservation(brief.limits.maxReplyBytes, call.waits);
-  const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
+  const collector = makeReplyCollector();
+  const text = gatherText(threadGatherMs, (piece) => blocks.write(piece));
+  const take = (event: ModelEvent) => {
+    if (TOKENS.has(event.type)) {
+      stopwatch.token();
+      watchdog.touch();
+    }
+    collector.take(event);
+    streamOn(event, text, blocks);
+  };
+  let failed: unknown = null;
   try {
-    await readStream(call, { watchdog, observation, stopwatch }, seen);
-  } catch (cause) {
-    seen.error ??= { cause };
+    await ask(call, take, watchdog.signal);
+  } catch (error) {
+    failed = error ?? new Error('The call ended without a reason.');
   } finally {
     call.waits(false);
     watchdog.end();
+    text.flush();
     blocks.close();
   }
   const pace = stopwatch.pace();
-  const usedIf = (wasWorkedOn: boolean) => usedOf(call, seen, observation, wasWorkedOn);
-  if (signal.aborted) throw new CallStopped(signal.reason, { used: usedIf(observation.fault === null), pace });
+  const reply = collector.reply();
+  const usedIf = (wasWorkedOn: boolean) => usedOf(call, reply, wasWorkedOn);
+  if (signal.aborted) throw new CallStopped(signal.reason, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
-    return { ok: false, failure, streamed: seen.streamed, used: usedIf(wasWorkedOn), pace };
+    return { ok: false, failure, streamed: hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), true);
-  const failed = observation.fault ?? seen.error?.cause ?? faultOfEnd(seen, observation);
-  if (failed !== null) return fail(failureOf(failed, brief, Date.now()), false);
-  return { ok: true, reply: { ...replyOf(seen, endingOf(seen, observation), call.usedIds), ...usedIf(true)! }, pace };
+  const fault = failed ?? faultOfEnd(reply);
+  if (fault !== null) return fail(failureOf(fault, brief, Date.now()), false);
+  return { ok: true, reply: { ...recordReply(reply, brief.model.model, call.usedIds), ...usedIf(true)! }, pace };
 }
 
 /** What the call has used. A server that reports nothing and sends nothing has worked on it only where that is known. */
-function usedOf(prompt: Prompt, seen: Seen, { bytes }: ReplyObservation, wasWorkedOn: boolean): CallUsage | null {
-  const received = Math.max(bytes, Buffer.byteLength(seen.text));
-  const used = usageOf(prompt, reportedUsage(seen), received);
+function usedOf(prompt: Prompt, reply: Reply, wasWorkedOn: boolean): CallUsage | null {
+  const received = bytesOf(reply);
+  // Counts of a reply that is incomplete are those of its beginning.
+  const used = usageOf(prompt, reply.ending === null ? NO_USAGE : reply.usage, received);
   return wasWorkedOn || received > 0 || !used.estimated ? used : null;
 }
 
-function reportedUsage({ finish }: Seen): Usage {
-  if (finish === null) return NO_USAGE;
-  const { inputTokens, outputTokens, inputTokenDetails: details } = finish.usage;
-  return {
-    inputTokens: inputTokens ?? 0,
-    outputTokens: outputTokens ?? 0,
-    cacheReadTokens: details.cacheReadTokens ?? 0,
-    cacheWriteTokens: details.cacheWriteTokens ?? 0,
-  };
+/** Bytes of text, thinking and tool calls. */
+function bytesOf({ parts }: Reply): number {
+  const texts = parts.flatMap((part) => (part.type === 'call' ? [part.name, part.json] : [part.text]));
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** The finish reason according to the server's bytes; the offline engine has no bytes. */
-function endingOf(seen: Seen, { ending }: ReplyObservation): string {
-  return ending ?? seen.finish?.finishReason ?? '';
+function ask(
+  { model, brief, instructions, messages, tools, waits }: ModelCall,
+  take: (event: ModelEvent) => void,
+  signal: AbortSignal,
+) {
+  const prompt = { instructions, messages, tools, maxOutputTokens: brief.model.maxOutputTokens };
+  return model.ask(prompt, { take, signal, maxReplyBytes: brief.limits.maxReplyBytes, waits });
 }
 
-function faultOfEnd(seen: Seen, observation: ReplyObservation): UpstreamFault | null {
-  const ending = endingOf(seen, observation);
-  if (seen.finish === null || !COMPLETE_ENDINGS.has(ending)) return new UpstreamFault('cut', 'The reply has no end.');
-  const isEmpty = seen.text === '' && seen.assistant === undefined;
-  return ending === 'content-filter' && isEmpty ? new UpstreamFault('filtered', 'The reply is empty.') : null;
+/** Sends text on, and closes its block before anything else begins. */
+function streamOn(event: ModelEvent, text: TextGatherer, blocks: TextBlocks): void {
+  if (event.type === 'text') return text.add(event.text);
+  if (!BLOCK_ENDS.has(event.type)) return;
+  text.flush();
+  blocks.close();
 }
 
-interface Observers {
-  readonly watchdog: Watchdog;
-  readonly observation: ReplyObservation;
-  readonly stopwatch: CallStopwatch;
+const hasText = ({ parts }: Reply) => parts.some(({ type }) => type === 'text');
+
+function faultOfEnd({ parts, ending }: Reply): UpstreamFault | null {
+  if (ending === null) return new UpstreamFault('cut', 'The reply has no end.');
+  const withheld: Ending = 'content-filter';
+  return ending === withheld && parts.length === 0 ? new UpstreamFault('filtered', 'The reply is empty.') : null;
 }
 
 interface CallStopwatch {
@@ -183,46 +160,4 @@ function startStopwatch(): CallStopwatch {
     token: () => void (firstTokenMs ??= elapsedMs()),
     pace: () => ({ firstTokenMs, durationMs: elapsedMs() }),
   };
-}
-
-async function readStream(call: ModelCall, observers: Observers, seen: Seen): Promise<void> {
-  const { watchdog, observation, stopwatch } = observers;
-  const onToken = () => {
-    stopwatch.token();
-    watchdog.touch();
-  };
-  const result = streamText({
-    model: withMergedDeltas(call.model, observation, onToken),
-    instructions: call.instructions,
-    messages: call.messages,
-    tools: call.tools,
-    maxOutputTokens: call.brief.model.maxOutputTokens,
-    maxRetries: 0,
-    abortSignal: watchdog.signal,
-    // Without this the SDK prints errors, which the stream also contains.
-    onError: () => undefined,
-    onStepEnd: ({ response }) => {
-      seen.assistant = response.messages.find((message) => message.role === 'assistant');
-    },
-  });
-  for await (const part of result.stream) {
-    READERS[part.type]?.(seen, part as never, call.blocks);
-    if (seen.error !== null) {
-      // Leaving the loop does not close the upstream; only the signal does.
-      watchdog.abort();
-      return;
-    }
-  }
-}
-
-function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): Omit<ModelReply, keyof CallUsage> {
-  const text = seen.text.toWellFormed();
-  const { message, calls, faults } = recordReply({
-    assistant: seen.assistant,
-    text,
-    finishReason,
-    faults: seen.faults,
-    usedIds,
-  });
-  return { message, text, calls, faults, finishReason };
 }

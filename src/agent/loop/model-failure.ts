@@ -1,8 +1,7 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
-import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
-import { FAULT_KINDS, UpstreamFault } from '../models/upstream-fault.ts';
+import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../models/upstream-fault.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { RunLimits } from '../port/protocol.ts';
 import type { Silence } from './watchdog.ts';
@@ -19,6 +18,8 @@ export interface ModelFailure {
   readonly said: string | null;
 }
 
+/** What the client refuses to send, such as a header with a line break. */
+const OWN_FAULT = 'UND_ERR_INVALID_ARG';
 const MAX_SAID_CHARACTERS = 4_000;
 /** Characters. Shorter header values are not secrets, and are part of too many words. */
 const MIN_SECRET = 8;
@@ -46,7 +47,7 @@ interface Called {
   readonly limits: RunLimits;
 }
 
-/** The failure behind an error of the AI SDK, of its providers, of the server or of the network. */
+/** The failure behind an error of the server, of the network or of the client. */
 export function failureOf(error: unknown, { model: grant, limits }: Called, now: number): ModelFailure {
   const model = `The model "${grant.name}"`;
   if (error instanceof UpstreamFault) return upstreamFailure(error, { model: grant, limits }, now);
@@ -57,12 +58,14 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
   }
   const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
   if (network !== undefined) return passing('unreachable', `${model} could not be read: ${network}.`);
-  const cause = innermost(error);
-  if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) {
-    return upstreamFailure(new UpstreamFault('protocol', cause.name), { model: grant, limits }, now);
+  if (codes.some((code) => code.startsWith('HPE_'))) {
+    return upstreamFailure(new UpstreamFault('protocol', 'It does not speak HTTP.'), { model: grant, limits }, now);
   }
-  if (APICallError.isInstance(error)) return passing('unreachable', `${model} could not be reached.`);
-  return endedEarly(error, model);
+  const [code] = codes;
+  if (error instanceof UnreachedError && code !== undefined && code !== OWN_FAULT) {
+    return { ...passing('unreachable', `${model} could not be reached.`), said: code };
+  }
+  return ownFailure(error, model);
 }
 
 function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: number): ModelFailure {
@@ -106,15 +109,10 @@ export function retryAfterOf(header: string | null, now: number): number | null 
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/**
- * Any other error. Broken sockets raise many kinds, and the SDK's own errors may quote the request, so only the name is
- * reported.
- */
-function endedEarly(error: unknown, model: string): ModelFailure {
-  const name = error instanceof Error ? error.name : 'unknown error';
-  const isCut =
-    error instanceof TypeError || name === 'AI_InvalidResponseDataError' || name === 'AI_NoOutputGeneratedError';
-  if (isCut) return passing('failed', `${model} broke off: its reply ended before it was finished.`);
+/** Any other error. It may quote the request, so only its name is reported. */
+function ownFailure(error: unknown, model: string): ModelFailure {
+  const cause = error instanceof UnreachedError ? error.cause : error;
+  const name = cause instanceof Error ? cause.name : 'unknown error';
   return {
     error: fault(`The call to ${model} failed (${name}).`.replace('to The', 'to the'), false),
     outcome: 'failed',
@@ -157,12 +155,4 @@ function codesOf(error: unknown): string[] {
     const { code } = cause as { code?: unknown };
     return typeof code === 'string' ? [code] : [];
   });
-}
-
-/** The first cause that says what was wrong with the bytes, else the error itself. */
-function innermost(error: unknown): unknown {
-  const known = [...causesOf(error)].find(
-    (cause) => JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause),
-  );
-  return known ?? error;
 }

@@ -1,6 +1,6 @@
 // Shortens older messages without losing what was said and done: removes long tool results, reasoning and files.
-import type { ModelMessage, ToolModelMessage } from 'ai';
 import { charactersOf, type Conversation, type StepMessages } from '../conversation/conversation.ts';
+import type { ModelMessage, ResultPart } from '../models/message.ts';
 import { keptFileIn } from './kept-output.ts';
 
 const SHORT_CHARACTERS = 400;
@@ -28,27 +28,21 @@ export function prune({ earlier, steps }: Pruned, keep: number): Pruned {
 }
 
 function pruneMessage(message: ModelMessage): ModelMessage {
-  if (message.role === 'tool') return { ...message, content: message.content.map(pruneResult) };
-  if (typeof message.content === 'string') return message;
+  if (message.role === 'tool') return { ...message, parts: message.parts.map(pruneResult) };
   if (message.role === 'assistant') {
-    const content = message.content.filter(({ type }) => type !== 'reasoning');
-    return content.length === 0 ? message : { ...message, content };
+    const parts = message.parts.filter(({ type }) => type !== 'thinking');
+    return parts.length === 0 ? message : { ...message, parts };
   }
-  if (message.role !== 'user') return message;
-  const content = message.content.map((part) =>
-    part.type === 'file' ? { type: 'text' as const, text: NO_FILE } : part,
-  );
-  return { ...message, content };
+  return {
+    ...message,
+    parts: message.parts.map((part) => (part.type === 'file' ? { type: 'text', text: NO_FILE } : part)),
+  };
 }
 
-type ToolPart = ToolModelMessage['content'][number];
-
-function pruneResult(part: ToolPart): ToolPart {
-  if (part.type !== 'tool-result') return part;
-  const { output, toolName } = part;
-  if ((output.type !== 'text' && output.type !== 'error-text') || output.value.length <= SHORT_CHARACTERS) return part;
-  const kept = keptFileIn(output.value);
+function pruneResult(part: ResultPart): ResultPart {
+  const { output, name } = part;
+  if (output.length <= SHORT_CHARACTERS) return part;
+  const kept = keptFileIn(output);
   const where = kept === undefined ? '' : ` The whole output is in ${kept}.`;
-  const value = `[Removed to save room: ${output.value.length} characters that ${toolName} returned.${where}]`;
-  return { ...part, output: { ...output, value } };
+  return { ...part, output: `[Removed to save room: ${output.length} characters that ${name} returned.${where}]` };
 }

@@ -1,7 +1,7 @@
 // The summary that replaces the older part of a conversation: how the model is asked for it, and how it is presented.
-import type { ModelMessage } from 'ai';
 import { askModel, type Asking } from './ask-model.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
+import type { MessagePart, ModelMessage } from '../models/message.ts';
 import type { ModelCall, ModelReply } from './model-call.ts';
 
 /** Maximum tokens of a summary, and its share of a small window. */
@@ -58,9 +58,12 @@ export async function summarise(
     brief: { ...asking.call.brief, model: { ...model, maxOutputTokens } },
     instructions,
     messages: [
-      { role: 'user', content: `<conversation>\n${material}\n</conversation>\n\nSummarise this conversation.` },
+      {
+        role: 'user',
+        parts: [{ type: 'text', text: `<conversation>\n${material}\n</conversation>\n\nSummarise this conversation.` }],
+      },
     ],
-    tools: {},
+    tools: [],
     blocks: { write: () => undefined, close: () => undefined },
     usedIds: new Set(),
   };
@@ -97,23 +100,25 @@ export function transcriptOf({ preface, earlier, own }: OlderPart, characters: n
   return [...opening, '[Earlier messages were removed.]', ...kept].join('\n');
 }
 
-const SPEAKERS: Readonly<Record<string, string>> = { user: 'User', assistant: 'Agent', system: 'System' };
+const SPEAKERS: Readonly<Record<ModelMessage['role'], string>> = { user: 'User', assistant: 'Agent', tool: 'Tool' };
 
-function linesOf(message: ModelMessage, clip: number): string[] {
-  const speaker = SPEAKERS[message.role];
-  if (typeof message.content === 'string') return [`${speaker}: ${message.content}`];
-  return message.content.flatMap((part) => {
-    if (part.type === 'text') return [`${speaker}: ${part.text}`];
-    if (part.type === 'file') return [`${speaker}: [a file: ${part.mediaType}]`];
-    if (part.type === 'tool-call')
-      return [`Agent calls ${part.toolName}: ${clipped(JSON.stringify(part.input), clip)}`];
-    if (part.type !== 'tool-result') return [];
-    const { output } = part;
-    return [`${part.toolName} returns: ${clipped('value' in output ? wordsOf(output.value) : '', clip)}`];
-  });
+const LINES: {
+  readonly [T in MessagePart['type']]: (
+    part: Extract<MessagePart, { type: T }>,
+    clip: number,
+    speaker: string,
+  ) => string[];
+} = {
+  text: ({ text }, _clip, speaker) => [`${speaker}: ${text}`],
+  file: ({ mediaType }, _clip, speaker) => [`${speaker}: [a file: ${mediaType}]`],
+  call: ({ name, input }, clip) => [`Agent calls ${name}: ${clipped(JSON.stringify(input), clip)}`],
+  result: ({ name, output }, clip) => [`${name} returns: ${clipped(output, clip)}`],
+  thinking: () => [],
+};
+
+function linesOf({ role, parts }: ModelMessage, clip: number): string[] {
+  return parts.flatMap((part) => LINES[part.type](part as never, clip, SPEAKERS[role]));
 }
-
-const wordsOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function clipped(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -133,7 +138,6 @@ function lastExchange(messages: readonly ModelMessage[]): string {
   return `\n\nThe last exchange before the request below, word for word:\nUser: ${asked}\nAgent: ${said}`;
 }
 
-function textOf({ content }: ModelMessage): string {
-  if (typeof content === 'string') return content;
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+function textOf({ parts }: ModelMessage): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }

@@ -10,8 +10,6 @@ export interface Watchdog {
   expired(): Silence | null;
   /** Part of the reply has arrived. */
   touch(): void;
-  /** Closes the upstream for a reason of the caller. */
-  abort(): void;
   end(): void;
 }
 
@@ -45,7 +43,6 @@ export function startWatchdog(limits: RunLimits, runSignal: AbortSignal): Watchd
       silence = 'idle';
       touchedAt = performance.now();
     },
-    abort,
     end: () => {
       clearTimeout(timer);
       runSignal.removeEventListener('abort', abort);

@@ -9,7 +9,7 @@ export interface Dress {
   /** All header names in lower case; the administrator's take precedence. */
   readonly headers: (headers: Readonly<Record<string, string>>) => Record<string, string>;
   /** The body with additional fields. A field that is null is removed. */
-  readonly body: (body: string) => string;
+  readonly body: (body: JsonObject) => JsonObject;
 }
 
 /** Applies the grant's extras. Without extras, addresses and bodies pass unchanged. */
@@ -26,15 +26,15 @@ export function dressOf({ extras, apiKey }: Pick<ModelGrant, 'extras' | 'apiKey'
     },
     headers: (given) => {
       const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
-      // The provider's library requires a key; the real one is among the administrator's headers.
+      // The protocol's own header has no key; the real one is among the administrator's.
       if (apiKey === null && 'authorization' in headers) delete all['x-api-key'];
       return { ...all, ...headers };
     },
     body: (body) => {
       if (isPlainBody) return body;
-      const { max_tokens: maxTokens, ...rest } = JSON.parse(body) as JsonObject;
+      const { max_tokens: maxTokens, ...rest } = body;
       const all = { ...rest, ...(maxTokens === undefined ? {} : { [maxTokensField]: maxTokens }), ...extraBody };
-      return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)));
+      return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
     },
   };
 }

@@ -1,67 +1,105 @@
 // HTTP to model servers: one keep-alive agent per thread, no hidden time limits, bounded replies, and only streams.
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
-import type { JsonValue } from '../../domain/json.ts';
-import type { ModelGrant } from '../port/grants.ts';
-import { batchedBytes } from './batched-bytes.ts';
-import { dressOf } from './dress-call.ts';
-import { makeGather } from './gather.ts';
-import { currentObservation, observeReply } from './observation.ts';
-import type { ReplyProtocol } from './reply-events.ts';
-import { faultOfEvent, faultOfStatus, UpstreamFault } from './upstream-fault.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { ByteReader } from './read-reply.ts';
+import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './upstream-fault.ts';
 
 /** Maximum bytes of a failed reply that are read. */
 const MAX_FAULT_BYTES = 4096;
+/** How long a server may keep its connection open after the end of its reply. */
+const LINGER_MS = 1_000;
 
 const agents = new Map<number, Agent>();
-/** One for the thread: its streams share one event loop. */
-const gatherMs = makeGather();
 
-/**
- * A `fetch` for model calls. Only connecting has a time limit here; the caller limits how long tokens may take (D8). Redirects
- * are not followed; only the start of a failed reply is read. Bytes that arrive in quick succession are delivered as one chunk.
- * Adds the grant's extras. It must be called within an observation, which counts the reply and records failures. Throws
- * UpstreamFault for any reply that is not a stream.
- */
-export function modelFetch(
-  grant: ModelGrant,
-  connectTimeoutMs: number,
-  protocol: ReplyProtocol,
-): typeof globalThis.fetch {
-  const dispatcher = agentFor(connectTimeoutMs);
-  const dress = dressOf(grant);
-  return async (input, init = {}) => {
-    const observation = currentObservation.getStore();
-    if (observation === undefined) throw new Error('A model was called outside of an observation.');
-    // The providers pass an address, headers and a body as plain values.
-    const content = dress.body(init.body as string);
-    observation.waits(true);
-    // Undici's `request` costs half of what its `fetch` does.
-    const { statusCode, headers, body } = await request(dress.address(input as string), {
-      dispatcher,
-      method: 'POST',
-      headers: dress.headers(init.headers as Record<string, string>),
-      body: content,
-      signal: init.signal ?? null,
-    });
-    const replyHeaders = flatten(headers);
-    const fault = await faultOf(statusCode, replyHeaders, body);
-    if (fault !== null) {
-      observation.fault = fault;
-      throw fault;
-    }
-    const stream = batchedBytes(body, gatherMs, observeReply(observation, protocol));
-    return new Response(stream, { status: statusCode, headers: replyHeaders });
-  };
+/** A call as it is sent. */
+export interface PostedCall {
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  readonly connectTimeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
+/**
+ * Sends a call, and gives `reader` the bytes of its stream until the reply is complete. Only connecting has a time limit here;
+ * the caller limits how long tokens may take (D8). Redirects are not followed; only the start of a failed reply is read.
+ * `waits` is called when the request was sent, and when bytes are processed. Rejects with UpstreamFault for any reply that is
+ * no complete stream, and with UnreachedError when there is no reply at all.
+ */
+export async function streamReply(
+  call: PostedCall,
+  reader: ByteReader,
+  waits: (isWaiting: boolean) => void,
+): Promise<void> {
+  const response = send(call);
+  waits(true);
+  const { statusCode, headers, body } = await response;
+  const fault = await faultOf(statusCode, headers, body);
+  if (fault !== null) throw fault;
+  await readBody(body, reader, waits);
+}
+
+async function send({ address, headers, body, connectTimeoutMs, signal }: PostedCall) {
+  const content = JSON.stringify(body);
+  try {
+    const dispatcher = agentFor(connectTimeoutMs);
+    return await request(address, { dispatcher, method: 'POST', headers, body: content, signal });
+  } catch (cause) {
+    throw new UnreachedError(cause);
+  }
+}
+
+/** Each chunk is read as it arrives, without a promise or a buffer in between. */
+function readBody(body: Readable, reader: ByteReader, waits: (isWaiting: boolean) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const fail = (error: unknown) => {
+      isOver = true;
+      reject(error);
+      body.destroy();
+    };
+    body.on('data', (chunk: Buffer) => {
+      if (isOver) return;
+      waits(false);
+      try {
+        isOver = reader.take(chunk);
+      } catch (error) {
+        return fail(error);
+      }
+      if (!isOver) return;
+      leaveSoon(body);
+      resolve();
+    });
+    body.once('end', () => {
+      if (isOver) return;
+      try {
+        reader.end();
+        resolve();
+      } catch (error) {
+        fail(error);
+      }
+    });
+    body.on('error', fail);
+    body.once('close', () => fail(new UpstreamFault('cut', 'The connection was closed.')));
+  });
+}
+
+/** After a complete reply the connection is reused, once its last bytes have arrived. */
+function leaveSoon(body: Readable): void {
+  const timer = setTimeout(() => body.destroy(), LINGER_MS).unref();
+  body.once('close', () => clearTimeout(timer));
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
 /** Why a response is not a stream; null when it may be one. */
-async function faultOf(status: number, headers: Record<string, string>, body: Readable): Promise<UpstreamFault | null> {
-  const contentType = headers['content-type'] ?? '';
+async function faultOf(status: number, headers: Headers, body: Readable): Promise<UpstreamFault | null> {
+  const contentType = String(headers['content-type'] ?? '');
   const isGood = status >= 200 && status < 300;
   if (isGood && !/^(?:text\/html|application\/json)\b/i.test(contentType)) return null;
   const start = await startOf(body);
-  if (!isGood) return faultOfStatus(status, start, headers['retry-after']);
+  if (!isGood) return faultOfStatus(status, start, headers['retry-after']?.toString());
   return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${contentType}: ${start}`, { status });
 }
 
@@ -84,11 +122,6 @@ function agentFor(connectTimeoutMs: number): Agent {
   });
   agents.set(connectTimeoutMs, agent);
   return agent;
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return Object.fromEntries(flat) as Record<string, string>;
 }
 
 /** The start of a body as text. The rest is not read, and the connection is not reused. */

@@ -4,10 +4,10 @@ import { codeOf, messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import { dressOf } from './dress-call.ts';
+import { ANTHROPIC_VERSION } from './anthropic-messages.ts';
 import { normalizeBaseUrl } from './open-model.ts';
 
 const MAX_BYTES = 4 * 1_024 * 1_024;
-const ANTHROPIC_VERSION = '2023-06-01';
 
 /** How an endpoint answered: with its models, in another way, or not at all. */
 export type EndpointAnswer =

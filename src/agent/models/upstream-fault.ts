@@ -54,6 +54,15 @@ export class UpstreamFault extends Error {
   }
 }
 
+/** No reply came: its cause is an error of the network, or of the client before it. */
+export class UnreachedError extends Error {
+  override readonly name = 'UnreachedError';
+
+  constructor(cause: unknown) {
+    super('The model server could not be reached.', { cause });
+  }
+}
+
 const BY_STATUS: Readonly<Record<number, FaultKind>> = {
   401: 'authentication',
   402: 'quota',

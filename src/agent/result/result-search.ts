@@ -1,7 +1,7 @@
 // A run's search for its structured result: judges submissions, and asks for corrections until one fits or the limit is
 // reached.
-import type { ModelMessage } from 'ai';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { ModelMessage } from '../models/message.ts';
 import type { Outcome, RecordedStep, ToolCall, ToolResult } from '../port/protocol.ts';
 import type { SettlingTool } from '../tools/tool.ts';
 import {
@@ -47,8 +47,8 @@ export function searchResult(schema: JsonObject): ResultSearch {
     if (judgement.ok) return;
     // Most servers refuse two user messages in a row.
     if (messages.at(-1)?.role !== 'assistant')
-      messages.push({ role: 'assistant', content: [{ type: 'text', text: '(no answer)' }] });
-    messages.push({ role: 'user', content: [{ type: 'text', text: askToSubmit(judgement.faults) }] });
+      messages.push({ role: 'assistant', parts: [{ type: 'text', text: '(no answer)' }] });
+    messages.push({ role: 'user', parts: [{ type: 'text', text: askToSubmit(judgement.faults) }] });
   }
 
   return {

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelMessage } from 'ai';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endsOf } from '../../../src/agent/documents/excerpt.ts';
 import { LEFT_OUT, openingMessages, stepMessages } from '../../../src/agent/conversation/history.ts';
 import type { Brief, RecordedStep, Turn } from '../../../src/agent/port/protocol.ts';
 import { recordReply } from '../../../src/agent/conversation/recorded-message.ts';
+import type { JsonValue } from '../../../src/domain/json.ts';
 import type { Attachment } from '../../../src/domain/sessions/content.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
+import type { ModelMessage } from '../../../src/agent/models/message.ts';
+import type { Reply } from '../../../src/agent/models/reply.ts';
 import { GRANT, makeBrief } from '../play-main.ts';
 
 /** One black pixel. */
@@ -49,7 +51,7 @@ async function makeImageBrief(images: boolean, bytes: Buffer = PIXEL, mimeType =
 }
 
 function partsOf(message: ModelMessage | undefined): unknown {
-  return message?.content;
+  return message?.parts;
 }
 
 test('earlier turns come first, and a turn without an answer still has one', async () => {
@@ -66,23 +68,22 @@ test('every recorded call gets a result, also one that never ended', () => {
     { id: 'c', name: 'echo', input: {}, state: { kind: 'waiting' } },
   ];
   const [assistant, tool] = stepMessages(makeStep({ calls }), { model: GRANT } as Brief);
-  expect(JSON.stringify(assistant)).toContain('"toolCallId":"c"');
+  expect(JSON.stringify(assistant)).toContain('"id":"c"');
   expect(partsOf(tool)).toMatchObject([
-    { toolCallId: 'a', output: { type: 'error-text', value: 'no' } },
-    { toolCallId: 'b', output: { type: 'error-text', value: expect.stringContaining('outcome unknown') } },
-    { toolCallId: 'c', output: { type: 'error-text', value: expect.stringContaining('outcome unknown') } },
+    { id: 'a', ok: false, output: 'no' },
+    { id: 'b', ok: false, output: expect.stringContaining('outcome unknown') },
+    { id: 'c', ok: false, output: expect.stringContaining('outcome unknown') },
   ]);
 });
 
+/** What a reply of the house model becomes. */
+function record(reply: Partial<Reply>, usedIds = new Set<string>()) {
+  return recordReply({ parts: [], usage: NO_USAGE, ending: 'stop', ...reply }, GRANT.model, usedIds);
+}
+
 test('a reply is replayed unchanged to its own protocol, and rebuilt for another', () => {
-  const thinking = { type: 'reasoning' as const, text: 'hm', providerOptions: { anthropic: { signature: 'sig' } } };
-  const { message } = recordReply({
-    assistant: { role: 'assistant', content: [thinking, { type: 'text', text: 'Done.' }] },
-    text: 'Done.',
-    finishReason: 'stop',
-    faults: new Map(),
-    usedIds: new Set(),
-  });
+  const thinking = { type: 'thinking' as const, text: 'hm', proof: { signature: 'sig' } };
+  const { message } = record({ parts: [thinking, { type: 'text', text: 'Done.' }] });
   const step = makeStep({ kind: 'anthropic', message: JSON.parse(JSON.stringify(message)) });
   const asked = (kind: 'anthropic' | 'openai') => stepMessages(step, { model: { ...GRANT, kind } } as Brief);
   expect(partsOf(asked('anthropic')[0])).toEqual([thinking, { type: 'text', text: 'Done.' }]);
@@ -138,18 +139,11 @@ test('an upload that was replaced by other bytes or by a link is never read to t
 });
 
 test('a recorded reply is plain JSON whose calls have object arguments', () => {
-  const { message, calls, faults } = recordReply({
-    assistant: {
-      role: 'assistant',
-      content: [
-        { type: 'text', text: 'x' },
-        { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: [1, 2] },
-      ],
-    },
-    text: 'x',
-    finishReason: 'tool-calls',
-    faults: new Map(),
-    usedIds: new Set(),
+  const { message, calls, faults } = record({
+    parts: [
+      { type: 'text', text: 'x' },
+      { type: 'call', id: 'a', name: 'echo', json: '[1, 2]' },
+    ],
   });
   expect(calls).toEqual([{ id: 'a', name: 'echo', input: {} }]);
   expect(faults['a']).toContain('not a JSON object');
@@ -158,41 +152,64 @@ test('a recorded reply is plain JSON whose calls have object arguments', () => {
 
 test('a recorded reply has its text and arguments only once, and is replayed with them in their places', () => {
   const call = (id: string, word: string) => ({
-    type: 'tool-call' as const,
-    toolCallId: id,
-    toolName: 'echo',
-    input: { word },
+    type: 'call' as const,
+    id,
+    name: 'echo',
+    json: JSON.stringify({ word }),
   });
-  const content = [
-    { type: 'text' as const, text: 'High water ' },
-    call('a', 'neaps'),
-    { type: 'text' as const, text: 'at six.' },
-    call('b', 'springs'),
-  ];
-  const recorded = recordReply({
-    assistant: { role: 'assistant', content },
-    text: 'High water at six.',
-    finishReason: 'tool-calls',
-    faults: new Map(),
-    usedIds: new Set(),
-  });
+  const [high, six] = ['High water ', 'at six.'].map((text) => ({ type: 'text' as const, text }));
+  const recorded = record({ parts: [high!, call('a', 'neaps'), six!, call('b', 'springs')] });
   const kept = JSON.stringify(recorded.message);
   for (const word of ['High', 'six', 'neaps', 'springs']) expect(kept).not.toContain(word);
   const calls = recorded.calls.map((one) => ({ ...one, state: { kind: 'waiting' } as const }));
   const step = makeStep({ kind: 'anthropic', message: recorded.message, text: 'High water at six.', calls });
   const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } } as Brief);
-  expect(partsOf(assistant)).toEqual(content);
+  const read = (id: string, word: string) => ({ type: 'call', id, name: 'echo', input: { word } });
+  expect(partsOf(assistant)).toEqual([high, read('a', 'neaps'), six, read('b', 'springs')]);
 });
 
-test('a reply that an earlier version recorded, with text and arguments in its message, is replayed unchanged', () => {
-  const content = [
-    { type: 'text', text: 'High water.' },
-    { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: { word: 'neaps' } },
+describe('a reply that an earlier release recorded', () => {
+  const signed = { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 'sig' } } };
+  const redacted = { type: 'reasoning', text: '', providerOptions: { anthropic: { redactedData: 'xyz' } } };
+  const call = { type: 'tool-call', toolCallId: 'a', toolName: 'echo' };
+  const calls: RecordedStep['calls'] = [
+    { id: 'a', name: 'echo', input: { word: 'neaps' }, state: { kind: 'waiting' } },
   ];
-  const message = { assistant: { role: 'assistant', content }, finishReason: 'stop', faults: {} };
-  const step = makeStep({ kind: 'anthropic', message, text: 'High water.' });
-  const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } } as Brief);
-  expect(partsOf(assistant)).toEqual(content);
+  const replayed = (content: unknown[], kind: 'anthropic' | 'openai' = 'anthropic') => {
+    const message = { assistant: { role: 'assistant', content }, finishReason: 'stop', faults: {} } as JsonValue;
+    const step = makeStep({ kind, message, text: 'High water.', calls });
+    return partsOf(stepMessages(step, { model: { ...GRANT, kind } } as Brief)[0]);
+  };
+  const text = { type: 'text', text: 'High water.' };
+  const read = { type: 'call', id: 'a', name: 'echo', input: { word: 'neaps' } };
+
+  test('is replayed, with text and arguments in its message', () => {
+    expect(replayed([text, { ...call, input: { word: 'neaps' } }])).toEqual([text, read]);
+  });
+
+  test('is replayed, with text and arguments in its step alone', () => {
+    expect(replayed([{ type: 'text', characters: 11 }, call])).toEqual([text, read]);
+  });
+
+  test('keeps its thinking and the proofs of it', () => {
+    expect(replayed([signed, redacted, { type: 'text', characters: 11 }, call])).toEqual([
+      { type: 'thinking', text: 'hm', proof: { signature: 'sig' } },
+      { type: 'thinking', text: '', proof: { data: 'xyz' } },
+      text,
+      read,
+    ]);
+    const google = { ...call, providerOptions: { openai: { thoughtSignature: 'sig' } } };
+    expect(replayed([{ type: 'text', characters: 11 }, google], 'openai')).toEqual([
+      text,
+      { ...read, proof: { extra_content: { google: { thought_signature: 'sig' } } } },
+    ]);
+  });
+
+  test('is rebuilt from its step when its parts do not make up the whole', () => {
+    for (const content of [[{ type: 'text', characters: 4 }, call], [{ type: 'text', characters: 11 }], ['?']]) {
+      expect(replayed(content)).toEqual([text, read]);
+    }
+  });
 });
 
 /** A GIF with this size in its header. */
@@ -270,7 +287,7 @@ test('a model that takes documents is given the PDF itself, others its text', as
   const { brief, bytes } = await makeDocumentBrief({ texts, model: { ...GRANT, documents: true } });
   const [message] = await openingMessages(brief);
   const data = bytes.toString('base64');
-  expect(partsOf(message)).toEqual([{ type: 'file', data, mediaType: 'application/pdf', filename: 'tides-0.pdf' }]);
+  expect(partsOf(message)).toEqual([{ type: 'file', data, mediaType: 'application/pdf', name: 'tides-0.pdf' }]);
   await writeFile(join(brief.workspace, 'uploads/tides-0.pdf'), 'something else now');
   expect(JSON.stringify(await openingMessages(brief))).toContain('High water.');
 });

@@ -1,5 +1,4 @@
 // Long conversations: pruned first, then summarised once, and what happens when that fails.
-import type { ModelMessage } from 'ai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { charactersOf, makeTokenEstimate } from '../../../src/agent/conversation/conversation.ts';
 import { prune } from '../../../src/agent/loop/prune.ts';
@@ -10,6 +9,7 @@ import type { Tool } from '../../../src/agent/tools/tool.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
+import type { ModelMessage } from '../../../src/agent/models/message.ts';
 import { GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
 
 let server: ModelServer;
@@ -299,10 +299,10 @@ describe('a long run', () => {
 });
 
 describe('pruning', () => {
-  const user = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] });
+  const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] });
   const result = (value: string): ModelMessage => ({
     role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: 'a', toolName: 'shell', output: { type: 'text', value } }],
+    parts: [{ type: 'result', id: 'a', name: 'shell', ok: true, output: value }],
   });
   const kept = `${'x'.repeat(600)}\n[… 9 characters left out here; the whole output, 609 bytes, is in /.errand/outputs/a.txt …]\nend`;
 
@@ -310,15 +310,15 @@ describe('pruning', () => {
     const earlier: ModelMessage[] = [
       {
         role: 'user',
-        content: [
+        parts: [
           { type: 'file', data: 'aGk=', mediaType: 'image/png' },
           { type: 'text', text: 'See.' },
         ],
       },
       {
         role: 'assistant',
-        content: [
-          { type: 'reasoning', text: 'hm' },
+        parts: [
+          { type: 'thinking', text: 'hm' },
           { type: 'text', text: 'I see.' },
         ],
       },
@@ -346,7 +346,7 @@ describe('pruning', () => {
 test('the material of a summary fits, keeps the newest, and keeps an earlier summary', () => {
   const earlier = Array.from(
     { length: 50 },
-    (_, i): ModelMessage => ({ role: 'user', content: `Message ${i}: ${words(500)}` }),
+    (_, i): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text: `Message ${i}: ${words(500)}` }] }),
   );
   const text = transcriptOf({ preface: 'Summary of old.', earlier, own: [] }, 6_000);
   expect(text.length).toBeLessThan(6_100);
@@ -357,7 +357,7 @@ test('the material of a summary fits, keeps the newest, and keeps an earlier sum
 });
 
 test('the estimate learns from the server, and does not believe counts that cannot be', () => {
-  const messages: ModelMessage[] = [{ role: 'user', content: words(3_000) }];
+  const messages: ModelMessage[] = [{ role: 'user', parts: [{ type: 'text', text: words(3_000) }] }];
   const characters = charactersOf(messages);
   const estimate = makeTokenEstimate(0);
   expect(estimate.tokens(messages)).toBeCloseTo(characters / 3);

@@ -1,0 +1,155 @@
+// The chat completions protocol of OpenAI, as it and many other servers speak it.
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { TakeEvent } from './event.ts';
+import { type KeptLists, makeKeptLists } from './kept-lists.ts';
+import type { AssistantMessage, FilePart, ModelMessage, Prompt, ThinkingPart, UserMessage } from './message.ts';
+import { cutReply, type Meter, type Protocol, type ProtocolRequest, type ReplyReader, textIn } from './protocol.ts';
+import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
+import { makeCallDeltas } from './call-deltas.ts';
+
+/** The field in which thinking is sent back when its server named none: see `proof` of `ThinkingPart`. */
+const [USUAL_FIELD] = THINKING_FIELDS;
+/** The proof's own name of that field. Mistral's is `content`, whose parts have both texts. */
+const FIELD = 'field';
+
+export const OPENAI_CHAT: Protocol = {
+  requestOf: ({ model }, prompt) => ({ path: '/chat/completions', headers: {}, body: bodyOf(model, prompt) }),
+  headersOf: (apiKey) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  openReply,
+};
+
+function bodyOf(model: string, { instructions, messages, tools, maxOutputTokens }: Prompt): ProtocolRequest['body'] {
+  return {
+    model,
+    max_tokens: maxOutputTokens,
+    messages: [{ role: 'system', content: instructions }, ...messages.flatMap(messageOf)],
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        type: 'function',
+        function: { name, description, parameters: inputSchema },
+      })),
+      tool_choice: 'auto',
+    }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+function messageOf(message: ModelMessage): JsonObject[] {
+  if (message.role === 'user') return [{ role: 'user', content: contentOf(message) }];
+  if (message.role === 'assistant') return [assistantOf(message)];
+  return message.parts.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }));
+}
+
+/** One text as such: servers with simple templates take no parts. */
+function contentOf({ parts }: UserMessage): JsonValue {
+  const [first] = parts;
+  if (parts.length === 1 && first?.type === 'text') return first.text;
+  return parts.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : fileOf(part)));
+}
+
+function fileOf({ mediaType, data, name }: FilePart): JsonObject {
+  const url = `data:${mediaType};base64,${data}`;
+  if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  return { type: 'file', file: { filename: name ?? 'document', file_data: url } };
+}
+
+function assistantOf({ parts }: AssistantMessage): JsonObject {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const calls = parts.flatMap((part): JsonObject[] => {
+    if (part.type !== 'call') return [];
+    const { id, name, input, proof } = part;
+    return [{ ...proof, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
+  });
+  const thinking = parts.filter((part) => part.type === 'thinking');
+  const content = calls.length > 0 ? text || null : text;
+  return { role: 'assistant', content, ...thoughtsOf(thinking, text), ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+/** Thinking in the field in which its server sends it, and its lists as they came. */
+function thoughtsOf(thinking: readonly ThinkingPart[], text: string): JsonObject {
+  const thought = thinking.map((part) => part.text).join('');
+  const { [FIELD]: named, ...lists } = Object.assign({}, ...thinking.map(({ proof }) => proof)) as JsonObject;
+  if (thought === '') return lists;
+  const field = typeof named === 'string' ? named : USUAL_FIELD;
+  if (field !== 'content') return { ...lists, [field]: thought };
+  const parts: JsonObject[] = [{ type: 'thinking', thinking: [{ type: 'text', text: thought }] }];
+  if (text !== '') parts.push({ type: 'text', text });
+  return { ...lists, content: parts };
+}
+
+function openReply(take: TakeEvent, meter: Meter): ReplyReader {
+  let finish: string | null = null;
+  /** The field of the thinking so far. */
+  let field: string | null = null;
+  const calls = makeCallDeltas(take);
+  const lists = makeKeptLists(KEPT_LISTS);
+
+  const think = (text: string, from: string) => {
+    if (text === '') return;
+    take({ type: 'thinking', text });
+    if (field === from) return;
+    field = from;
+    take({ type: 'proof', proof: { [FIELD]: from } });
+  };
+  const say = (text: string) => {
+    if (text !== '') take({ type: 'text', text });
+  };
+  const readDelta = (delta: JsonObject) => {
+    const from = THINKING_FIELDS.find((name) => textIn(delta[name]) !== '');
+    if (from !== undefined) think(textIn(delta[from]), from);
+    const { content, refusal, tool_calls: toolCalls, function_call: functionCall } = delta;
+    if (typeof content === 'string') say(content);
+    else if (Array.isArray(content)) readParts(content, say, think);
+    if (typeof refusal === 'string') say(refusal);
+    if (toolCalls !== undefined && toolCalls !== null) calls.take(toolCalls);
+    if (isJsonObject(functionCall)) calls.take({ index: 0, function: functionCall });
+    lists.take(delta);
+  };
+  return {
+    read: (chunk) => {
+      const { choices } = chunk;
+      const choice = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0] : undefined;
+      if (choice !== undefined) {
+        // Gateways that don't stream send one whole message.
+        const delta = choice['delta'] ?? choice['message'];
+        meter(delta);
+        if (isJsonObject(delta)) readDelta(delta);
+        finish = textIn(choice['finish_reason']) || finish;
+      }
+      const usage = chatUsage(chunk, choice);
+      if (usage !== null) take({ type: 'usage', usage });
+      return false;
+    },
+    end: () => {
+      const word = (finish ?? '').toLowerCase();
+      // Gateways omit the end mark; the reason to finish is what counts.
+      if (!Object.hasOwn(CHAT_ENDINGS, word)) throw cutReply(finish);
+      calls.end();
+      endThinking(lists, take);
+      take({ type: 'finish', ending: CHAT_ENDINGS[word]! });
+    },
+  };
+}
+
+/** Content in parts, as Mistral's models that think send it. */
+function readParts(
+  parts: readonly JsonValue[],
+  say: (text: string) => void,
+  think: (text: string, from: string) => void,
+): void {
+  for (const part of parts) {
+    if (!isJsonObject(part)) continue;
+    const { type, text, thinking } = part;
+    if (type === 'text') say(textIn(text));
+    else if (typeof thinking === 'string') think(thinking, 'content');
+    else if (Array.isArray(thinking)) {
+      for (const piece of thinking) if (isJsonObject(piece)) think(textIn(piece['text']), 'content');
+    }
+  }
+}
+
+function endThinking(lists: KeptLists, take: TakeEvent): void {
+  const kept = lists.kept();
+  if (Object.keys(kept).length > 0) take({ type: 'proof', proof: kept });
+}

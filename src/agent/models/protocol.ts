@@ -1,0 +1,69 @@
+// What a protocol is: how a prompt becomes a request, and how the events of the reply are read.
+import { type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../domain/json.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type { TakeEvent } from './event.ts';
+import type { Prompt } from './message.ts';
+import { UpstreamFault } from './upstream-fault.ts';
+
+/** A request before it has what the administrator configured for the endpoint. */
+export interface ProtocolRequest {
+  /** Follows the base address. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** Reads the data of one reply's events, in order. */
+export interface ReplyReader {
+  /** Returns true after an event that nothing relevant follows. Throws UpstreamFault. */
+  read(event: JsonObject): boolean;
+  /** Nothing follows. Throws UpstreamFault when the reply is incomplete. */
+  end(): void;
+}
+
+export interface Protocol {
+  /** `extraBody`: what will replace fields of the body. */
+  requestOf(grant: Pick<ModelGrant, 'model' | 'extras'>, prompt: Prompt): ProtocolRequest;
+  /** Headers with the key; null where the endpoint needs none. */
+  headersOf(apiKey: string | null): Record<string, string>;
+  /** Opens the reader of a reply. `meter` is called with all that a reply consists of, before it is kept. */
+  openReply(take: TakeEvent, meter: Meter): ReplyReader;
+}
+
+/** Counts a value towards the limit of a reply. Throws UpstreamFault beyond it. */
+export type Meter = (value: JsonValue | undefined) => void;
+
+/** Makes the meter of a reply: text, thinking and tool calls together. */
+export function makeMeter(maxBytes: number): Meter {
+  let bytes = 0;
+  return (value) => {
+    bytes += weigh(value, 0);
+    if (bytes > maxBytes) throw new UpstreamFault('reply_too_large', `More than ${maxBytes} bytes.`);
+  };
+}
+
+/** Bytes to store a value: its texts, and a little for each container. */
+function weigh(value: JsonValue | undefined, depth: number): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth > MAX_JSON_DEPTH)
+    throw new UpstreamFault('protocol', `An event nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  let sum = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) sum += 1 + weigh(item, depth + 1);
+    return sum;
+  }
+  for (const name in value) sum += 1 + (name === 'type' || name === 'role' ? 0 : weigh(value[name], depth + 1));
+  return sum;
+}
+
+/** The fault of a reply that ended before it was complete. `finish`: the server's word for its end, if it sent any. */
+export function cutReply(finish: string | null): UpstreamFault {
+  const said =
+    finish === null ? 'The stream ended without an end.' : `The reason to finish was ${JSON.stringify(finish)}.`;
+  return new UpstreamFault('cut', said);
+}
+
+/** A value if it is a text, else an empty one. */
+export const textIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
