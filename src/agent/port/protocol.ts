@@ -37,7 +37,7 @@ export interface ToolResult {
   readonly output: string;
 }
 
-/** One model reply. `message` is the AI SDK's assistant message as JSON, opaque outside of `agent/`. */
+/** One model reply. `message` has what the other fields don't say of it, as JSON, opaque outside of `agent/`. */
 export interface StepReply extends CallUsage {
   /** Counted from 1 within the run. */
   readonly step: number;
