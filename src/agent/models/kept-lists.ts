@@ -36,8 +36,8 @@ function joined(list: JsonValue[], items: readonly JsonValue[], pieces: readonly
 }
 
 function continues(last: JsonObject, item: JsonObject): boolean {
-  // A signature is the end of what it signs.
-  const isSealed = typeof last['signature'] === 'string' && last['signature'] !== '';
+  // A signature is the end of what it signs, and what is encrypted arrives whole.
+  const isSealed = (typeof last['signature'] === 'string' && last['signature'] !== '') || 'data' in item;
   return !isSealed && last['type'] === item['type'] && last['index'] === item['index'];
 }
 

@@ -1,7 +1,7 @@
 // The chat completions protocol of OpenAI, as it and many other servers speak it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { TakeEvent } from './event.ts';
-import { type KeptLists, makeKeptLists } from './kept-lists.ts';
+import { makeKeptLists } from './kept-lists.ts';
 import type { AssistantMessage, FilePart, ModelMessage, Prompt, ThinkingPart, UserMessage } from './message.ts';
 import { cutReply, type Meter, type Protocol, type ProtocolRequest, type ReplyReader, textIn } from './protocol.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
@@ -11,6 +11,8 @@ import { makeCallDeltas } from './call-deltas.ts';
 const [USUAL_FIELD] = THINKING_FIELDS;
 /** The proof's own name of that field. Mistral's is `content`, whose parts have both texts. */
 const FIELD = 'field';
+/** Google's, of messages and calls: it has the proofs of thinking, and wants them back where they were. */
+const EXTRA = 'extra_content';
 
 export const OPENAI_CHAT: Protocol = {
   requestOf: ({ model }, prompt) => ({ path: '/chat/completions', headers: {}, body: bodyOf(model, prompt) }),
@@ -82,6 +84,7 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
   let finish: string | null = null;
   /** The field of the thinking so far. */
   let field: string | null = null;
+  let extra: JsonObject = {};
   const calls = makeCallDeltas(take);
   const lists = makeKeptLists(KEPT_LISTS);
 
@@ -105,6 +108,7 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
     if (toolCalls !== undefined && toolCalls !== null) calls.take(toolCalls);
     if (isJsonObject(functionCall)) calls.take({ index: 0, function: functionCall });
     lists.take(delta);
+    if (isJsonObject(delta[EXTRA])) extra = { [EXTRA]: delta[EXTRA] };
   };
   return {
     read: (chunk) => {
@@ -126,7 +130,8 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
       // Gateways omit the end mark; the reason to finish is what counts.
       if (!Object.hasOwn(CHAT_ENDINGS, word)) throw cutReply(finish);
       calls.end();
-      endThinking(lists, take);
+      const proof = { ...lists.kept(), ...extra };
+      if (Object.keys(proof).length > 0) take({ type: 'proof', proof });
       take({ type: 'finish', ending: CHAT_ENDINGS[word]! });
     },
   };
@@ -147,9 +152,4 @@ function readParts(
       for (const piece of thinking) if (isJsonObject(piece)) think(textIn(piece['text']), 'content');
     }
   }
-}
-
-function endThinking(lists: KeptLists, take: TakeEvent): void {
-  const kept = lists.kept();
-  if (Object.keys(kept).length > 0) take({ type: 'proof', proof: kept });
 }

@@ -36,12 +36,12 @@ export const CHAT_ENDINGS: Readonly<Record<string, Ending>> = {
 export const THINKING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 /**
- * Lists that a server wants back with the next call as it sent them: OpenRouter's, LiteLLM's. The fields arrive in pieces and
- * are put together.
+ * Lists that a server wants back with the next call as it sent them: OpenRouter's, LiteLLM's. With the fields of their items
+ * that arrive in pieces and are put together.
  */
 export const KEPT_LISTS: Readonly<Record<string, readonly string[]>> = {
-  reasoning_details: ['text', 'summary', 'data'],
-  thinking_blocks: ['thinking', 'data'],
+  reasoning_details: ['text', 'summary'],
+  thinking_blocks: ['thinking'],
 };
 
 type Count = number | undefined;
