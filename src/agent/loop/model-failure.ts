@@ -18,6 +18,8 @@ export interface ModelFailure {
   readonly said: string | null;
 }
 
+/** The name of the error for bytes that are no response. */
+const NOT_HTTP = 'HTTPParserError';
 /** What the client refuses to send, such as a header with a line break. */
 const OWN_FAULT = 'UND_ERR_INVALID_ARG';
 const MAX_SAID_CHARACTERS = 4_000;
@@ -58,7 +60,7 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
   }
   const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
   if (network !== undefined) return passing('unreachable', `${model} could not be read: ${network}.`);
-  if (codes.some((code) => code.startsWith('HPE_'))) {
+  if ([...causesOf(error)].some(({ name }) => name === NOT_HTTP)) {
     return upstreamFailure(new UpstreamFault('protocol', 'It does not speak HTTP.'), { model: grant, limits }, now);
   }
   const [code] = codes;

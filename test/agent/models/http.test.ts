@@ -1,0 +1,74 @@
+// Connections to model servers: what is reused, what is closed, and what is reported of those that fail.
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { afterEach, expect, test } from 'vitest';
+import { GRANT, makeBrief, startRun } from '../play-main.ts';
+import { makeCertificate, pemOf } from '../../support/http/certificates.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function run(baseUrl: string, changes: Partial<typeof GRANT> = {}) {
+  const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl, ...changes } }), []);
+  const outcome = await main.done;
+  const message = outcome.status === 'failed' ? outcome.error.message : '';
+  return { outcome, message, logs: main.of('log').map(({ facts }) => facts) };
+}
+
+const REPLY = `data: ${JSON.stringify({ choices: [{ delta: { content: 'Fine.' }, finish_reason: 'stop' }] })}\n\n`;
+const streams =
+  (wire: string): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(wire);
+
+test('a connection is used again after a complete reply', async () => {
+  const server = createHttpServer(streams(`${REPLY}data: [DONE]\n\n`));
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  for (let call = 0; call < 3; call += 1) expect((await run(url)).outcome.status).toBe('completed');
+  expect(connections).toBe(1);
+});
+
+test('a reply without an end mark is complete with its connection', async () => {
+  const url = `http://127.0.0.1:${await listen(createHttpServer(streams(REPLY)))}`;
+  expect((await run(url)).outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
+});
+
+test('a server that does not speak HTTP is reported as such', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));
+  const { message, logs } = await run(`http://127.0.0.1:${await listen(server)}`);
+  expect(message).toContain('sent something that violates its protocol');
+  expect(logs).toHaveLength(5);
+});
+
+test('a certificate that is not trusted is named to operators', async () => {
+  const { cert, key } = makeCertificate('localhost');
+  const server = createTlsServer({ cert, key: pemOf(key) }, streams(REPLY));
+  const { message, logs } = await run(`https://127.0.0.1:${await listen(server)}`);
+  expect(message).toContain('could not be reached');
+  expect(logs[0]?.['server_said']).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+});
+
+test('a call that can not be sent is not repeated, and its headers are not reported', async () => {
+  const url = `http://127.0.0.1:${await listen(createHttpServer(streams(REPLY)))}`;
+  const { message, logs } = await run(url, { apiKey: 'sk-with\nbreak' });
+  expect(message).toContain('InvalidArgumentError');
+  expect(JSON.stringify(logs)).not.toContain('break');
+  expect(logs).toHaveLength(1);
+});
