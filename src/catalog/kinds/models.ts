@@ -223,13 +223,16 @@ function readCredentials(
   return { credentials, problems };
 }
 
+/** Cached input without a price of its own costs what other input does: it is never free by oversight. */
 function priceOf(price: JsonObject): Price {
-  const perMillion = (key: string) => (price[`${key}_per_million_usd`] as number | undefined) ?? 0;
+  const perMillion = (key: string, otherwise = 0) =>
+    (price[`${key}_per_million_usd`] as number | undefined) ?? otherwise;
+  const input = perMillion('input');
   return {
-    inputPerMillionUsd: perMillion('input'),
+    inputPerMillionUsd: input,
     outputPerMillionUsd: perMillion('output'),
-    cacheReadPerMillionUsd: perMillion('cache_read'),
-    cacheWritePerMillionUsd: perMillion('cache_write'),
+    cacheReadPerMillionUsd: perMillion('cache_read', input),
+    cacheWritePerMillionUsd: perMillion('cache_write', input),
   };
 }
 

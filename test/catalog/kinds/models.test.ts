@@ -131,7 +131,8 @@ default_scenario: practice
       inputPerMillionUsd: 3,
       outputPerMillionUsd: 15,
       cacheReadPerMillionUsd: 0.3,
-      cacheWritePerMillionUsd: 0,
+      // Cached input without a price of its own is not free.
+      cacheWritePerMillionUsd: 3,
     },
   });
   // The usual limit would be more than the model can hold.
