@@ -54,34 +54,42 @@ async function send({ address, headers, body, connectTimeoutMs, signal }: Posted
 function readBody(body: Readable, reader: ByteReader, waits: (isWaiting: boolean) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let isOver = false;
+    const finish = () => {
+      isOver = true;
+      resolve();
+    };
     const fail = (error: unknown) => {
+      if (isOver) return;
       isOver = true;
       reject(error);
       body.destroy();
     };
-    body.on('data', (chunk: Buffer) => {
-      if (isOver) return;
-      waits(false);
-      try {
-        isOver = reader.take(chunk);
-      } catch (error) {
-        return fail(error);
-      }
-      if (!isOver) return;
-      leaveSoon(body);
-      resolve();
-    });
-    body.once('end', () => {
+    const attempt = (read: () => void) => {
       if (isOver) return;
       try {
-        reader.end();
-        resolve();
+        read();
       } catch (error) {
         fail(error);
       }
+    };
+    body.on('data', (chunk: Buffer) => {
+      attempt(() => {
+        waits(false);
+        if (!reader.take(chunk)) return;
+        leaveSoon(body);
+        finish();
+      });
+    });
+    body.once('end', () => {
+      attempt(() => {
+        reader.end();
+        finish();
+      });
     });
     body.on('error', fail);
-    body.once('close', () => fail(new UpstreamFault('cut', 'The connection was closed.')));
+    body.once('close', () => {
+      if (!isOver) fail(new UpstreamFault('cut', 'The connection was closed.'));
+    });
   });
 }
 
