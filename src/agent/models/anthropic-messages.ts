@@ -127,8 +127,9 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
   const calls: OpenCalls = { count: 0, byIndex: new Map() };
 
   const readers: Readonly<Record<string, (event: JsonObject) => void>> = {
-    message_start: ({ message }) => {
-      if (isJsonObject(message)) readUsage(message['usage'], counts, take);
+    message_start: ({ message, usage }) => {
+      // vLLM has its counts beside the message.
+      readUsage(isJsonObject(message) ? (message['usage'] ?? usage) : usage, counts, take);
     },
     content_block_start: ({ index, content_block: block }) => {
       meter(block);

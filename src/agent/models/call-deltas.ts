@@ -83,12 +83,12 @@ function findCall(calls: readonly OpenCall[], { index, id, name }: Delta): OpenC
 }
 
 /**
- * Whether a delta starts another call than the one of its index: Ollama and Google have given all calls the index 0. Only one
- * with a name does: vLLM has given each delta an id of its own.
+ * Whether a delta starts another call than the one of its index: Ollama and Google have given all calls the index 0, Text
+ * Generation Inference gives them one id too. Only one with a name does: vLLM has given each delta an id of its own.
  */
 function isAnother(open: OpenCall, { id, name, json }: Delta): boolean {
   if (name === '' || open.name === '') return false;
-  if (id !== '' && open.id !== '') return id !== open.id;
+  if (id !== '' && open.id !== '' && id !== open.id) return true;
   return name !== open.name || (json.trimStart().startsWith('{') && isWhole(open.json));
 }
 

@@ -108,7 +108,7 @@ const BY_WORD: Readonly<Record<string, FaultKind>> = {
 const PRECISE: ReadonlySet<FaultKind> = new Set(['quota', 'unknown_model', 'context_too_long', 'filtered']);
 /** Kinds that servers without a specific code use for a prompt that is too long. */
 const VAGUE: ReadonlySet<FaultKind> = new Set(['bad_request', 'request_too_large', 'failing']);
-const TOO_LONG = /context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens/i;
+const TOO_LONG = /context (?:length|window|size|shift)|maximum context|prompt is too long|too many (?:input )?tokens/i;
 
 /** The fault behind a response with an error status. `body` is its beginning. */
 export function faultOfStatus(status: number, body: string, retryAfter: string | undefined): UpstreamFault {

@@ -81,7 +81,12 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     usage: usage(240, 35, 236),
   },
   'lm-studio-tools': { parts: [text('Looking.'), tides('814890118', 'Brest')], ending: 'tool-calls', usage: NONE },
-  'tgi-tools': { parts: [call('', 'get_tides', '{"port": {}}')], ending: 'stop', usage: NONE },
+  'tgi-tools': {
+    parts: [call('0', 'get_tides', '{ "port": "Brest"}'), call('0', 'get_tides', '{}')],
+    ending: 'stop',
+    usage: usage(120, 22),
+  },
+  'tgi-earlier-tools': { parts: [call('', 'get_tides', '{"port": {}}')], ending: 'stop', usage: NONE },
   'openrouter-thinking': {
     parts: [
       thinking('Neaps then.', { field: 'reasoning' }),
@@ -154,7 +159,7 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
 
 const FAULTS: Readonly<Record<string, { kind: string; words: string; text: string }>> = {
   'vllm-error': { kind: 'failing', words: 'EngineCore encountered an issue.', text: 'High' },
-  'llama-cpp-error': { kind: 'failing', words: 'context shift is disabled', text: 'High' },
+  'llama-cpp-error': { kind: 'context_too_long', words: 'context shift is disabled', text: 'High' },
   'lm-studio-error': { kind: 'failing', words: 'Exit code: 6', text: '' },
   'tgi-error': { kind: 'failing', words: 'CUDA out of memory', text: 'High' },
   'openrouter-error': { kind: 'rate_limited', words: 'Rate limit exceeded', text: 'High' },
@@ -224,6 +229,12 @@ test.each([
   expect(reply).toEqual({ parts: [text('ab')], ending: 'stop', usage: NONE });
 });
 
+test('what is encrypted arrives whole: two of a kind are two', () => {
+  const item = { type: 'reasoning.encrypted', data: 'gAAA' };
+  const wire = delta({ reasoning_details: [item] }) + delta({ reasoning_details: [item] });
+  expect(readChat(wire + END).reply.parts).toEqual([thinking('', { reasoning_details: [item, item] })]);
+});
+
 test('what follows the end of a reply is not read', () => {
   const { reply } = readChat(`${delta({ content: 'a' })}${END}${delta({ content: 'b' })}data: ???\n\n`);
   expect(reply.parts).toEqual([text('a')]);
@@ -243,6 +254,12 @@ test('a call whose name comes late has all of its arguments', () => {
   ];
   const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
   expect(readChat(wire + END).reply.parts).toEqual([tides('c', 'Brest')]);
+});
+
+test('two calls at one index with ids of their own are two, also without arguments', () => {
+  const pieces = ['a', 'b'].map((id) => ({ index: 0, id, function: { name: 'get_moon', arguments: '' } }));
+  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
+  expect(readChat(wire + END).reply.parts).toEqual([call('a', 'get_moon', ''), call('b', 'get_moon', '')]);
 });
 
 test('two calls of one tool without ids, at one index, are two', () => {
