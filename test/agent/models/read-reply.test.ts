@@ -256,6 +256,22 @@ test('a call whose name comes late has all of its arguments', () => {
   expect(readChat(wire + END).reply.parts).toEqual([tides('c', 'Brest')]);
 });
 
+test('calls without index are continued by what has no name, or by their id', () => {
+  const pieces = [
+    { id: 'a', function: { name: 'get_tides', arguments: '{"port":' } },
+    { id: 'b', function: { name: 'get_moon', arguments: '{' } },
+    { function: { arguments: '}' } },
+    { id: 'a', function: { arguments: '"Brest"}' } },
+  ];
+  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
+  expect(readChat(wire + END).reply.parts).toEqual([tides('a', 'Brest'), call('b', 'get_moon', '{}')]);
+});
+
+test('a call that never gets a name is one, so that the model is told', () => {
+  const wire = delta({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
+  expect(readChat(wire + END).reply.parts).toEqual([call('a', '', '{}')]);
+});
+
 test('two calls at one index with ids of their own are two, also without arguments', () => {
   const pieces = ['a', 'b'].map((id) => ({ index: 0, id, function: { name: 'get_moon', arguments: '' } }));
   const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
