@@ -32,6 +32,7 @@ test.each([
   ['a line', ['data: ', 'x'.repeat(60), 'x'.repeat(60)]],
   ['an event of many lines', Array.from({ length: 20 }, () => 'data: xxxx\n')],
   ['a comment', [`: ${'x'.repeat(200)}`]],
+  ['an event in one piece', [`data: ${'x'.repeat(200)}\n\n`]],
 ])('%s beyond the limit is not held', (_name, pieces) => {
   expect(read(pieces, 100)).toEqual({ fits: false, events: [] });
 });
