@@ -265,6 +265,16 @@ test('a server that holds its connection open after the end of its reply is not 
   await expect.poll(() => server.requests[before]?.closedBy, { timeout: 5_000 }).toBe('client');
 });
 
+test('a reply without an end mark is complete, though its server holds the connection open', async () => {
+  server.script({
+    wire: `${CHUNK({ content: 'Done.' })}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n`,
+    linger: true,
+  });
+  const before = server.requests.length;
+  expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'Done.' });
+  await expect.poll(() => server.requests[before]?.closedBy, { timeout: 5_000 }).toBe('client');
+});
+
 const REFUSALS: readonly [number, string, string][] = [
   [401, '{"error":{"message":"Incorrect API key provided"}}', 'did not accept the credential'],
   [403, 'Forbidden for project X', 'may not be called with its credential'],

@@ -154,6 +154,7 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
       if (Object.hasOwn(readers, type)) readers[type]!(event);
       return isOver;
     },
+    isWhole: () => false,
     end: () => {
       const word = (finish ?? '').toLowerCase();
       if (!isOver || !Object.hasOwn(ENDINGS, word)) throw cutReply(finish);

@@ -9,6 +9,8 @@ import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './up
 const MAX_FAULT_BYTES = 4096;
 /** How long a server may keep its connection open after the end of its reply. */
 const LINGER_MS = 1_000;
+/** How long a reply that may be complete is waited for, if its server sends no end and keeps the connection open. */
+const SETTLE_MS = 2_000;
 
 const agents = new Map<number, Agent>();
 
@@ -54,13 +56,16 @@ async function send({ address, headers, body, connectTimeoutMs, signal }: Posted
 function readBody(body: Readable, reader: ByteReader, waits: (isWaiting: boolean) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let isOver = false;
+    let settling: NodeJS.Timeout | undefined;
     const finish = () => {
       isOver = true;
+      clearTimeout(settling);
       resolve();
     };
     const fail = (error: unknown) => {
       if (isOver) return;
       isOver = true;
+      clearTimeout(settling);
       reject(error);
       body.destroy();
     };
@@ -72,20 +77,26 @@ function readBody(body: Readable, reader: ByteReader, waits: (isWaiting: boolean
         fail(error);
       }
     };
-    body.on('data', (chunk: Buffer) => {
-      attempt(() => {
-        waits(false);
-        if (!reader.take(chunk)) return;
-        leaveSoon(body);
-        finish();
-      });
-    });
-    body.once('end', () => {
+    const end = () => {
       attempt(() => {
         reader.end();
         finish();
       });
+      body.destroy();
+    };
+    body.on('data', (chunk: Buffer) => {
+      attempt(() => {
+        waits(false);
+        clearTimeout(settling);
+        if (reader.take(chunk)) {
+          leaveSoon(body);
+          finish();
+        } else if (reader.isWhole()) {
+          settling = setTimeout(end, SETTLE_MS);
+        }
+      });
     });
+    body.once('end', end);
     body.on('error', fail);
     body.once('close', () => {
       if (!isOver) fail(new UpstreamFault('cut', 'The connection was closed.'));

@@ -1,6 +1,6 @@
 // The chat completions protocol of OpenAI, as it and many other servers speak it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { TakeEvent } from './event.ts';
+import type { Ending, TakeEvent } from './event.ts';
 import { makeKeptLists } from './kept-lists.ts';
 import type { AssistantMessage, FilePart, ModelMessage, Prompt, ThinkingPart, UserMessage } from './message.ts';
 import { cutReply, type Meter, type Protocol, type ProtocolRequest, type ReplyReader, textIn } from './protocol.ts';
@@ -125,16 +125,22 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
       if (usage !== null) take({ type: 'usage', usage });
       return false;
     },
+    // Gateways omit the end mark; the reason to finish is what counts.
+    isWhole: () => endingOf(finish) !== null,
     end: () => {
-      const word = (finish ?? '').toLowerCase();
-      // Gateways omit the end mark; the reason to finish is what counts.
-      if (!Object.hasOwn(CHAT_ENDINGS, word)) throw cutReply(finish);
+      const ending = endingOf(finish);
+      if (ending === null) throw cutReply(finish);
       calls.end();
       const proof = { ...lists.kept(), ...extra };
       if (Object.keys(proof).length > 0) take({ type: 'proof', proof });
-      take({ type: 'finish', ending: CHAT_ENDINGS[word]! });
+      take({ type: 'finish', ending });
     },
   };
+}
+
+function endingOf(finish: string | null): Ending | null {
+  const word = (finish ?? '').toLowerCase();
+  return Object.hasOwn(CHAT_ENDINGS, word) ? CHAT_ENDINGS[word]! : null;
 }
 
 /** Content in parts, as Mistral's models that think send it. */

@@ -18,6 +18,8 @@ export interface ProtocolRequest {
 export interface ReplyReader {
   /** Returns true after an event that nothing relevant follows. Throws UpstreamFault. */
   read(event: JsonObject): boolean;
+  /** Whether the reply is complete if nothing follows: only counts may. */
+  isWhole(): boolean;
   /** Nothing follows. Throws UpstreamFault when the reply is incomplete. */
   end(): void;
 }

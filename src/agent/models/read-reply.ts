@@ -9,6 +9,8 @@ import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
 export interface ByteReader {
   /** Returns true once the reply is complete: ignore what follows. */
   take(chunk: Buffer): boolean;
+  /** Whether the reply is complete if no bytes follow. */
+  isWhole(): boolean;
   /** No bytes follow. A reply that is incomplete by now was cut off. */
   end(): void;
 }
@@ -39,6 +41,7 @@ export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeE
       if (isOver) reader.end();
       return isOver;
     },
+    isWhole: () => reader.isWhole(),
     end: () => {
       // Some servers omit the empty line after the last event.
       lines.end();
