@@ -1,7 +1,7 @@
 // Which tool call a delta belongs to, for servers that omit the index, the id or both, or repeat what was said.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { TakeEvent } from './event.ts';
-import { textIn } from './protocol.ts';
+import { checkParts, textIn } from './protocol.ts';
 
 export interface CallDeltas {
   /** Takes `tool_calls` of a delta: a list; one object, of Text Generation Inference. */
@@ -12,11 +12,15 @@ export interface CallDeltas {
 
 interface OpenCall {
   readonly call: number;
-  readonly index: number | null;
   id: string;
   name: string;
   json: string;
   isStarted: boolean;
+}
+
+interface KnownCalls {
+  readonly byIndex: Map<number, OpenCall>;
+  readonly byId: Map<string, OpenCall>;
 }
 
 /** What a delta says of its call; empty where it says nothing. */
@@ -31,6 +35,8 @@ interface Delta {
 /** Reports the calls of one reply. A call starts when its name is known. */
 export function makeCallDeltas(take: TakeEvent): CallDeltas {
   const calls: OpenCall[] = [];
+  /** The newest call of each index and id. */
+  const known: KnownCalls = { byIndex: new Map(), byId: new Map() };
 
   const start = (open: OpenCall) => {
     open.isStarted = true;
@@ -38,14 +44,17 @@ export function makeCallDeltas(take: TakeEvent): CallDeltas {
     if (open.json !== '') take({ type: 'call-delta', call: open.call, json: open.json });
   };
   const begin = ({ index, id, name }: Delta): OpenCall => {
-    const open = { call: calls.length, index, id, name, json: '', isStarted: false };
+    const open = { call: calls.length, id, name, json: '', isStarted: false };
     calls.push(open);
+    checkParts(calls.length);
+    if (index !== null) known.byIndex.set(index, open);
     return open;
   };
   const takeOne = (delta: Delta) => {
-    const found = findCall(calls, delta);
+    const found = findCall(known, calls.at(-1), delta);
     const open = found === undefined || isAnother(found, delta) ? begin(delta) : found;
     open.id ||= delta.id;
+    if (open.id !== '') known.byId.set(open.id, open);
     open.name ||= delta.name;
     open.json += delta.json;
     if (open.isStarted && delta.json !== '') take({ type: 'call-delta', call: open.call, json: delta.json });
@@ -76,10 +85,13 @@ function read({ index, id, function: called, extra_content: more }: JsonObject):
 }
 
 /** By its index; without one by its id, or the last call if it brings no name. */
-function findCall(calls: readonly OpenCall[], { index, id, name }: Delta): OpenCall | undefined {
-  if (index !== null) return calls.findLast((open) => open.index === index);
-  const byId = id === '' ? undefined : calls.findLast((open) => open.id === id);
-  return byId ?? (name === '' ? calls.at(-1) : undefined);
+function findCall(
+  { byIndex, byId }: KnownCalls,
+  last: OpenCall | undefined,
+  { index, id, name }: Delta,
+): OpenCall | undefined {
+  if (index !== null) return byIndex.get(index);
+  return byId.get(id) ?? (name === '' ? last : undefined);
 }
 
 /**

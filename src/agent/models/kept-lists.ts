@@ -1,5 +1,6 @@
 // Puts together the lists that a server streams in pieces and wants back as a whole.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { checkParts } from './protocol.ts';
 
 export interface KeptLists {
   /** Takes what a delta has of the lists. */
@@ -32,6 +33,7 @@ function joined(list: JsonValue[], items: readonly JsonValue[], pieces: readonly
       list[list.length - 1] = merged(last, item, pieces);
     else list.push(item);
   }
+  checkParts(list.length);
   return list;
 }
 

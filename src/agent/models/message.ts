@@ -15,7 +15,7 @@ export interface FilePart {
   readonly name?: string;
 }
 
-/** What a model thought before it went on. `proof`: what its server wants back with it, in the server's own form. */
+/** What a model thought. `proof`: what its server wants back with it, in the server's own form. */
 export interface ThinkingPart {
   readonly type: 'thinking';
   readonly text: string;

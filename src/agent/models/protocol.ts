@@ -45,6 +45,14 @@ export function makeMeter(maxBytes: number): Meter {
   };
 }
 
+/** Parts of a reply, its calls, and items of a list that is kept: many more than models send, each of them tiny. */
+const MAX_PARTS = 10_000;
+
+/** Throws UpstreamFault when a reply has more parts than are kept, whatever their size. */
+export function checkParts(count: number): void {
+  if (count > MAX_PARTS) throw new UpstreamFault('protocol', `The reply has more than ${MAX_PARTS} parts.`);
+}
+
 /** Bytes to store a value: its texts, and a little for each container. */
 function weigh(value: JsonValue | undefined, depth: number): number {
   if (typeof value === 'string') return Buffer.byteLength(value);

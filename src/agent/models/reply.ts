@@ -3,6 +3,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { NO_USAGE, type Usage } from '../../domain/sessions/usage.ts';
 import type { Ending, ModelEvent, TakeEvent } from './event.ts';
 import type { TextPart, ThinkingPart } from './message.ts';
+import { checkParts } from './protocol.ts';
 
 /** A tool call whose arguments are not read yet. */
 export interface RawCall {
@@ -33,7 +34,7 @@ type Growing =
 
 type Takers = { readonly [T in ModelEvent['type']]: (event: Extract<ModelEvent, { type: T }>) => void };
 
-/** Collects one reply, in the order in which its parts begin. */
+/** Collects one reply, in the order in which its parts begin. Throws UpstreamFault when there are too many. */
 export function makeReplyCollector(): ReplyCollector {
   const parts: Growing[] = [];
   const calls = new Map<number, Extract<Growing, { type: 'call' }>>();
@@ -42,10 +43,14 @@ export function makeReplyCollector(): ReplyCollector {
   /** Whether the last part may grow. */
   let isOpen = false;
 
+  const add = (part: Growing) => {
+    parts.push(part);
+    checkParts(parts.length);
+  };
   const grow = (type: 'text' | 'thinking', text: string) => {
     const last = isOpen ? parts.at(-1) : undefined;
     if (last?.type === type) last.text += text;
-    else parts.push({ type, text });
+    else add({ type, text });
     isOpen = true;
   };
   const addProof = (part: { proof?: JsonObject }, proof: JsonObject) => {
@@ -65,7 +70,7 @@ export function makeReplyCollector(): ReplyCollector {
     'call-start': ({ call, id, name }) => {
       const started = { type: 'call', id, name, json: '' } as const;
       calls.set(call, started);
-      parts.push(started);
+      add(started);
       isOpen = false;
     },
     'call-delta': ({ call, json }) => {

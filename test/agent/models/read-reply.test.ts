@@ -287,6 +287,25 @@ test('two calls of one tool without ids, at one index, are two', () => {
   expect(readChat(wire + END).reply.parts).toEqual([tides('', 'Brest'), tides('', 'Dover')]);
 });
 
+/** Parts that weigh next to nothing: the limit of a reply's size alone would let millions of them in. */
+const SWARMS: readonly [string, keyof typeof PROTOCOLS, (at: number) => string][] = [
+  ['calls', 'openai', (index) => delta({ tool_calls: [{ index, function: { name: 'x' } }] })],
+  ['calls without a name', 'openai', (index) => delta({ tool_calls: [{ index }] })],
+  ['items of a list', 'openai', () => delta({ reasoning_details: [0] })],
+  ['texts', 'openai', (at) => delta(at % 2 === 0 ? { content: 'x' } : { reasoning: 'x' })],
+  [
+    'blocks',
+    'anthropic',
+    (index) => event({ type: 'content_block_start', index, content_block: { type: 'tool_use' } }),
+  ],
+];
+test.each(SWARMS)('%s without end violate the protocol', (_name, kind, part) => {
+  const wire = Array.from({ length: 10_001 }, (_, at) => part(at)).join('');
+  expect(read(Buffer.from(wire), kind, 65_536, 4_194_304).fault).toMatchObject({ kind: 'protocol' });
+  const fewer = Array.from({ length: 9_999 }, (_, at) => part(at)).join('');
+  expect(read(Buffer.from(fewer), kind, 65_536, 4_194_304).fault).toMatchObject({ kind: 'cut' });
+});
+
 test('a reply of exactly the limit is read, one byte more is too large', () => {
   const wire = `${delta({ content: 'é'.repeat(500) })}${delta({ content: 'x' })}${END}`;
   // A container counts for each of its fields.

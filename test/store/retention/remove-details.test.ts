@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { stepMessages } from '../../../src/agent/conversation/history.ts';
 import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
 import { GRANT } from '../../agent/play-main.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
@@ -10,8 +11,31 @@ const ALL = { characters: 10_000, bytes: 100_000, documentBytes: 0 };
 
 const aCall = (step: number) => ({ id: `call_${step}`, name: 'shell', input: { command: 'true' } });
 
+/** What a step records of its reply: in the present form, and in that of earlier releases. */
+const FORMS: readonly [string, (ids: readonly string[]) => JsonObject][] = [
+  [
+    'now',
+    (ids) => ({
+      version: 2,
+      model: GRANT.model,
+      ending: 'tool-calls',
+      parts: ids.map((id) => ({ type: 'call', id })),
+      faults: {},
+    }),
+  ],
+  [
+    'by earlier releases',
+    (ids) => ({
+      assistant: {
+        role: 'assistant',
+        content: ids.map((id) => ({ type: 'tool-call', toolCallId: id, toolName: 'shell' })),
+      },
+    }),
+  ],
+];
+
 /** A run that called a tool in each of its steps but the last, and its successor in the session. */
-async function twoTurns() {
+async function twoTurns(messageOf: (ids: readonly string[]) => JsonObject) {
   const house = await storeHouse();
   const { runs } = house.store;
   const old = await house.accept();
@@ -20,8 +44,7 @@ async function twoTurns() {
   for (let step = 1; step <= STEPS; step += 1) {
     const { id, name } = aCall(step);
     const calls = step === STEPS ? [] : [aCall(step)];
-    const content = calls.map(() => ({ type: 'tool-call', toolCallId: id, toolName: name }));
-    const message = { assistant: { role: 'assistant', content } };
+    const message = messageOf(calls.map((call) => call.id));
     await runs.recordStep(fence, aStep({ step, text: '', message, calls }), FREE);
     const result = { step, toolUseId: id, name, ok: true, output: 'done', durationMs: 1 };
     if (step < STEPS) await runs.recordToolResult(fence, result);
@@ -37,24 +60,23 @@ const aCommit = (statements: number) => {
   return { room: () => (left-- > 0 ? 1 : 0) };
 };
 
-test('whatever commits have removed so far, a model is shown no call without its result', async () => {
-  const { house, old, next } = await twoTurns();
-  const shown = new Set<string>();
-  for (let more = true; more; ) {
-    ({ more } = await house.store.retention.detailsOfRuns(house.clock.now() + 1, aCommit(1)));
-    const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
-    const messages = turns.flatMap(({ steps }) =>
-      (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT } as Brief)),
-    );
-    const idsOf = (role: string, type: string) =>
-      messages.flatMap(({ role: its, content }) =>
-        its !== role || typeof content === 'string'
-          ? []
-          : content.flatMap((part) => (part.type === type ? [(part as { toolCallId: string }).toolCallId] : [])),
+test.each(FORMS)(
+  'of what was recorded %s, a model is shown no call without its result while it is removed',
+  async (_name, form) => {
+    const { house, old, next } = await twoTurns(form);
+    const shown = new Set<string>();
+    for (let more = true; more; ) {
+      ({ more } = await house.store.retention.detailsOfRuns(house.clock.now() + 1, aCommit(1)));
+      const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
+      const messages = turns.flatMap(({ steps }) =>
+        (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT } as Brief)),
       );
-    expect(idsOf('assistant', 'tool-call')).toEqual(idsOf('tool', 'tool-result'));
-    shown.add(String(idsOf('tool', 'tool-result').length));
-  }
-  // Each state in between was seen.
-  expect([...shown]).toEqual(['2', '1', '0']);
-});
+      const idsOf = (type: 'call' | 'result') =>
+        messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === type ? [part.id] : [])));
+      expect(idsOf('call')).toEqual(idsOf('result'));
+      shown.add(String(idsOf('result').length));
+    }
+    // Each state in between was seen.
+    expect([...shown]).toEqual(['2', '1', '0']);
+  },
+);
