@@ -32,10 +32,11 @@ export interface StoredReply {
 export function recordReply({ parts, ending }: Reply, model: string, usedIds: Set<string>): StoredReply {
   const calls: ToolCall[] = [];
   const faults: Record<string, string> = {};
+  const idOf = makeUnusedIds(usedIds);
   const recorded = parts.map((part): RecordedPart => {
     if (part.type === 'text') return { type: 'text', characters: part.text.length };
     if (part.type === 'thinking') return { ...part, text: part.text.toWellFormed() };
-    const id = unusedId(part.id.toWellFormed(), usedIds);
+    const id = idOf(part.id.toWellFormed());
     const read = readArguments(part);
     if ('fault' in read) faults[id] = read.fault;
     calls.push({ id, name: part.name.toWellFormed(), input: 'fault' in read ? {} : read.input });
@@ -58,7 +59,8 @@ function readArguments({ json }: RawCall): { readonly input: JsonObject } | { re
   if (json.trim() === '') return { input: {} };
   if (nestsDeeperThan(json, MAX_JSON_DEPTH)) return { fault: TOO_DEEP };
   try {
-    const input = JSON.parse(json) as JsonValue;
+    // Models write null for no arguments.
+    const input = (JSON.parse(json) ?? {}) as JsonValue;
     return isJsonObject(input) ? { input } : { fault: NOT_AN_OBJECT };
   } catch {
     return { fault: NOT_JSON };
@@ -116,10 +118,16 @@ function withoutThinking(part: Part): Part[] {
 }
 
 /** Some servers number their calls from the start in each reply; within a run, an id identifies one call. */
-function unusedId(id: string, usedIds: Set<string>): string {
-  const wanted = id === '' ? 'call' : id;
-  let free = wanted;
-  for (let n = 2; usedIds.has(free); n += 1) free = `${wanted}-${n}`;
-  usedIds.add(free);
-  return free;
+function makeUnusedIds(usedIds: Set<string>): (id: string) => string {
+  /** The last number that each id got, so that thousands of one id aren't searched again for each. */
+  const numbers = new Map<string, number>();
+  return (id) => {
+    const wanted = id === '' ? 'call' : id;
+    let number = numbers.get(wanted) ?? 1;
+    let free = number === 1 ? wanted : `${wanted}-${number}`;
+    for (; usedIds.has(free); free = `${wanted}-${number}`) number += 1;
+    numbers.set(wanted, number);
+    usedIds.add(free);
+    return free;
+  };
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Ending, TakeEvent } from './event.ts';
 import type { FilePart, MessagePart, ModelMessage, Prompt } from './message.ts';
-import { cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
+import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { countIn, withoutGaps } from './server-quirks.ts';
 
 export const ANTHROPIC_VERSION = '2023-06-01';
@@ -92,7 +92,7 @@ const BLOCKS: { readonly [T in MessagePart['type']]: (part: Extract<MessagePart,
   text: ({ text }) => (text.trim() === '' ? [] : [{ type: 'text', text }]),
   file: (part) => [fileOf(part)],
   thinking: ({ text, proof }) => thoughtOf(text, proof),
-  call: ({ id, name, input }) => [{ type: 'tool_use', id: idOf(id), name, input }],
+  call: ({ id, name, input }) => [{ type: 'tool_use', id: idOf(id), name: acceptedName(name), input }],
   result: ({ id, output, ok }) => [
     { type: 'tool_result', tool_use_id: idOf(id), content: output, ...(!ok && { is_error: true }) },
   ],

@@ -3,7 +3,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import type { Ending, TakeEvent } from './event.ts';
 import { makeKeptLists } from './kept-lists.ts';
 import type { AssistantMessage, FilePart, ModelMessage, Prompt, ThinkingPart, UserMessage } from './message.ts';
-import { cutReply, type Meter, type Protocol, type ProtocolRequest, type ReplyReader, textIn } from './protocol.ts';
+import {
+  acceptedName,
+  cutReply,
+  type Meter,
+  type Protocol,
+  type ProtocolRequest,
+  type ReplyReader,
+  textIn,
+} from './protocol.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
 
@@ -61,7 +69,8 @@ function assistantOf({ parts }: AssistantMessage): JsonObject {
   const calls = parts.flatMap((part): JsonObject[] => {
     if (part.type !== 'call') return [];
     const { id, name, input, proof } = part;
-    return [{ ...proof, id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
+    const called = { name: acceptedName(name), arguments: JSON.stringify(input) };
+    return [{ ...proof, id, type: 'function', function: called }];
   });
   const thinking = parts.filter((part) => part.type === 'thinking');
   const content = calls.length > 0 ? text || null : text;

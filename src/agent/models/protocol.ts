@@ -75,5 +75,10 @@ export function cutReply(finish: string | null): UpstreamFault {
   return new UpstreamFault('cut', said);
 }
 
+/** A tool's name as every server accepts it: models invent others, and servers refuse a prompt that repeats them. */
+export function acceptedName(name: string): string {
+  return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unnamed';
+}
+
 /** A value if it is a text, else an empty one. */
 export const textIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');

@@ -150,6 +150,27 @@ test('a recorded reply is plain JSON whose calls have object arguments', () => {
   expect(structuredClone(message)).toEqual(JSON.parse(JSON.stringify(message)));
 });
 
+test('calls of one id get ids of their own, in this step and the next, however many they are', () => {
+  const usedIds = new Set<string>();
+  const calls = (count: number) =>
+    record(
+      { parts: Array.from({ length: count }, () => ({ type: 'call', id: 'a', name: 'echo', json: '' }) as const) },
+      usedIds,
+    ).calls.map(({ id }) => id);
+  expect(calls(3)).toEqual(['a', 'a-2', 'a-3']);
+  expect(calls(2)).toEqual(['a-4', 'a-5']);
+  expect(new Set(calls(10_000)).size).toBe(10_000);
+});
+
+test.each([
+  ['', {}],
+  ['null', {}],
+  [' { } ', {}],
+])('the arguments %j are none', (json, input) => {
+  const { calls, faults } = record({ parts: [{ type: 'call', id: 'a', name: 'echo', json }] });
+  expect([calls[0]?.input, faults]).toEqual([input, {}]);
+});
+
 test('a recorded reply has its text and arguments only once, and is replayed with them in their places', () => {
   const call = (id: string, word: string) => ({
     type: 'call' as const,

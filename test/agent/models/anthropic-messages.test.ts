@@ -120,12 +120,13 @@ test('texts without a visible character, which are refused, are left out, but no
   ]);
 });
 
-test('an id that another server gave a call is made one that is accepted, for the call and its result', () => {
+test('an id and a name that another server gave a call are made ones that are accepted, for the call and its result', () => {
   const messages: ModelMessage[] = [
-    { role: 'assistant', parts: [{ type: 'call', id: 'functions.add:0', name: 'add', input: {} }] },
+    { role: 'assistant', parts: [{ type: 'call', id: 'functions.add:0', name: 'math.add', input: {} }] },
     { role: 'tool', parts: [{ type: 'result', id: 'functions.add:0', name: 'add', ok: true, output: '3' }] },
   ];
   expect(JSON.stringify(sent(...messages)).match(/functions[^"]+/g)).toEqual(['functions_add_0', 'functions_add_0']);
+  expect(JSON.stringify(sent(...messages))).toContain('"math_add"');
 });
 
 const MARK = { cache_control: { type: 'ephemeral' } };

@@ -96,6 +96,15 @@ test.each([
   expect(sent(message)).toEqual([SYSTEM, { role: 'assistant', ...expected }]);
 });
 
+test.each([
+  ['functions.get moon!', 'functions_get_moon_'],
+  ['', 'unnamed'],
+  ['x'.repeat(100), 'x'.repeat(64)],
+])('a name that a model invented, %j, is sent back as one that is accepted', (name, accepted) => {
+  const message: AssistantMessage = { role: 'assistant', parts: [{ type: 'call', id: 'a', name, input: {} }] };
+  expect(JSON.stringify(sent(message))).toContain(`"function":{"name":"${accepted}"`);
+});
+
 test('the proof of a call goes back with it', () => {
   const proof = { extra_content: { google: { thought_signature: 'CvcBA' } } };
   const message: AssistantMessage = {
