@@ -1,50 +1,12 @@
 // Replies as servers send them, however the network cuts them: what is read of each.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ANTHROPIC_MESSAGES } from '../../../src/agent/models/anthropic-messages.ts';
-import { OPENAI_CHAT } from '../../../src/agent/models/openai-chat.ts';
-import { makeByteReader } from '../../../src/agent/models/read-reply.ts';
-import { makeReplyCollector, type Reply } from '../../../src/agent/models/reply.ts';
-import { UpstreamFault } from '../../../src/agent/models/upstream-fault.ts';
+import { call, NONE, read, text, thinking, tides, usage } from './reading.ts';
 
 const FOLDER = new URL('fixtures/', import.meta.url);
-const PROTOCOLS = { openai: OPENAI_CHAT, anthropic: ANTHROPIC_MESSAGES };
 const ANTHROPIC = /^(?:anthropic|bedrock|vllm-messages|gateway-whole-input)/;
-
-interface Read {
-  readonly reply: Reply;
-  readonly fault: UpstreamFault | null;
-}
-
-function read(bytes: Buffer, kind: keyof typeof PROTOCOLS, pieceBytes: number, maxBytes = 100_000): Read {
-  const collector = makeReplyCollector();
-  const reader = makeByteReader(PROTOCOLS[kind], maxBytes, collector.take);
-  try {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      if (reader.take(bytes.subarray(at, at + pieceBytes))) return { reply: collector.reply(), fault: null };
-    }
-    reader.end();
-    return { reply: collector.reply(), fault: null };
-  } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error;
-    return { reply: collector.reply(), fault: error };
-  }
-}
-
 const fixture = (name: string) => readFileSync(new URL(`${name}.sse`, FOLDER));
 const kindOf = (name: string) => (ANTHROPIC.test(name) ? 'anthropic' : 'openai');
-
-const text = (words: string) => ({ type: 'text', text: words });
-const call = (id: string, name: string, json: string) => ({ type: 'call', id, name, json });
-const tides = (id: string, port: string, space = '') => call(id, 'get_tides', `{"port":${space}"${port}"}`);
-const thinking = (words: string, proof: object) => ({ type: 'thinking', text: words, proof });
-const usage = (inputTokens: number, outputTokens: number, cacheReadTokens = 0, cacheWriteTokens = 0) => ({
-  inputTokens,
-  outputTokens,
-  cacheReadTokens,
-  cacheWriteTokens,
-});
-const NONE = usage(0, 0);
 
 const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usage: object }>> = {
   'openai-text': { parts: [text('High water at six — 潮 🌊.')], ending: 'stop', usage: usage(2006, 10, 1920) },
@@ -200,118 +162,4 @@ describe.each(LINES)('with lines %s', (_name, linesOf) => {
       }
     },
   );
-});
-
-const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
-const delta = (value: object, finish: string | null = null) =>
-  event({ choices: [{ index: 0, delta: value, finish_reason: finish }] });
-const END = `${delta({}, 'stop')}data: [DONE]\n\n`;
-const readChat = (wire: string, maxBytes?: number) => read(Buffer.from(wire), 'openai', 100_000, maxBytes);
-
-test.each([
-  ['a truncated object', 'data: {"choices":[{"delta":\n\n'],
-  ['words', 'data: hello\n\n'],
-  ['a number', 'data: 7\n\n'],
-  ['an event that nests too deep', `data: {"choices":[{"delta":{"x":${'['.repeat(80)}${']'.repeat(80)}}}]}\n\n`],
-])('%s violates the protocol', (_name, wire) => {
-  expect(readChat(`${delta({ content: 'a' })}${wire}${END}`).fault).toMatchObject({ kind: 'protocol' });
-});
-
-test.each([
-  ['fields of other types', { choices: [{ index: 0, delta: { content: 7, reasoning: {}, tool_calls: 'x' } }] }],
-  ['choices that are none', { choices: 'none' }],
-  ['a delta that is none', { choices: [{ index: 0, delta: [] }] }],
-  ['calls that are none', { choices: [{ index: 0, delta: { tool_calls: [null, 3, []], function_call: null } }] }],
-  ['counts that are none', { choices: [], usage: { prompt_tokens: 'many', completion_tokens: -1 } }],
-])('%s are passed over', (_name, value) => {
-  const { reply, fault } = readChat(`${delta({ content: 'a' })}${event(value)}${delta({ content: 'b' })}${END}`);
-  expect(fault).toBeNull();
-  expect(reply).toEqual({ parts: [text('ab')], ending: 'stop', usage: NONE });
-});
-
-test('what is encrypted arrives whole: two of a kind are two', () => {
-  const item = { type: 'reasoning.encrypted', data: 'gAAA' };
-  const wire = delta({ reasoning_details: [item] }) + delta({ reasoning_details: [item] });
-  expect(readChat(wire + END).reply.parts).toEqual([thinking('', { reasoning_details: [item, item] })]);
-});
-
-test('what follows the end of a reply is not read', () => {
-  const { reply } = readChat(`${delta({ content: 'a' })}${END}${delta({ content: 'b' })}data: ???\n\n`);
-  expect(reply.parts).toEqual([text('a')]);
-});
-
-test('a call in the form that preceded lists of calls is read', () => {
-  const [first, second] = [{ name: 'get_tides', arguments: '{"port":' }, { arguments: '"Brest"}' }];
-  const wire = delta({ function_call: first }) + delta({ function_call: second }, 'function_call');
-  expect(readChat(wire).reply).toMatchObject({ parts: [tides('', 'Brest')], ending: 'tool-calls' });
-});
-
-test('a call whose name comes late has all of its arguments', () => {
-  const pieces = [
-    { index: 0, id: 'c', function: { arguments: '{"port":' } },
-    { index: 0, function: { name: 'get_tides', arguments: '"Brest"' } },
-    { index: 0, function: { arguments: '}' } },
-  ];
-  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
-  expect(readChat(wire + END).reply.parts).toEqual([tides('c', 'Brest')]);
-});
-
-test('calls without index are continued by what has no name, or by their id', () => {
-  const pieces = [
-    { id: 'a', function: { name: 'get_tides', arguments: '{"port":' } },
-    { id: 'b', function: { name: 'get_moon', arguments: '{' } },
-    { function: { arguments: '}' } },
-    { id: 'a', function: { arguments: '"Brest"}' } },
-  ];
-  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
-  expect(readChat(wire + END).reply.parts).toEqual([tides('a', 'Brest'), call('b', 'get_moon', '{}')]);
-});
-
-test('a call that never gets a name is one, so that the model is told', () => {
-  const wire = delta({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
-  expect(readChat(wire + END).reply.parts).toEqual([call('a', '', '{}')]);
-});
-
-test('two calls at one index with ids of their own are two, also without arguments', () => {
-  const pieces = ['a', 'b'].map((id) => ({ index: 0, id, function: { name: 'get_moon', arguments: '' } }));
-  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
-  expect(readChat(wire + END).reply.parts).toEqual([call('a', 'get_moon', ''), call('b', 'get_moon', '')]);
-});
-
-test('two calls of one tool without ids, at one index, are two', () => {
-  const [brest, dover] = ['Brest', 'Dover'].map((port) => ({
-    index: 0,
-    function: { name: 'get_tides', arguments: JSON.stringify({ port }) },
-  }));
-  const wire = delta({ tool_calls: [brest] }) + delta({ tool_calls: [dover] });
-  expect(readChat(wire + END).reply.parts).toEqual([tides('', 'Brest'), tides('', 'Dover')]);
-});
-
-/** Parts that weigh next to nothing: the limit of a reply's size alone would let millions of them in. */
-const SWARMS: readonly [string, keyof typeof PROTOCOLS, (at: number) => string][] = [
-  ['calls', 'openai', (index) => delta({ tool_calls: [{ index, function: { name: 'x' } }] })],
-  ['calls without a name', 'openai', (index) => delta({ tool_calls: [{ index }] })],
-  ['items of a list', 'openai', () => delta({ reasoning_details: [0] })],
-  ['texts', 'openai', (at) => delta(at % 2 === 0 ? { content: 'x' } : { reasoning: 'x' })],
-  [
-    'blocks',
-    'anthropic',
-    (index) => event({ type: 'content_block_start', index, content_block: { type: 'tool_use' } }),
-  ],
-];
-test.each(SWARMS)('%s without end violate the protocol', (_name, kind, part) => {
-  const wire = Array.from({ length: 10_001 }, (_, at) => part(at)).join('');
-  expect(read(Buffer.from(wire), kind, 65_536, 4_194_304).fault).toMatchObject({ kind: 'protocol' });
-  const fewer = Array.from({ length: 9_999 }, (_, at) => part(at)).join('');
-  expect(read(Buffer.from(fewer), kind, 65_536, 4_194_304).fault).toMatchObject({ kind: 'cut' });
-});
-
-test('a reply of exactly the limit is read, one byte more is too large', () => {
-  const wire = `${delta({ content: 'é'.repeat(500) })}${delta({ content: 'x' })}${END}`;
-  // A container counts for each of its fields.
-  const size = 1_001 + 2;
-  expect(readChat(wire, size).fault).toBeNull();
-  const { fault, reply } = readChat(wire, size - 1);
-  expect(fault).toMatchObject({ kind: 'reply_too_large' });
-  expect(reply.parts).toEqual([text('é'.repeat(500))]);
 });
