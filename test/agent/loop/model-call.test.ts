@@ -1,6 +1,6 @@
 // One call of a model: what of its reply is sent on, when, and in which blocks.
 import { expect, test } from 'vitest';
-import { callModel, type ModelCall } from '../../../src/agent/loop/model-call.ts';
+import { callModel, CallStopped, type ModelCall } from '../../../src/agent/loop/model-call.ts';
 import type { ModelEvent, TakeEvent } from '../../../src/agent/models/event.ts';
 import { GRANT, LIMITS } from '../play-main.ts';
 
@@ -90,12 +90,20 @@ test('half of a character at the end of a text is replaced', async () => {
   expect(written.join('')).toBe('a\uD83C|');
 });
 
-test('a call whose run was stopped rejects with the reason of the stop', async () => {
+test('a call whose run was stopped rejects with the reason of the stop, and what it has used', async () => {
   const stop = new AbortController();
   const called = callWith(async (take, signal) => {
     take({ type: 'text', text: 'a' });
     stop.abort(new Error('stopped'));
     signal.throwIfAborted();
   }, stop.signal);
-  await expect(called).rejects.toThrow('stopped');
+  const stopped = await called.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(stopped).toBeInstanceOf(CallStopped);
+  expect(stopped).toMatchObject({
+    cause: { message: 'stopped' },
+    used: { estimated: true, usage: { outputTokens: 1 } },
+  });
 });
