@@ -41,3 +41,6 @@ export default async function run({ brief, port, waiting, budgets }: WorkerTask)
     channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
   }
 }
+
+/** The task of a thread that is wanted soon: it has started. */
+export function started(): void {}

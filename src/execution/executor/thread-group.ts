@@ -52,23 +52,47 @@ export interface ThreadGroupParts {
   runEnded?(): void;
 }
 
-/** Starts a group with one warm thread. Threads are added under load and end after a minute of idling. */
+/** A thread ends after this time without runs. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Two semi-spaces and what survives in them. Little more is used by runs that wait for their models. */
+const YOUNG_GENERATION_MB = 12;
+
+/** Makes a group without threads. Its first run starts one; load adds more, which end after a minute of idling. */
 export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadGroupParts): ThreadGroup {
-  const piscina = new Piscina<WorkerTask, void>({
+  const piscina = new Piscina<WorkerTask | null, void>({
     filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
-    minThreads: 1,
+    minThreads: 0,
     maxThreads: size.threads,
-    idleTimeout: 60_000,
+    idleTimeout: IDLE_TIMEOUT_MS,
     concurrentTasksPerWorker: size.runsPerThread,
     // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
     atomics: 'disabled',
-    // A small young generation costs no time here, and saves some 40 MB per busy thread.
-    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: 32 },
+    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
   // Threads that fail without a run are reported here. Without a listener they would end the daemon.
   piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
   const active = new Set<Active>();
   const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
+  let opening: Promise<void> | null = null;
+
+  /** Resolves when there is a thread; null: there is one. Without this, the pool would start one for each run of a burst. */
+  function opened(): Promise<void> | null {
+    if (piscina.threads.length > 0) return opening;
+    const started = piscina.run(null, { name: 'started' }).finally(() => {
+      if (opening === started) opening = null;
+    });
+    return (opening = started);
+  }
+
+  async function execute(brief: Brief, line: Line): Promise<void> {
+    const wait = opened();
+    if (wait !== null) await wait;
+    // Meanwhile, the watch may have given it up.
+    if (!active.has(line)) return;
+    const { workerPort, waiting } = line;
+    await piscina.run({ brief, port: workerPort, waiting, budgets }, { transferList: [workerPort] });
+    await line.closed;
+  }
 
   return {
     start: (brief, sink) => {
@@ -79,13 +103,10 @@ export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadG
       active.add(line);
       watch.begin();
       // The promise may settle before the port has delivered everything, so it is used only to detect the thread's loss.
-      piscina
-        .run({ brief, port: line.workerPort, waiting: line.waiting, budgets }, { transferList: [line.workerPort] })
-        .then(() => line.closed)
-        .then(
-          () => line.lose('it ended without reporting an outcome'),
-          (error: unknown) => line.lose(messageOf(error)),
-        );
+      execute(brief, line).then(
+        () => line.lose('it ended without reporting an outcome'),
+        (error: unknown) => line.lose(messageOf(error)),
+      );
       return line.handle;
     },
     load: () => ({ threads: piscina.threads.length, busy: active.size }),

@@ -13,7 +13,7 @@ export interface Active {
 }
 
 interface WatchParts {
-  readonly piscina: Piscina<WorkerTask, void>;
+  readonly piscina: Piscina<WorkerTask | null, void>;
   readonly active: ReadonlySet<Active>;
   readonly clock: Clock;
   readonly hangTimeoutMs: number;

@@ -30,7 +30,21 @@ test('a new size takes effect at once, and the threads of the old one end when t
   pool.resize({ ...SIZE, threads: 2, runsPerThread: 8 });
   expect([pool.slots(), pool.load().busy]).toEqual([16, 1]);
   await ended;
-  await waitFor(() => pool.load().busy === 0 && pool.load().threads === 1);
+  await waitFor(() => pool.load().busy === 0 && pool.load().threads === 0);
+});
+
+test('there is no thread before the first run, and one for a burst that it has room for', async () => {
+  const pool = housedPool({ ...SIZE, threads: 4 });
+  expect(pool.load()).toEqual({ threads: 0, busy: 0 });
+  const ends = ['a', 'b', 'c', 'd'].map((name) => {
+    return new Promise((resolve) => {
+      const { start } = pool.take(name, 0);
+      start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
+    });
+  });
+  expect(pool.load()).toEqual({ threads: 1, busy: 4 });
+  await Promise.all(ends);
+  expect(pool.load()).toEqual({ threads: 1, busy: 0 });
 });
 
 test('the same size changes nothing', () => {
@@ -119,8 +133,8 @@ describe('turns that take more than their share of a thread', () => {
     await new Promise((resolve) => {
       place.start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
     });
-    expect(pool.load().threads).toBe(2);
-    place.leave();
     expect(pool.load().threads).toBe(1);
+    place.leave();
+    expect(pool.load().threads).toBe(0);
   });
 });
