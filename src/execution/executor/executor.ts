@@ -6,8 +6,9 @@ import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
-import type { Ending, Interruption } from '../../store/runs/end-run.ts';
+import type { Ending } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/record-progress.ts';
+import type { Interruption } from '../../store/runs/rescue-runs.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
 import type { Place, PoolEnd } from './worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
@@ -235,14 +236,10 @@ async function tidy(state: RunState): Promise<void> {
 }
 
 async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
-  const { parts, fence, claim } = state;
+  const { parts, claim } = state;
   const untouched = await state.baseline.isUntouched(touched);
-  // Both moves are requested at once, so that they share a commit when nothing intervenes.
-  const finalized = parts.store.runs.finalize(progressOf(state), ending);
-  const settled = parts.store.runs.settle(fence, { untouched });
-  const [held] = await Promise.all([finalized, settled]);
-  // Stopped at the moment when its agent ended.
-  if (!held) return;
+  // False: stopped at the moment when its agent ended.
+  if (!(await parts.store.runs.end(progressOf(state), ending, { untouched }))) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
   if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
   else parts.log.warn({ ...facts, error: ending.error.message }, `run ${ending.outcome}`);

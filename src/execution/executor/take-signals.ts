@@ -15,9 +15,13 @@ import { abort, callOffUnkept, isRefused, logFacts, progressOf, type RunState } 
 export function takeSignals(state: RunState, batch: readonly Signal[], resolved: ResolvedModel): void {
   if (isRefused(state)) return;
   let stream: NewEvent[] = [];
-  const flush = () => {
-    if (stream.length > 0) keep(state, state.parts.store.runs.appendStream(state.fence, stream));
+  const takeStream = () => {
+    const taken = stream;
     stream = [];
+    return taken;
+  };
+  const flush = () => {
+    if (stream.length > 0) keep(state, state.parts.store.runs.appendStream(state.fence, takeStream()));
   };
   for (const signal of batch) {
     switch (signal.t) {
@@ -33,6 +37,9 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
       case 'block-stop':
         stream.push({ type: 'content_block_stop', payload: { index: signal.index } });
         break;
+      case 'step':
+        takeStep(state, signal, takeStream(), resolved);
+        break;
       default:
         flush();
         takeSignal(state, signal, resolved);
@@ -41,19 +48,26 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
   flush();
 }
 
-type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
+type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' | 'step' }>;
 
-function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { model, endpoint }: ResolvedModel): void {
+/** Records a reply with the last of its stream, in one verb. */
+function takeStep(
+  state: RunState,
+  { reply, ack }: Taken<'step'>,
+  stream: readonly NewEvent[],
+  { model, endpoint }: ResolvedModel,
+): void {
+  count(state, endpoint.name, 'ok');
+  const { usage, estimated, timing } = reply;
+  const recorded = state.parts.store.runs.recordStep(progressOf(state), { ...reply, stream }, model);
+  settle(state, recorded, { usage, estimated, timing, purpose: 'reply', agent: null }, model);
+  keep(state, recorded, ack);
+}
+
+function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { endpoint }: ResolvedModel): void {
   const { store, log } = state.parts;
   const { fence } = state;
   switch (signal.t) {
-    case 'step': {
-      count(state, endpoint.name, 'ok');
-      const { usage, estimated, timing } = signal.reply;
-      const recorded = store.runs.recordStep(progressOf(state), signal.reply, model);
-      settle(state, recorded, { usage, estimated, timing, purpose: 'reply', agent: null }, model);
-      return keep(state, recorded, signal.ack);
-    }
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };

@@ -72,13 +72,14 @@ export function* concludeIn(
     stale: number;
     file_count: number;
     archive_size: number;
+    has_files: number;
   }>(
-    `SELECT r.id, e.status, e.stale, e.file_count, e.archive_size FROM runs r
-     LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
+    `SELECT r.id, e.status, e.stale, e.file_count, e.archive_size,
+       EXISTS (SELECT 1 FROM workspace_files f WHERE f.session_seq = r.session_seq) AS has_files
+     FROM runs r LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
     runSeq,
   ))!;
-  const hasFiles = 'SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1';
-  const isUnknown = run.status === null && (yield* tx.get(hasFiles, sessionSeq)) !== undefined;
+  const isUnknown = run.status === null && run.has_files === 1;
   if (isUnknown || run.status === 'failed' || run.stale === 1) return;
   yield* moveIn(tx, runSeq, outcome === 'failed' ? 'failed' : 'ready');
   if (outcome !== 'failed') {

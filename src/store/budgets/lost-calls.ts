@@ -2,7 +2,7 @@
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { recordUsage } from '../runs/record-usage.ts';
+import { addToAny, recordUsage } from '../runs/record-usage.ts';
 import type { HeldCall, LostPrompt } from './held-calls.ts';
 import type { BudgetKit } from './reserve.ts';
 import { forgetIn } from './settle.ts';
@@ -74,5 +74,6 @@ function* recordLost(tx: Transaction, kit: BudgetKit, lost: Lost): Step<void> {
   const { sessionSeq, runSeq, model, inputTokens, costUsd } = lost;
   const facts = { purpose: null, step: null, agent: null, outcome: 'lost', timing: null } as const;
   const call = { usage: { ...NO_USAGE, inputTokens }, estimated: true, model, costUsd, facts };
-  yield* recordUsage(tx, kit, { sessionSeq, runSeq, workedMs: 0 }, call);
+  const run = yield* addToAny(tx, runSeq, call);
+  yield* recordUsage(tx, kit, { sessionSeq, runSeq, run }, call);
 }

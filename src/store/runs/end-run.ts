@@ -1,9 +1,8 @@
-// Ends runs: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is lost.
+// Ends runs: finalizing when the agent has ended, settled when its message is written.
 import type { NewEvent } from '../../domain/journal-event.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {
-  MAX_RESUMES,
   type Protocol,
   type RunError,
   type RunState,
@@ -13,15 +12,15 @@ import {
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import { type StopCause, STOPPED_MESSAGE } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Step, Transaction, Value } from '../engine/statement.ts';
 import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { concludeIn } from '../artifacts/record-artifacts.ts';
-import { type Fence, holds, type Progress } from './record-progress.ts';
-import { findLastText, IN_STEPS, previewOfReplies } from './replies.ts';
+import { type Fence, type Progress } from './record-progress.ts';
+import { IN_STEPS, previewOfReplies } from './replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
-import { noteWork } from './work-time.ts';
+import { KEEP_WORK } from './work-time.ts';
 import { IS_UNFINISHED } from './run-states.ts';
 
 /** A run and its session. */
@@ -39,67 +38,31 @@ export type Ending =
   /** `call`: the model call that failed. */
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError; readonly call?: CallTiming | undefined };
 
-/**
- * Why a run lost its worker. A crash counts against its resumes (D7). A drain does not, nor does the death of a thread that
- * any of several runs may have caused, nor a lock of another process on the database.
- */
-export type Interruption = 'crash' | 'drain' | 'blameless';
-
 /** The verbs that end a run. Each returns false when another move came first (D1). */
 export function makeEndRun({ write }: Database) {
   return {
-    /** running → finalizing. */
+    /**
+     * running → finalizing → its outcome, with the final message, in one step. `untouched`: the run did nothing in the
+     * workspace, so that there is nothing to collect.
+     */
+    end: write(
+      (tx: Transaction, fence: Progress, ending: Ending, { untouched = false } = {}): Step<boolean> =>
+        passIn(tx, fence, ending, untouched),
+    ),
+
+    /** running → finalizing: the first half of `end`. */
     finalize: write(function* (tx: Transaction, fence: Progress, ending: Ending): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      yield* noteWork(tx, fence);
-      return yield* finalizeIn(tx, fence, ending);
+      const facts = yield* tx.get<EndFacts>(FINALIZE, ...outcomeOf(fence, ending));
+      if (facts === undefined) return false;
+      yield* reportOutcome(tx, fence, ending, facts);
+      return true;
     }),
 
-    /**
-     * finalizing → its outcome, with the final message, in one step. `untouched`: the run did nothing in the workspace, so
-     * that there is nothing to collect.
-     */
+    /** finalizing → its outcome: the second half. */
     settle: write(
       (tx: Transaction, fence: Fence, { untouched = false } = {}): Step<boolean> => settleIn(tx, fence, untouched),
     ),
-
-    /** Returns a run whose worker is lost to the queue, or fails it when it was resumed too often. */
-    interrupt: write(function* (tx: Transaction, fence: Progress, interruption: Interruption): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      yield* noteWork(tx, fence);
-      return yield* interruptIn(tx, fence, interruption);
-    }),
   };
-}
-
-function* finalizeIn(tx: Transaction, fence: Fence, ending: Ending): Step<boolean> {
-  const completed = ending.outcome === 'completed';
-  if (!completed) yield* discardIn(tx, fence.runSeq);
-  const structured = completed ? ending.structured : undefined;
-  const run = yield* tx.get<{ protocol: Protocol }>(
-    `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, structured_output = ?,
-       lease_until = NULL
-     WHERE seq = ? AND status = 'running' RETURNING protocol`,
-    ending.outcome,
-    completed && ending.answer !== (yield* findLastText(tx, fence.runSeq)) ? ending.answer : null,
-    completed ? ending.stopReason : null,
-    completed ? null : JSON.stringify(ending.error),
-    structured === undefined ? null : JSON.stringify(structured.value),
-    fence.runSeq,
-  );
-  if (structured !== undefined && run?.protocol === 'chat') {
-    const payload = { structuredOutput: structured.value };
-    tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.result', payload });
-  }
-  tx.emit(fence.sessionSeq, fence.runSeq, {
-    type: 'run.finalizing',
-    payload: {
-      stopReason: completed ? ending.stopReason : null,
-      usage: yield* readUsage(tx, fence.runSeq),
-      ...(!completed && ending.call !== undefined && { failedCall: ending.call }),
-    },
-  });
-  return true;
 }
 
 interface UsageRow {
@@ -109,12 +72,80 @@ interface UsageRow {
   cacheWriteTokens: number;
 }
 
-function* readUsage(tx: Transaction, runSeq: number): Step<UsageRow> {
-  return (yield* tx.get<UsageRow>(
-    `SELECT input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
-       cache_write_tokens AS cacheWriteTokens FROM runs WHERE seq = ?`,
-    runSeq,
-  ))!;
+/** What a run was when it ended. */
+interface EndFacts extends UsageRow {
+  protocol: Protocol;
+  workedMs: number;
+  attempt: number;
+  isScheduled: number;
+}
+
+const END_FACTS = `protocol, worked_ms AS workedMs, attempt, schedule_mode = 'scheduled' AS isScheduled,
+  input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
+  cache_write_tokens AS cacheWriteTokens`;
+
+// An answer that is the text of the last step isn't stored a second time.
+const OUTCOME = `outcome = ?, answer = nullif(?, (SELECT text FROM steps WHERE run_seq = runs.seq ORDER BY step DESC LIMIT 1)),
+  stop_reason = ?, error = ?, structured_output = ?, ${KEEP_WORK}`;
+// A run that never started has nothing to collect.
+const LEAVE = `status = ?, finished_at = ?, ready = 0, lease_until = NULL,
+  artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END`;
+const FENCED = "WHERE seq = ? AND attempt = ? AND status = 'running'";
+const FINALIZE = `UPDATE runs SET status = 'finalizing', lease_until = NULL, ${OUTCOME} ${FENCED} RETURNING ${END_FACTS}`;
+const PASS = `UPDATE runs SET ${LEAVE}, ${OUTCOME} ${FENCED} RETURNING ${END_FACTS}`;
+const END = `UPDATE runs SET ${LEAVE} WHERE seq = ? RETURNING ${END_FACTS}`;
+
+/** The values of `OUTCOME` and `FENCED`. */
+function outcomeOf({ workedMs, runSeq, attempt }: Progress, ending: Ending): Value[] {
+  const [answer, stopReason, error, structured] =
+    ending.outcome === 'completed'
+      ? [ending.answer, ending.stopReason, null, ending.structured]
+      : [null, null, JSON.stringify(ending.error), undefined];
+  const stored = structured === undefined ? null : JSON.stringify(structured.value);
+  return [ending.outcome, answer, stopReason, error, stored, workedMs, workedMs, runSeq, attempt];
+}
+
+/** Takes a running run through `finalizing` to its outcome. One update: that of a run's state is the dearest of its indexes. */
+export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouched: boolean): Step<boolean> {
+  const facts = yield* tx.get<EndFacts>(PASS, ending.outcome, tx.now, ...outcomeOf(fence, ending));
+  if (facts === undefined) return false;
+  yield* reportOutcome(tx, fence, ending, facts);
+  const structured = ending.outcome === 'completed' && facts.protocol !== 'chat' ? ending.structured : undefined;
+  const messages = yield* writeAssistantMessage(tx, fence, { outcome: ending.outcome, structured, usage: facts });
+  if (untouched) yield* concludeIn(tx, fence, ending.outcome);
+  yield* leaveIn(tx, fence, facts, { messages, event: lastEventOf(ending) });
+  return true;
+}
+
+function* reportOutcome(tx: Transaction, fence: Fence, ending: Ending, facts: EndFacts): Step<void> {
+  const completed = ending.outcome === 'completed';
+  if (!completed) yield* discardIn(tx, fence.runSeq);
+  if (completed && ending.structured !== undefined && facts.protocol === 'chat') {
+    const payload = { structuredOutput: ending.structured.value };
+    tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.result', payload });
+  }
+  tx.emit(fence.sessionSeq, fence.runSeq, {
+    type: 'run.finalizing',
+    payload: {
+      stopReason: completed ? ending.stopReason : null,
+      usage: usageOf(facts),
+      ...(!completed && ending.call !== undefined && { failedCall: ending.call }),
+    },
+  });
+}
+
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: UsageRow): UsageRow {
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
+}
+
+type Unmessaged =
+  | { readonly outcome: 'completed' }
+  | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
+
+function lastEventOf(ending: Unmessaged): EndEvent {
+  if (ending.outcome === 'completed') return { type: 'run.done', payload: { status: 'completed' } };
+  const { outcome, error } = ending;
+  return { type: 'run.failed', payload: { status: outcome, error } };
 }
 
 interface FinalizingRow {
@@ -132,20 +163,33 @@ export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Ste
     fence.runSeq,
   );
   if (row === undefined) return false;
-  yield* writeAssistantMessage(tx, fence, row);
-  if (untouched) yield* concludeIn(tx, fence, row.outcome);
-  if (row.outcome === 'completed') {
-    yield* endIn(tx, fence, 'completed', { type: 'run.done', payload: { status: 'completed' } });
-  } else {
-    const error = JSON.parse(row.error!) as RunError;
-    yield* endIn(tx, fence, row.outcome, { type: 'run.failed', payload: { status: row.outcome, error } });
-  }
+  const { outcome, structured_output: stored } = row;
+  const facts = (yield* tx.get<EndFacts>(END, outcome, tx.now, fence.runSeq))!;
+  const structured = stored === null ? undefined : { value: JSON.parse(stored) as JsonValue };
+  const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
+  if (untouched) yield* concludeIn(tx, fence, outcome);
+  const event = lastEventOf(
+    outcome === 'completed' ? { outcome } : { outcome, error: JSON.parse(row.error!) as RunError },
+  );
+  yield* leaveIn(tx, fence, facts, { messages, event });
   return true;
 }
 
-function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<FinalizingRow, 'error'>): Step<void> {
+/** The final message of a run. */
+interface LastWords {
+  readonly outcome: Ending['outcome'];
+  readonly structured: { readonly value: JsonValue } | undefined;
+  readonly usage: UsageRow;
+}
+
+/** Returns how many messages it wrote: none for a run that came to nothing. */
+function* writeAssistantMessage(
+  tx: Transaction,
+  fence: RunPlace,
+  { outcome, structured, usage }: LastWords,
+): Step<number> {
   const preview = yield* previewOfReplies(tx, fence.runSeq);
-  if (preview === undefined && row.outcome !== 'completed') return;
+  if (preview === undefined && outcome !== 'completed') return 0;
   const messageId = yield* tx.insert(
     `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
      VALUES (?, ?, 'assistant', ?, ?, ?)`,
@@ -155,27 +199,26 @@ function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Fina
     preview ?? '',
     tx.now,
   );
-  yield* addToTotals(tx, fence.sessionSeq, { messages: 1 });
-  const structured =
-    row.structured_output === null ? {} : { structuredOutput: JSON.parse(row.structured_output) as JsonValue };
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'message',
     payload: {
       messageId,
       role: 'assistant',
       textPreview: preview ?? '',
-      usage: yield* readUsage(tx, fence.runSeq),
-      ...structured,
+      usage: usageOf(usage),
+      ...(structured !== undefined && { structuredOutput: structured.value }),
     },
   });
+  return 1;
 }
 
 /** Cancels an unfinished run; what its agent has done is kept. Returns how many of its questions expired. */
 export function* cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): Step<number> {
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
-  yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured_output: null });
-  yield* endIn(tx, fence, 'canceled', { type: 'run.stopped', payload: { reason: cause } });
+  const facts = (yield* tx.get<EndFacts>(END, 'canceled', tx.now, fence.runSeq))!;
+  const messages = yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured: undefined, usage: facts });
+  yield* leaveIn(tx, fence, facts, { messages, event: { type: 'run.stopped', payload: { reason: cause } } });
   return expired;
 }
 
@@ -201,23 +244,29 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
   );
 }
 
-/** Writes the terminal state and event, and makes the session's next run claimable. */
-export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
-  // A run that never started has nothing to collect.
-  const ended = (yield* tx.get<{ workedMs: number; attempt: number; isScheduled: number }>(
-    `UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL,
-       artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
-     WHERE seq = ? RETURNING worked_ms AS workedMs, attempt, schedule_mode = 'scheduled' AS isScheduled`,
-    status,
-    tx.now,
-    fence.runSeq,
-  ))!;
-  yield* addToTotals(tx, fence.sessionSeq, { workedMs: ended.workedMs });
+/** The terminal events. */
+type EndEvent = Extract<NewEvent, { type: 'run.done' | 'run.failed' | 'run.stopped' }>;
+
+/** Fails a run that no worker has taken. */
+export function* failUnclaimedIn(tx: Transaction, fence: RunPlace, error: RunError): Step<void> {
+  const facts = (yield* tx.get<EndFacts>(END, 'failed', tx.now, fence.runSeq))!;
+  yield* leaveIn(tx, fence, facts, { messages: 0, event: lastEventOf({ outcome: 'failed', error }) });
+}
+
+/** Writes the terminal event of a run that has just ended, and makes the session's next run claimable. */
+function* leaveIn(
+  tx: Transaction,
+  fence: RunPlace,
+  { workedMs, attempt, isScheduled }: EndFacts,
+  { messages, event }: { readonly messages: number; readonly event: EndEvent },
+): Step<void> {
+  const status = event.type === 'run.stopped' ? 'canceled' : event.payload.status;
+  yield* addToTotals(tx, fence.sessionSeq, { messages, workedMs });
   tx.emit(fence.sessionSeq, fence.runSeq, event);
   // Before the next run is looked for: it may be the one of the next step.
-  if (ended.isScheduled === 1) {
+  if (isScheduled === 1) {
     const message = messageOf(event);
-    yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: ended.attempt > 0, message });
+    yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: attempt > 0, message });
   }
   const next = yield* tx.get<{ seq: number; status: RunState }>(
     `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED}
@@ -234,38 +283,13 @@ export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, even
 }
 
 /** What is reported of the end of a run (H12); null when it completed. */
-function messageOf(event: NewEvent): string | null {
+function messageOf(event: EndEvent): string | null {
   if (event.type === 'run.failed') return event.payload.error.message;
   return event.type === 'run.stopped' ? STOPPED_MESSAGE : null;
 }
 
-/** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */
-export function* interruptIn(tx: Transaction, fence: Fence, interruption: Interruption): Step<boolean> {
-  yield* closeOpenBlock(tx, fence);
-  const { resumes } = (yield* tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq))!;
-  if (interruption === 'crash' && resumes >= MAX_RESUMES) {
-    const error: RunError = {
-      type: 'interrupted_error',
-      message: 'The run was interrupted too often and was given up.',
-      retryable: true,
-    };
-    yield* finalizeIn(tx, fence, { outcome: 'failed', error });
-    return yield* settleIn(tx, fence);
-  }
-  yield* discardIn(tx, fence.runSeq);
-  const counted = resumes + (interruption === 'crash' ? 1 : 0);
-  yield* tx.run(
-    "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",
-    counted,
-    fence.runSeq,
-  );
-  yield* tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, fence.sessionSeq);
-  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes: counted } });
-  return true;
-}
-
 /** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
-function* closeOpenBlock(tx: Transaction, fence: RunPlace): Step<void> {
+export function* closeOpenBlock(tx: Transaction, fence: RunPlace): Step<void> {
   const last = yield* tx.get<{ type: string; payload: string }>(
     `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
     fence.runSeq,

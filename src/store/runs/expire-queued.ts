@@ -2,7 +2,7 @@
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { endIn } from './end-run.ts';
+import { failUnclaimedIn } from './end-run.ts';
 import { IS_BACKGROUND_WORK } from './run-states.ts';
 
 const TIMED_OUT: RunError = {
@@ -36,7 +36,7 @@ export function makeExpireQueued({ write, read }: Database) {
       const error = JSON.stringify(TIMED_OUT);
       for (const row of rows) {
         yield* tx.run('UPDATE runs SET error = ? WHERE seq = ?', error, row.runSeq);
-        yield* endIn(tx, row, 'failed', { type: 'run.failed', payload: { status: 'failed', error: TIMED_OUT } });
+        yield* failUnclaimedIn(tx, row, TIMED_OUT);
       }
       return rows.length;
     }),

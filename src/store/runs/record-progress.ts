@@ -12,7 +12,7 @@ import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
-import { type PricedModel, recordUsage, usedCall } from './record-usage.ts';
+import { addToAny, addToHeld, type PricedModel, recordUsage, usedCall } from './record-usage.ts';
 import { addSetup, SETUP_BY_HASH } from './run-setups.ts';
 import { KEEP_WORK } from './work-time.ts';
 
@@ -39,6 +39,8 @@ export interface NewStep extends CallUsage {
   readonly timing: CallTiming;
   /** In the first reply of an attempt. */
   readonly setup: RunSetup | null;
+  /** The last of its stream, which is not in the journal yet. */
+  readonly stream?: readonly NewEvent[];
 }
 
 /** A model call of a sub-agent, or for a summary, to record. */
@@ -75,24 +77,19 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
       return true;
     }),
 
-    /** Records a model reply before any of its tool calls is executed; the first call counts as begun. */
+    /**
+     * Records a model reply before any of its tool calls is executed, after the last of its stream; the first call counts as
+     * begun.
+     */
     recordStep: write(function* (tx: Transaction, fence: Progress, step: NewStep, model: PricedModel): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      yield* insertStep(tx, fence, step);
       const facts = { purpose: 'reply', step: step.step, agent: null, outcome: 'ok', timing: step.timing } as const;
-      yield* recordUsage(tx, kit, fence, usedCall(step, model, facts));
-      const { inputTokens, outputTokens } = step.usage;
-      const calls = step.calls.map(({ id, name }) => ({ id, name }));
-      tx.emit(fence.sessionSeq, fence.runSeq, {
-        type: 'run.step',
-        payload: { step: step.step, inputTokens, outputTokens, textPreview: previewOf(step.text), calls },
-      });
-      for (const call of step.calls) {
-        tx.emit(fence.sessionSeq, fence.runSeq, {
-          type: 'tool_use',
-          payload: { step: step.step, toolUseId: call.id, name: call.name, input: call.input },
-        });
-      }
+      const call = usedCall(step, model, facts);
+      const run = yield* addToHeld(tx, fence, call);
+      if (run === undefined) return false;
+      for (const event of step.stream ?? []) tx.emit(fence.sessionSeq, fence.runSeq, event);
+      yield* insertStep(tx, fence, step);
+      yield* recordUsage(tx, kit, { ...fence, run }, call);
+      emitStep(tx, fence, step);
       return true;
     }),
 
@@ -100,39 +97,47 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
     recordSpent: write(function* (
       tx: Transaction,
       fence: Progress,
-      call: SpentCall,
+      spent: SpentCall,
       model: PricedModel,
     ): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      const { purpose, agent, timing } = call;
-      const facts = { purpose, step: null, agent, outcome: 'ok', timing } as const;
-      yield* recordUsage(tx, kit, fence, usedCall(call, model, facts));
-      return true;
+      const { purpose, agent, timing } = spent;
+      const call = usedCall(spent, model, { purpose, step: null, agent, outcome: 'ok', timing });
+      const run = yield* addToHeld(tx, fence, call);
+      if (run !== undefined) yield* recordUsage(tx, kit, { ...fence, run }, call);
+      return run !== undefined;
     }),
 
     /** Adds a call whose reply was not kept, whatever has become of its run meanwhile: it has cost all the same. */
-    recordUnkept: write(function* (tx: Transaction, fence: Fence, call: UnkeptCall, model: PricedModel): Step<boolean> {
-      const { purpose, agent, outcome, timing } = call;
-      const facts = { purpose, step: null, agent, outcome, timing };
-      yield* recordUsage(tx, kit, { ...fence, workedMs: 0 }, usedCall(call, model, facts));
+    recordUnkept: write(function* (
+      tx: Transaction,
+      fence: Fence,
+      unkept: UnkeptCall,
+      model: PricedModel,
+    ): Step<boolean> {
+      const { purpose, agent, outcome, timing } = unkept;
+      const call = usedCall(unkept, model, { purpose, step: null, agent, outcome, timing });
+      const run = yield* addToAny(tx, fence.runSeq, call);
+      yield* recordUsage(tx, kit, { ...fence, run }, call);
       return true;
     }),
 
     /** Records a tool's result; the reply's next call counts as begun. A call that already has a result keeps it. */
-    recordToolResult: write(function* (tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      const isKept = yield* keepToolResult(tx, fence, result);
-      yield* tx.run(
-        `UPDATE runs SET tool_count = tool_count + ?, ${KEEP_WORK} WHERE seq = ?`,
-        Number(isKept),
-        fence.workedMs,
-        fence.workedMs,
-        fence.runSeq,
-      );
-      if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });
-      return true;
-    }),
+    recordToolResult: write(recordResult),
   };
+}
+
+function* recordResult(tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {
+  if (!(yield* holds(tx, fence))) return false;
+  const isKept = yield* keepToolResult(tx, fence, result);
+  yield* tx.run(
+    `UPDATE runs SET tool_count = tool_count + ?, ${KEEP_WORK} WHERE seq = ?`,
+    Number(isKept),
+    fence.workedMs,
+    fence.workedMs,
+    fence.runSeq,
+  );
+  if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });
+  return true;
 }
 
 /** Returns whether the attempt still holds the run. No attempt holds a run that waits for its user. */
@@ -143,6 +148,16 @@ export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
     fence.attempt,
   );
   return found !== undefined;
+}
+
+function emitStep(tx: Transaction, { sessionSeq, runSeq }: Fence, { step, usage, text, calls }: NewStep): void {
+  const { inputTokens, outputTokens } = usage;
+  const named = calls.map(({ id, name }) => ({ id, name }));
+  const payload = { step, inputTokens, outputTokens, textPreview: previewOf(text), calls: named };
+  tx.emit(sessionSeq, runSeq, { type: 'run.step', payload });
+  for (const { id, name, input } of calls) {
+    tx.emit(sessionSeq, runSeq, { type: 'tool_use', payload: { step, toolUseId: id, name, input } });
+  }
 }
 
 function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {

@@ -60,27 +60,45 @@ interface CallingRun {
   readonly isScheduled: boolean;
 }
 
-/**
- * Records a call of a run: in the run's own sums, the ledger and the ledger's sums, and the budgets that pay for it.
- * `workedMs` is 0 where it is not known.
- */
+/** A run as its own sums were added to. */
+type SummedRun = Pick<CallingRun, 'keySeq' | 'teamId'> & { readonly isScheduled: number };
+
+const ADD_TO_RUN = `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+  cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?, cost_usd = cost_usd + ?,
+  ${KEEP_WORK}`;
+const SUMMED = "RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled";
+const ADD_TO_HELD = `${ADD_TO_RUN} WHERE seq = ? AND attempt = ? AND status = 'running' ${SUMMED}`;
+const ADD_TO_ANY = `${ADD_TO_RUN} WHERE seq = ? ${SUMMED}`;
+
+/** An attempt of a run, and how long its run has been at work until now. */
+interface Attempt {
+  readonly runSeq: number;
+  readonly attempt: number;
+  readonly workedMs: number;
+}
+
+/** Adds a call to the sums of its run. Returns undefined, and adds nothing, when the attempt no longer holds the run. */
+export function* addToHeld(
+  tx: Transaction,
+  holder: Attempt,
+  { usage, costUsd }: UsedCall,
+): Step<SummedRun | undefined> {
+  const { runSeq, attempt, workedMs } = holder;
+  return yield* tx.get<SummedRun>(ADD_TO_HELD, ...tokensOf(usage), costUsd, workedMs, workedMs, runSeq, attempt);
+}
+
+/** Adds a call to the sums of its run, whoever holds it. */
+export function* addToAny(tx: Transaction, runSeq: number, { usage, costUsd }: UsedCall): Step<SummedRun> {
+  return (yield* tx.get<SummedRun>(ADD_TO_ANY, ...tokensOf(usage), costUsd, 0, 0, runSeq))!;
+}
+
+/** Records a call that was added to its run: in the ledger and the ledger's sums, and in the budgets that pay for it. */
 export function* recordUsage(
   tx: Transaction,
   kit: BudgetKit,
-  { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
+  { sessionSeq, runSeq, run }: { readonly sessionSeq: number; readonly runSeq: number; readonly run: SummedRun },
   { usage, estimated, costUsd, model, facts }: UsedCall,
 ): Step<void> {
-  const run = (yield* tx.get<{ keySeq: number | null; teamId: string | null; isScheduled: number }>(
-    `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-       cost_usd = cost_usd + ?, ${KEEP_WORK} WHERE seq = ?
-     RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled`,
-    ...tokensOf(usage),
-    costUsd,
-    workedMs,
-    workedMs,
-    runSeq,
-  ))!;
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
   const call = { sessionSeq, model, usage, estimated, costUsd, run: calling, facts };
   const { userSeq, teamId } = yield* recordCall(tx, call);

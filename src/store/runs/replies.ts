@@ -17,12 +17,6 @@ export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
 /** More than a preview shows. */
 const PREVIEW_SOURCE = 2_000;
 
-/** The text of a run's last step; undefined before the first. */
-export function* findLastText(tx: Reader, runSeq: number): Step<string | undefined> {
-  const sql = 'SELECT text FROM steps WHERE run_seq = ? ORDER BY step DESC LIMIT 1';
-  return (yield* tx.get<{ text: string }>(sql, runSeq))?.text;
-}
-
 /** The beginning of what a run's agent said; undefined when it neither said nor did anything. */
 export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | undefined> {
   const texts = yield* tx.all<{ text: string }>(

@@ -1,10 +1,12 @@
 // Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
+import { MAX_RESUMES, type RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { interruptIn, settleIn } from './end-run.ts';
+import { discardIn } from '../sessions/erasures.ts';
+import { closeOpenBlock, passIn, settleIn } from './end-run.ts';
 import { IS_EXECUTING, IS_UNFINISHED } from './run-states.ts';
-import type { Progress } from './record-progress.ts';
-import { KEEP_WORK } from './work-time.ts';
+import { type Fence, holds, type Progress } from './record-progress.ts';
+import { KEEP_WORK, noteWork } from './work-time.ts';
 
 export interface Rescued {
   /** Runs whose agent had ended: they are settled now. */
@@ -31,9 +33,22 @@ const EXECUTING_SESSIONS = [
 
 const RENEW = `UPDATE runs SET lease_until = ?, ${KEEP_WORK} WHERE seq = ? AND attempt = ? AND status = 'running'`;
 
+/**
+ * Why a run lost its worker. A crash counts against its resumes (D7). A drain does not, nor does the death of a thread that
+ * any of several runs may have caused, nor a lock of another process on the database.
+ */
+export type Interruption = 'crash' | 'drain' | 'blameless';
+
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, read }: Database) {
   return {
+    /** Returns a run whose worker is lost to the queue, or fails it when it was resumed too often. */
+    interrupt: write(function* (tx: Transaction, fence: Progress, interruption: Interruption): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* noteWork(tx, fence);
+      return yield* interruptIn(tx, fence, interruption);
+    }),
+
     /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
     listExecutingSessions: read(function* (tx: Reader): Step<string[]> {
       const ids = new Set<string>();
@@ -71,4 +86,28 @@ export function makeRescueRuns({ write, read }: Database) {
       return expired.length;
     }),
   };
+}
+
+/** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */
+function* interruptIn(tx: Transaction, fence: Fence, interruption: Interruption): Step<boolean> {
+  yield* closeOpenBlock(tx, fence);
+  const { resumes } = (yield* tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq))!;
+  if (interruption === 'crash' && resumes >= MAX_RESUMES) {
+    const error: RunError = {
+      type: 'interrupted_error',
+      message: 'The run was interrupted too often and was given up.',
+      retryable: true,
+    };
+    return yield* passIn(tx, { ...fence, workedMs: 0 }, { outcome: 'failed', error }, false);
+  }
+  yield* discardIn(tx, fence.runSeq);
+  const counted = resumes + (interruption === 'crash' ? 1 : 0);
+  yield* tx.run(
+    "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",
+    counted,
+    fence.runSeq,
+  );
+  yield* tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, fence.sessionSeq);
+  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes: counted } });
+  return true;
 }

@@ -1,6 +1,7 @@
 // The table of a run's moves, held against the verbs: each is tried on a run in each state.
 import { expect, test } from 'vitest';
-import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
+import { type Protocol, RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
+import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
 import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
@@ -51,14 +52,15 @@ const rowsOf = (house: StoreHouse) =>
     outcome, answer, stop_reason, error, finished_at, worked_ms AS workedMs FROM runs ORDER BY seq`);
 
 /** Begins a run of a key of its own. */
-async function begin(house: StoreHouse): Promise<Progress> {
-  await accept(house);
+async function begin(house: StoreHouse, given: Partial<NewTurn> = {}): Promise<Progress> {
+  await accept(house, given);
   const [run] = await house.claim();
   return fenceOf(run!);
 }
 
-const accept = async (house: StoreHouse) =>
+const accept = async (house: StoreHouse, given: Partial<NewTurn> = {}) =>
   house.accept({
+    ...given,
     key: await house.makeKey(),
     background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 99, capacity: 5 } },
   });
@@ -106,3 +108,32 @@ test('verbs make every move of the table, and no other; a verb that moves nothin
   const moves = RUN_STATES.flatMap((from) => RUN_MOVES[from].map((to) => `${from} → ${to}`));
   expect([...made].toSorted()).toEqual(moves.toSorted());
 }, 60_000);
+
+/** Ends a run by the verb or by its two halves. Returns its row and what the journal says of it. */
+async function endedBy(name: 'end' | 'halves', ending: Ending, protocol: Protocol) {
+  const house = await storeHouse();
+  const { runs } = house.store;
+  const outputSchema = 'structured' in ending ? {} : null;
+  const fence = { ...(await begin(house, { protocol, outputSchema })), workedMs: 5 };
+  await runs.recordStep(fence, aStep({ text: 'Said.' }), FREE);
+  const options = { untouched: true };
+  if (name === 'end') expect(await runs.end(fence, ending, options)).toBe(true);
+  else expect([await runs.finalize(fence, ending), await runs.settle(fence, options)]).toEqual([true, true]);
+  const events = house.committed.map(({ type, payload }) => ({ type, payload: { ...payload, runId: '' } }));
+  const totals = house.rows('SELECT message_count, worked_ms FROM session_totals');
+  expect(await runs.end(fence, ending)).toBe(false);
+  return { rows: rowsOf(house), totals, events };
+}
+
+const RESULT: Ending = { ...COMPLETED, structured: { value: { a: 1 } } };
+
+test.each<[Ending, Protocol]>([
+  ...ENDINGS.map((ending): [Ending, Protocol] => [ending, 'messages']),
+  [{ ...COMPLETED, answer: 'Said.' }, 'messages'],
+  [RESULT, 'messages'],
+  [RESULT, 'chat'],
+])('an end in one step leaves what its two halves leave: %o of %s', async (ending, protocol) => {
+  const whole = await endedBy('end', ending, protocol);
+  expect(whole.events.map(({ type }) => type)).toContain('run.finalizing');
+  expect(whole).toEqual(await endedBy('halves', ending, protocol));
+});

@@ -127,7 +127,9 @@ async function callRuns(house: StoreHouse): Promise<void> {
     await compactions.record(fence, { step: 1, summary: '', characters: 1 });
     const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
     await runs.recordToolResult(fence, result);
-    await runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    const ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
+    if (run.seq === first.seq) await runs.end(fence, ending, { untouched: true });
+    await runs.finalize(fence, ending);
     await runs.settle(fence, { untouched: true });
     await runs.getOutcome(run.seq);
   }
