@@ -32,8 +32,8 @@ export async function makeExecutable({ directory }: Tree, node: string, file: st
       logLevel: 'warning',
     });
     // A snapshot or compiled code would be of one architecture.
-    // Starting a module from a script is an experimental feature of Node.js.
-    const execArgv = ['--disable-warning=ExperimentalWarning'];
+    // Starting a module from a script is an experimental feature of Node.js. For the heap, see `bin/errand`.
+    const execArgv = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4'];
     const config = { main: 'boot.cjs', output: 'blob', disableExperimentalSEAWarning: true, execArgv };
     const assets = { list: 'list', files: 'files' };
     writeFileSync(at('config.json'), JSON.stringify({ ...config, useSnapshot: false, useCodeCache: false, assets }));

@@ -1,6 +1,4 @@
 // Checks of what the daemon reaches: the sandbox of its agents, model endpoints, its own public address, and everything else.
-import { request } from 'undici';
-import { askEndpoint } from '../../agent/models/list-models.ts';
 import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../domain/egress.ts';
 import { usesTls } from '../../domain/settings.ts';
 import { publicUrlFor } from '../../config/listen-address.ts';
@@ -42,6 +40,7 @@ const models: Check = {
         'only the built-in offline engine, which is no language model',
         'errand config check  # after you named a model server in models.yaml',
       );
+    const { askEndpoint } = await import('../../agent/models/list-models.ts');
     const found = await Promise.all(
       used.map(async (endpoint): Promise<Found> => {
         const names = [...all.values()].filter((model) => model.endpoint === endpoint.name);
@@ -102,6 +101,7 @@ const OF_OWN_ISSUERS: ReadonlySet<string> = new Set([
 
 /** Why an address doesn't lead to Errand; null when it does. */
 async function whyNotErrand(url: string): Promise<string | null> {
+  const { request } = await import('undici');
   try {
     const { statusCode, body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
     const isHealth = statusCode === 200 && (await beginningOf(body)).includes('"status":"ok"');

@@ -1,5 +1,5 @@
 // Sends a body to a collector once, by OTLP over HTTP. What fails is data.
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { messageOf } from '../../domain/errors.ts';
 
 /** How a request ended. `again`: the same request may succeed later; `waitMs`: not before. */
@@ -35,11 +35,14 @@ export interface Exporter {
 
 /** Makes it, with one connection. Redirects are not followed: they would take the headers elsewhere. */
 export function makeExporter(): Exporter {
-  const agent = new Agent({ connections: 1, connect: { timeout: TIMEOUT_MS } });
+  let agent: Agent | undefined;
   return {
     send: async ({ endpoint, headers }, body, signal) => {
       try {
-        const reply = await request(addressOfTraces(endpoint), {
+        // Its library is loaded with the first spans.
+        const undici = await import('undici');
+        agent ??= new undici.Agent({ connections: 1, connect: { timeout: TIMEOUT_MS } });
+        const reply = await undici.request(addressOfTraces(endpoint), {
           dispatcher: agent,
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json' },
@@ -55,7 +58,7 @@ export function makeExporter(): Exporter {
         return { ok: false, again: true, waitMs: 0, why: messageOf(error) };
       }
     },
-    close: () => agent.destroy(),
+    close: async () => agent?.destroy(),
   };
 }
 
