@@ -1,5 +1,5 @@
 // Wakes: which background services a committed event concerns.
-import type { EventType } from '../domain/journal-event.ts';
+import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */
@@ -32,6 +32,11 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'stop confirmed': ['queue', 'collector', 'sweeper'],
 };
 
+/** Services that only some events of a type concern. */
+const CONCERNED: { readonly [S in WokenService]?: (event: JournalEvent) => boolean } = {
+  queueWait: (event) => event.type === 'run.queued' && event.payload.scheduleMode === 'background',
+};
+
 /** How each service is woken. */
 export type Wakers = { readonly [S in WokenService]: (sessionSeq: number, occasion: Occasion) => void };
 
@@ -43,13 +48,14 @@ export interface Wakes {
 }
 
 export function makeWakes(wakers: Wakers): Wakes {
-  const wake = (occasion: Occasion, sessionSeq: number) =>
-    WAKES[occasion]?.forEach((service) => wakers[service](sessionSeq, occasion));
+  const wake = (event: JournalEvent) => {
+    for (const service of WAKES[event.type] ?? []) {
+      if (CONCERNED[service]?.(event) ?? true) wakers[service](event.sessionSeq, event.type);
+    }
+  };
   return {
-    follow: (bus) =>
-      bus.subscribeAll((events) => {
-        for (const { type, sessionSeq } of events) wake(type, sessionSeq);
-      }),
-    stopConfirmed: (sessionSeq) => wake('stop confirmed', sessionSeq),
+    follow: (bus) => bus.subscribeAll((events) => events.forEach(wake)),
+    stopConfirmed: (sessionSeq) =>
+      WAKES['stop confirmed']?.forEach((service) => wakers[service](sessionSeq, 'stop confirmed')),
   };
 }

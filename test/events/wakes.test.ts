@@ -42,8 +42,12 @@ async function running() {
 
 const QUESTION = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
 
-test('a turn that is accepted wakes the watch over waits alone: the queue claims it before its commit', async () => {
-  const { sessionSeq } = await house.accept();
+const IN_BACKGROUND = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
+
+test('a turn that is accepted wakes the watch over waits alone, and only if it may wait: the queue claims it before its commit', async () => {
+  await house.accept();
+  expect(woken).toEqual({});
+  const { sessionSeq } = await house.accept({ background: IN_BACKGROUND });
   expect(woken).toEqual({ queueWait: [sessionSeq] });
 });
 
@@ -64,9 +68,7 @@ test('a move of a run of a task wakes the queue: another step, or another firing
 });
 
 test('a background run whose wait is over makes the queue look for others', async () => {
-  const { seq, sessionSeq } = await house.accept({
-    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } },
-  });
+  const { seq, sessionSeq } = await house.accept({ background: IN_BACKGROUND });
   woken = {};
   await house.store.runs.expireQueued(seq);
   const all = [sessionSeq];
@@ -138,7 +140,7 @@ test('every event that a webhook can want wakes the planner, and no other does',
   const bus = makeBus();
   makeWakes({ ...asleep, planner: (_, occasion) => noted.push(occasion) }).follow(bus);
   const types = Object.keys(PAYLOADS) as (keyof typeof PAYLOADS)[];
-  bus.publish(types.map((type) => ({ type, sessionSeq: 1 }) as JournalEvent));
+  bus.publish(types.map((type) => ({ type, sessionSeq: 1, payload: {} }) as JournalEvent));
   const wanted = Object.values(WEBHOOK_EVENTS).map(({ journalType }) => journalType);
   expect(noted.sort()).toEqual(wanted.sort());
 });

@@ -64,6 +64,10 @@ export function makeCollector(given: CollectorParts): Collector {
     });
   const packing = queue((session) => packNext(parts, session).finally(released));
   const collecting = queue(async (session) => {
+    if (!(await store.artifacts.isUnfinished(session))) {
+      waiting.notify(session);
+      return false;
+    }
     const more = await collectNext(parts, session, () => waiting.has(session)).finally(released);
     waiting.notify(session);
     if (!more) packing.add(session);

@@ -26,6 +26,8 @@ const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
     AND NOT ${IS_COLLECTED}`;
 /** Nothing is collected while the executor of a stopped run may still be in the workspace. */
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
+const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
+  UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
 /** The verbs that find work. */
@@ -39,6 +41,11 @@ export function makeArtifactQueue({ read }: Database) {
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
       )).map((row) => row.session_seq);
+    }),
+
+    /** Whether a session has something to collect or to pack: after most runs it has nothing. */
+    isUnfinished: read(function* (tx: Reader, sessionSeq: number): Step<boolean> {
+      return (yield* tx.get(OPEN_WORK, sessionSeq, sessionSeq)) !== undefined;
     }),
 
     /** A session's next run to collect, unless an executor may still be at work there. */

@@ -1,12 +1,12 @@
 // The journal: the events of each verb in one insert, numbered within their runs.
-import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { EventType, JournalEvent } from '../../domain/journal-event.ts';
 import type { Statements } from './sqlite.ts';
 import type { StepTransaction, Value } from './statement.ts';
 
 /** The number of the last event of each run that had one lately, so that the table needn't be asked for the next. */
 export interface StreamSeqs {
-  /** Takes the next number of a run. */
-  next(runSeq: number): number;
+  /** Takes the next number of a run; the event of its acceptance is its first. */
+  next(runSeq: number, type: EventType): number;
   /** Numbers that were taken may have been rolled back: the next ones are read from the table. */
   forget(): void;
 }
@@ -29,8 +29,8 @@ export function makeStreamSeqs(statements: Statements): StreamSeqs {
   const read = (runSeq: number) =>
     (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq;
   return {
-    next: (runSeq) => {
-      const next = (last.get(runSeq) ?? read(runSeq) ?? 0) + 1;
+    next: (runSeq, type) => {
+      const next = type === 'run.queued' ? 1 : (last.get(runSeq) ?? read(runSeq) ?? 0) + 1;
       if (last.size >= MAX_RUNS && !last.has(runSeq)) last.clear();
       last.set(runSeq, next);
       return next;
@@ -63,7 +63,7 @@ function insert(
 ): void {
   const values: Value[] = [];
   const numbers = emitted.map(({ sessionSeq, runSeq, event }) => {
-    const streamSeq = runSeq === null ? null : streamSeqs.next(runSeq);
+    const streamSeq = runSeq === null ? null : streamSeqs.next(runSeq, event.type);
     values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
     return streamSeq;
   });

@@ -68,10 +68,11 @@ const nextOf = (queue: 'key_seq' | 'lane', kind: string, counted = '') => `
         WHERE ${IS_EXECUTING} AND ${queue} = waiting.queue ${counted}) AS executing
     FROM waiting WHERE waiting.queue IS NOT NULL
   ) AS heads`;
-const NEXT_AWAITED = `${nextOf('key_seq', IS_AWAITED)} ORDER BY executing, head LIMIT 1`;
+const WAITING_BACKGROUND = `SELECT 1 FROM runs WHERE status = 'queued' AND ${IS_BACKGROUND_WORK} LIMIT 1`;
+const NEXT_AWAITED = `SELECT (${nextOf('key_seq', IS_AWAITED)} ORDER BY executing, head LIMIT 1) AS head,
+  EXISTS (${WAITING_BACKGROUND}) AS background`;
 const NEXT_BACKGROUND = `${nextOf('lane', IS_BACKGROUND_WORK, `AND ${IS_BACKGROUND_WORK}`)}
   WHERE executing < ? ORDER BY executing, head LIMIT 1`;
-const WAITING_BACKGROUND = `SELECT 1 FROM runs WHERE status = 'queued' AND ${IS_BACKGROUND_WORK} LIMIT 1`;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
   WHERE ${IS_EXECUTING} AND ${IS_BACKGROUND_WORK}`;
 
@@ -97,9 +98,9 @@ export function makeClaimRuns({ write }: Database) {
 }
 
 function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {
-  const awaited = (yield* tx.get<{ head: number | null }>(NEXT_AWAITED))?.head;
-  if (typeof awaited === 'number') return awaited;
-  if ((yield* tx.get(WAITING_BACKGROUND)) === undefined) return undefined;
+  const awaited = (yield* tx.get<{ head: number | null; background: number }>(NEXT_AWAITED))!;
+  if (awaited.head !== null) return awaited.head;
+  if (awaited.background === 0) return undefined;
   if ((yield* tx.get<{ runs: number }>(EXECUTING_BACKGROUND))!.runs >= background.slots) return undefined;
   return (yield* tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey))?.head ?? undefined;
 }

@@ -20,9 +20,9 @@ const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${c
   FROM runs r WHERE r.seq = ?`;
 
 /** One query for each of the two indexes of claimable runs. */
-const CLAIMABLE = [IS_AWAITED, IS_BACKGROUND_WORK].map(
-  (kind) => `SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind} LIMIT 1`,
-);
+const CLAIMABLE = `SELECT ${[IS_AWAITED, IS_BACKGROUND_WORK]
+  .map((kind) => `EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind})`)
+  .join(' OR ')} AS found`;
 
 /** The reading verbs on runs. */
 export function makeRuns({ read }: Database) {
@@ -59,8 +59,7 @@ export function makeRuns({ read }: Database) {
 
     /** Whether a waiting run may start now. Checked at the end of every run. */
     anyClaimable: read(function* (tx: Reader): Step<boolean> {
-      for (const sql of CLAIMABLE) if ((yield* tx.get(sql)) !== undefined) return true;
-      return false;
+      return (yield* tx.get<{ found: number }>(CLAIMABLE))!.found === 1;
     }),
 
     /** The number of unfinished runs by status; those that wait for their user are counted separately. */

@@ -249,6 +249,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
   await artifacts.isAfterUncollected(sessionSeq, seq);
+  await artifacts.isUnfinished(sessionSeq);
   await artifacts.nextUncollected(sessionSeq);
   await artifacts.recordArtifacts(seq, { files, skipped: {} });
   await artifacts.nextPacking(sessionSeq);
