@@ -58,6 +58,9 @@ export interface Settings {
     readonly maxSteps: number;
     /** Text, reasoning and tool calls of one reply together. */
     readonly maxReplyMb: number;
+    /** How long a call is repeated while its model's server is down; 0: as often as after other failures. */
+    readonly patienceSeconds: number;
+    readonly backgroundPatienceSeconds: number;
   };
   readonly userInput: {
     /** How long a question of an agent waits for its user (I2). */

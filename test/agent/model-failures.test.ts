@@ -66,6 +66,32 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(saidTo(ended)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
   });
 
+  test('a server that is down is asked again for as long as the run has patience, and the log has it once', async () => {
+    server.enqueue(
+      ...Array.from({ length: 6 }, () => ({ status: 503 })),
+      ...Array.from({ length: 6 }, () => ({ status: 529 })),
+    );
+    const ended = await runWith(kind, { patienceMs: 60_000 });
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    expect(ended.calls).toBe(13);
+    expect(ended.main.of('call-failed').map(({ timing }) => timing.tries)).toEqual(
+      Array.from({ length: 12 }, (_, i) => i + 1),
+    );
+    expect(ended.main.of('step')[0]?.reply.timing.tries).toBe(13);
+    expect(ended.main.of('log')).toMatchObject([{ level: 'warn', facts: { tried: 1, patienceMs: 60_000 } }]);
+  });
+
+  test('a server that stays down fails the run when the patience ends, and says how', async () => {
+    server.script({ status: 503 });
+    const ended = await runWith(kind, { patienceMs: 40 });
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(messageOf(ended)).toMatch(/is overloaded \(HTTP status 503\)\. \(tried \d+ times\)$/);
+    expect(ended.main.of('log').map(({ message }) => message)).toEqual([
+      'The model call failed and is retried.',
+      'The model call failed.',
+    ]);
+  });
+
   test('Retry-After is waited out', async () => {
     server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
     const before = server.requests.length;
@@ -313,6 +339,15 @@ test('a refused connection is retried and then reported in plain words, without 
   expect(messageOf(ended)).toBe(
     'The model "house-model" could not be read: the connection was refused. (tried 5 times)',
   );
+});
+
+test('a refused connection is repeated as long as the run has patience, and a stop ends the wait at once', async () => {
+  const model: ModelGrant = { ...GRANT, baseUrl: 'http://127.0.0.77:8484' };
+  const main = startRun(await makeBrief({ model, limits: { ...LIMITS, patienceMs: 600_000 } }), []);
+  await waitFor(() => main.of('call-failed').length > 8);
+  expect(main.of('log')).toHaveLength(1);
+  main.control({ t: 'abort', reason: 'stopped' });
+  expect(await main.done).toEqual({ status: 'canceled' });
 });
 
 test('an invalid address of an endpoint fails the run with a message, not with a bug', async () => {

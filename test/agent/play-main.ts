@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { makeArgumentCheck } from '../../src/agent/loop/argument-check.ts';
-import type { RetryPolicy } from '../../src/agent/loop/ask-model.ts';
 import { runLoop } from '../../src/agent/loop/loop.ts';
+import type { RetryPolicy } from '../../src/agent/models/retries.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/port/protocol.ts';
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
@@ -27,6 +27,7 @@ export const LIMITS: RunLimits = {
   runTimeoutMs: 600_000,
   maxSteps: 10,
   maxReplyBytes: 4_194_304,
+  patienceMs: 0,
 };
 
 export const GRANT: ModelGrant = {

@@ -67,6 +67,8 @@ test('without any source, every setting has its default, and that is its origin'
       runTimeoutSeconds: 3600,
       maxSteps: 200,
       maxReplyMb: 4,
+      patienceSeconds: 120,
+      backgroundPatienceSeconds: 1800,
     },
     background: {
       queueWaitSeconds: 3600,

@@ -7,23 +7,8 @@ import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
+import { makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
 import type { Channel } from '../port/signals.ts';
-
-/** How often and how long a model call is retried (D8). */
-export interface RetryPolicy {
-  readonly tries: number;
-  readonly firstDelayMs: number;
-  readonly maxDelayMs: number;
-  /** A server that asks for a longer wait has failed. */
-  readonly maxRetryAfterMs: number;
-}
-
-export const RETRY_POLICY: RetryPolicy = {
-  tries: 5,
-  firstDelayMs: 500,
-  maxDelayMs: 16_000,
-  maxRetryAfterMs: 600_000,
-};
 
 export interface Asking {
   readonly call: ModelCall;
@@ -43,14 +28,15 @@ export type Asked = { readonly timing: AskTiming } & (
 );
 
 /**
- * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, but never after text of the
- * reply was streamed (D8). The server's own error message goes to the log. A permit is held during each attempt, never while
- * waiting. Rejects only when the run is stopped.
+ * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, for as long as the run has
+ * patience when the server is down, but never after text of the reply was streamed (D8). The server's own error message goes
+ * to the log. A permit is held during each attempt, never while waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
   const askedAt = performance.now();
   const waits: Waits = { budgetWaitMs: 0, permitWaitMs: 0 };
+  const nextTry = makeRetries(policy, call.brief.limits.patienceMs);
   const timed = (tries: number, pace: Pace) => timingOf({ tries, ...waits, ...pace }, performance.now() - askedAt);
   for (let tried = 1; ; tried += 1) {
     const end = await tryOnce(call, channel, waits).catch((error: unknown) => {
@@ -63,24 +49,38 @@ export async function askModel(asking: Asking): Promise<Asked> {
     if (end.ok) return { ok: true, reply: end.reply, timing };
     const { failure, streamed, used } = end;
     report(asking, { outcome: failure.outcome, used, timing });
-    const waitMs = delayMs(tried, failure, policy);
-    const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
-    const isOver = streamed || !failure.again || tried >= policy.tries || !waitIsUseful;
-    const { error, said } = failure;
-    channel.send({
-      t: 'log',
-      level: 'warn',
-      message: isOver ? 'The model call failed.' : 'The model call failed and is retried.',
-      facts: {
-        error: error.message,
-        tried,
-        ...(isOver ? {} : { waitMs }),
-        ...(said === null ? {} : { server_said: said }),
-      },
-    });
-    if (isOver) return { ok: false, error: withTries(failure, tried, waitIsUseful), timing };
-    await sleep(waitMs, undefined, { signal: channel.signal, ref: false });
+    const now = performance.now();
+    const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
+    const next = streamed ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
+    logFailure(asking, failure, tried, next);
+    if (!next.again) return { ok: false, error: withTries(failure, tried, next.asksTooMuch), timing };
+    await sleep(next.waitMs, undefined, { signal: channel.signal, ref: false });
   }
+}
+
+const OVER: NextTry = { again: false, asksTooMuch: false };
+
+/** A server that is still down is not reported again. */
+function logFailure(
+  { call, channel }: Asking,
+  { error, said, isDown }: ModelFailure,
+  tried: number,
+  next: NextTry,
+): void {
+  if (next.again && next.isWaiting) return;
+  const { patienceMs } = call.brief.limits;
+  channel.send({
+    t: 'log',
+    level: 'warn',
+    message: next.again ? 'The model call failed and is retried.' : 'The model call failed.',
+    facts: {
+      error: error.message,
+      tried,
+      ...(next.again ? { waitMs: next.waitMs } : {}),
+      ...(next.again && isDown ? { patienceMs } : {}),
+      ...(said === null ? {} : { server_said: said }),
+    },
+  });
 }
 
 /** Reports a try that brought no reply, with what it has used all the same. */
@@ -130,14 +130,8 @@ async function tryOnce(call: ModelCall, channel: Channel, waits: Waits): Promise
   }
 }
 
-/** Half of the backoff is fixed and half is random, so that runs that failed together do not retry together. */
-function delayMs(tried: number, failure: ModelFailure, policy: RetryPolicy): number {
-  const backoffMs = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));
-  return Math.round(Math.max(failure.waitMs ?? 0, backoffMs * (0.5 + Math.random() / 2)));
-}
-
-function withTries({ error, waitMs }: ModelFailure, tried: number, waitIsUseful: boolean): RunError {
-  const wait = waitIsUseful || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
+function withTries({ error, waitMs }: ModelFailure, tried: number, asksTooMuch: boolean): RunError {
+  const wait = !asksTooMuch || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
   const tries = tried > 1 ? ` (tried ${tried} times)` : '';
   return { ...error, message: `${error.message}${wait}${tries}` };
 }

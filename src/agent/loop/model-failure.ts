@@ -7,13 +7,15 @@ import type { RunLimits } from '../port/protocol.ts';
 import type { Silence } from './watchdog.ts';
 
 /**
- * `outcome`: its kind, for operators. `again`: a retry may help, if no text of the reply was streamed. `waitMs`: what the server asked for (`Retry-After`). `said`:
- * the server's own message, for operators; callers get the one in `error` (§7).
+ * `outcome`: its kind, for operators. `again`: a retry may help, if no text of the reply was streamed. `isDown`: its server
+ * can't serve at the moment, as while it is restarted. `waitMs`: what the server asked for (`Retry-After`). `said`: the server's
+ * own message, for operators; callers get the one in `error` (§7).
  */
 export interface ModelFailure {
   readonly error: RunError;
   readonly outcome: FailedCall;
   readonly again: boolean;
+  readonly isDown: boolean;
   readonly waitMs: number | null;
   readonly said: string | null;
 }
@@ -43,6 +45,9 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
 };
 
+/** Faults of the network that a restart of the server explains. */
+const OUTAGES: ReadonlySet<string> = new Set(['ECONNREFUSED']);
+
 /** A failed call: which model, and within which limits. */
 interface Called {
   readonly model: ModelGrant;
@@ -56,10 +61,13 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
   const codes = codesOf(error);
   if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
     const words = `${model} could not be reached: connecting took too long.`;
-    return { error: timeout(words), outcome: 'unreachable', again: true, waitMs: null, said: null };
+    return { ...passing('unreachable', words), error: timeout(words) };
   }
-  const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
-  if (network !== undefined) return passing('unreachable', `${model} could not be read: ${network}.`);
+  const network = codes.find((code) => NETWORK_FAULTS[code] !== undefined);
+  if (network !== undefined) {
+    const failure = passing('unreachable', `${model} could not be read: ${NETWORK_FAULTS[network]}.`);
+    return { ...failure, isDown: OUTAGES.has(network) };
+  }
   if ([...causesOf(error)].some(({ name }) => name === NOT_HTTP)) {
     return upstreamFailure(new UpstreamFault('protocol', 'It does not speak HTTP.'), { model: grant, limits }, now);
   }
@@ -71,7 +79,7 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
 }
 
 function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: number): ModelFailure {
-  const { words, outcome, again, retryable } = FAULT_KINDS[fault.kind];
+  const { words, outcome, again, isDown, retryable } = FAULT_KINDS[fault.kind];
   const detail =
     fault.kind === 'reply_too_large'
       ? ` (more than ${limits.maxReplyBytes / 1_048_576} MB)`
@@ -82,6 +90,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
     error: { type: 'api_error', message: `The model "${model.name}" ${words}${detail}.`, retryable },
     outcome,
     again,
+    isDown,
     waitMs: retryAfterOf(fault.retryAfter, now),
     said: textForOperators(fault.message, model),
   };
@@ -94,7 +103,7 @@ export function silenceFailure(silence: Silence, grant: ModelGrant, limits: RunL
     'first-token': `${model} sent nothing for ${seconds(limits.firstTokenTimeoutMs)} seconds.`,
     idle: `${model} fell silent for ${seconds(limits.idleTimeoutMs)} seconds in the middle of its reply.`,
   };
-  return { error: timeout(words[silence]), outcome: 'timeout', again: false, waitMs: null, said: null };
+  return { error: timeout(words[silence]), outcome: 'timeout', again: false, isDown: false, waitMs: null, said: null };
 }
 
 /** Milliseconds as seconds for people: `120`, `0.3`. */
@@ -119,6 +128,7 @@ function ownFailure(error: unknown, model: string): ModelFailure {
     error: fault(`The call to ${model} failed (${name}).`.replace('to The', 'to the'), false),
     outcome: 'failed',
     again: false,
+    isDown: false,
     waitMs: null,
     said: null,
   };
@@ -130,6 +140,7 @@ const passing = (outcome: ModelFailure['outcome'], message: string): ModelFailur
   error: fault(message, true),
   outcome,
   again: true,
+  isDown: false,
   waitMs: null,
   said: null,
 });

@@ -1,6 +1,6 @@
 // A run of an agent: its brief, its channel to the main thread, and its tools.
 import type { ArgumentCheck } from './argument-check.ts';
-import type { RetryPolicy } from './ask-model.ts';
+import type { RetryPolicy } from '../models/retries.ts';
 import type { Brief } from '../port/protocol.ts';
 import type { Channel } from '../port/signals.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';

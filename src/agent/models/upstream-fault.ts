@@ -8,13 +8,17 @@ interface KindFacts {
   readonly outcome: FailedCall;
   /** Whether a retry of the same call may help. */
   readonly again: boolean;
+  /** Whether its server can't serve at the moment, as while it starts: a call has patience with it. */
+  readonly isDown: boolean;
   /** Whether a new run may succeed. */
   readonly retryable: boolean;
 }
 
-const lasting = (words: string): KindFacts => ({ words, outcome: 'rejected', again: false, retryable: false });
-const throttled = (words: string): KindFacts => ({ words, outcome: 'throttled', again: true, retryable: true });
-const failed = (words: string, retryable: boolean): KindFacts => ({ words, outcome: 'failed', again: true, retryable });
+const KIND = { again: true, isDown: false, retryable: true };
+const lasting = (words: string): KindFacts => ({ ...KIND, words, outcome: 'rejected', again: false, retryable: false });
+const throttled = (words: string): KindFacts => ({ ...KIND, words, outcome: 'throttled' });
+const down = (words: string): KindFacts => ({ ...throttled(words), isDown: true });
+const failed = (words: string, retryable: boolean): KindFacts => ({ ...KIND, words, outcome: 'failed', retryable });
 
 /** Every kind, and what it means for the run. */
 export const FAULT_KINDS = {
@@ -29,7 +33,7 @@ export const FAULT_KINDS = {
   bad_request: lasting('did not accept the request'),
   reply_too_large: lasting('sent a longer reply than is accepted'),
   rate_limited: throttled('was called too often'),
-  overloaded: throttled('is overloaded'),
+  overloaded: down('is overloaded'),
   failing: failed('failed at its endpoint', true),
   cut: failed('broke off: its reply ended before it was finished', true),
   document: failed('answered with a document instead of a stream', false),

@@ -73,6 +73,8 @@ export interface RunLimits {
   readonly maxSteps: number;
   /** Text, reasoning and tool calls of one model reply together. */
   readonly maxReplyBytes: number;
+  /** For how long a call is repeated while its model's server is down; 0: as after other failures. */
+  readonly patienceMs: number;
 }
 
 /** The text of a document, or why it has none, in words that follow its name. */

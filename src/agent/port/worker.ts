@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../../domain/errors.ts';
 import { makeArgumentCheck } from '../loop/argument-check.ts';
-import { RETRY_POLICY } from '../loop/ask-model.ts';
+import { RETRY_POLICY } from '../models/retries.ts';
 import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';

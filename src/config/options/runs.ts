@@ -61,6 +61,18 @@ export const RUN_OPTIONS = {
     fallback: 4,
     about: 'Megabytes of text, reasoning and tool calls in one reply. A longer reply is cut off, and its run fails.',
   },
+  'model.patience_seconds': {
+    schema: seconds(0, WEEK),
+    fallback: 120,
+    about:
+      'Seconds that a call is repeated while its model server is down: it refuses connections, or replies with 503 or 529. ' +
+      'After that, the run fails. 0: five tries, as after other failures.',
+  },
+  'model.background_patience_seconds': {
+    schema: seconds(0, WEEK),
+    fallback: 1800,
+    about: 'The same as patience_seconds, for background runs and scheduled tasks.',
+  },
   'user_input.expires_seconds': {
     schema: seconds(1, YEAR),
     fallback: 86_400,

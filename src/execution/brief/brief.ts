@@ -123,6 +123,7 @@ function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
     runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
     maxSteps: model.maxSteps,
     maxReplyBytes: model.maxReplyMb * 1_048_576,
+    patienceMs: (run.isBackgroundWork ? model.backgroundPatienceSeconds : model.patienceSeconds) * 1_000,
   };
 }
 

@@ -165,6 +165,7 @@ function limitsOf({ model }: Settings): RunLimits {
     runTimeoutMs: MODEL_DEADLINE_MS,
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * 1_048_576,
+    patienceMs: 0,
   };
 }
 

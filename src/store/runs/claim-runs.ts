@@ -40,6 +40,8 @@ export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | '
   readonly target: string;
   /** Whether it is the first run of its session, so that there is no history. */
   readonly opensSession: boolean;
+  /** Nobody waits for it: it is a background run, or that of a scheduled task. */
+  readonly isBackgroundWork: boolean;
   readonly outputSchema: JsonObject | null;
 };
 
@@ -111,6 +113,7 @@ interface CandidateRow {
   session_id: string;
   attempt: number;
   is_scheduled: number;
+  is_background: number;
   worked_ms: number;
   opened_session: number;
   output_schema: string | null;
@@ -121,7 +124,8 @@ interface CandidateRow {
   lead_model: string | null;
 }
 
-const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled, r.worked_ms, r.opened_session,
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
+  r.${IS_BACKGROUND_WORK} AS is_background, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
   s.lead_model FROM runs r
   JOIN sessions s ON s.seq = r.session_seq LEFT JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
@@ -146,6 +150,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
     workedMs: row.worked_ms,
     target,
     opensSession: row.opened_session === 1,
+    isBackgroundWork: row.is_background === 1,
     outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };
   yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, runSeq);

@@ -76,8 +76,8 @@ function expectFailure(answer: TurnAnswer, way: (typeof WAYS)[number], expected:
 
 /** Limits of the daemons that meet faulty models. Only what must run out is short: a busy machine lets everything wait. */
 const TEMPERS = {
-  patient: '',
-  hasty: ', connect_timeout_seconds: 1, first_token_timeout_seconds: 1, idle_timeout_seconds: 1',
+  patient: ', patience_seconds: 0',
+  hasty: ', patience_seconds: 1, connect_timeout_seconds: 1, first_token_timeout_seconds: 1, idle_timeout_seconds: 1',
   brief: `, run_timeout_seconds: ${RUN_TIMEOUT_SECONDS}`,
 } as const;
 type Temper = keyof typeof TEMPERS;
@@ -172,6 +172,15 @@ describe('models and tools', () => {
       status: 500,
       type: 'api_error',
       message: /^The model "closed" could not be read: the connection was refused\. \(tried 5 times\)$/,
+    },
+    {
+      name: 'refuses connections for longer than there is patience',
+      temper: 'hasty',
+      key: 'closed',
+      content: 'x',
+      status: 500,
+      type: 'api_error',
+      message: /could not be read: the connection was refused\. \(tried [234] times\)$/,
     },
     {
       name: 'resets every connection',

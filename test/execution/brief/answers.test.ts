@@ -86,6 +86,21 @@ test('the answers of a run are returned by call, as texts; an unanswered questio
   });
 });
 
+test('background runs have more patience with a model server that is down', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  await house.accept({
+    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 9 } },
+  });
+  const claimed = [...(await house.claim()), ...(await house.claim())];
+  const build = await briefsOf(house);
+  const built = await Promise.all(claimed.map((run) => build(run, MODEL)));
+  expect(built).toMatchObject([
+    { brief: { limits: { patienceMs: 120_000 } } },
+    { brief: { limits: { patienceMs: 1_800_000 } } },
+  ]);
+});
+
 test('the time that a run waits, for its user or in the queue, does not count toward its time limit; its work does', async () => {
   const house = await storeHouse();
   await house.accept();

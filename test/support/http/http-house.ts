@@ -57,6 +57,8 @@ export const SETTINGS: Settings = {
     runTimeoutSeconds: 3600,
     maxSteps: 200,
     maxReplyMb: 4,
+    patienceSeconds: 120,
+    backgroundPatienceSeconds: 1800,
   },
   userInput: { expiresSeconds: 86_400 },
   webhooks: { retentionDays: 30 },
