@@ -38,8 +38,8 @@ export function contextFinding(grant: ModelGrant, { marker, sent, answer: { end 
     const words = `A prompt of about ${sent} tokens failed: ${end.failure.error.message}`;
     return finding('warning', `${words} ${remedyFor(grant, null)}`);
   }
-  const { usage, text } = end.reply;
-  const read = usage.inputTokens;
+  const { usage, estimated, text } = end.reply;
+  const read = estimated ? 0 : usage.inputTokens;
   if (read > 0 && read < sent * CUT_BELOW) {
     const words = `The server read ${read} of about ${sent} tokens: it truncates prompts silently.`;
     return finding('warning', `${words} ${remedyFor(grant, read)}`);

@@ -86,7 +86,7 @@ function wordsOf({ error, said }: ModelFailure): string {
 
 function figuresOf({ end, firstTextMs, totalMs }: TimedCall) {
   const writingMs = firstTextMs === null ? 0 : totalMs - firstTextMs;
-  const tokens = end.ok ? end.reply.usage.outputTokens : 0;
+  const tokens = end.ok && !end.reply.estimated ? end.reply.usage.outputTokens : 0;
   return {
     firstTokenMs: firstTextMs === null ? null : Math.round(firstTextMs),
     // Below that, we would measure the network's chunks instead of the model.
@@ -94,12 +94,12 @@ function figuresOf({ end, firstTextMs, totalMs }: TimedCall) {
   };
 }
 
-function usageFinding({ usage }: ModelReply): Finding {
+function usageFinding({ usage, estimated }: ModelReply): Finding {
   const { inputTokens, outputTokens } = usage;
-  if (inputTokens > 0 && outputTokens > 0) {
+  if (!estimated && inputTokens > 0 && outputTokens > 0) {
     return { check: 'usage', state: 'ok', detail: `It counts tokens: ${inputTokens} in, ${outputTokens} out.` };
   }
-  const detail = 'It reports no token counts, so costs are unknown and a full context window is noticed late.';
+  const detail = 'It reports no token counts, so costs are estimated and a full context window is noticed late.';
   return { check: 'usage', state: 'warning', detail };
 }
 
