@@ -8,6 +8,7 @@ import { floor } from '../../../src/tui/state/screens.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 import { openOfficeView } from '../../support/terminal/office-view.ts';
 
 let daemon: DaemonProcess;
@@ -60,6 +61,8 @@ test('a session survives kill -9 on the screen, its files are saved, and its del
   const sessionId = await begin('Report on the tides');
   const view = open(sessionId, daemon.apiKey);
   await view.until(/❯ Report on the tides[^]*I begin with the outline\.[^]*writes tides\.md/);
+  // It asks again once the file is written.
+  await waitFor(() => model.requests.length === 2);
   await daemon.kill();
   await view.until(/◌ (not reachable|reconnecting)/);
   expect(view.screen()).toContain('I begin with the outline.');
