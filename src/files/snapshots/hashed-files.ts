@@ -1,6 +1,5 @@
 // What was hashed of a workspace and when, so that unchanged files need not be read again.
-import { readFileSync, rmSync } from 'node:fs';
-import { writeAtomically } from '../blobs/write-atomically.ts';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** The hash of a file, and the identity that the file had then. */
 export interface HashedFile {
@@ -39,11 +38,15 @@ export function readHashed(path: string): HashedFiles {
   }
 }
 
-/** Stores the hashes atomically. Without them the next snapshot is slower, but equally correct. */
+/**
+ * Stores the hashes. Not synced: what a power cut leaves of them isn't JSON, and without them the next snapshot is slower, but
+ * equally correct.
+ */
 export function keepHashed(path: string, hashed: HashedFiles): void {
   const files = Array.from(hashed, ([file, { identity, sha256, settled }]) => [file, identity, sha256, settled]);
   try {
-    writeAtomically(path, JSON.stringify({ version: VERSION, files }), 0o600);
+    writeFileSync(`${path}.new`, JSON.stringify({ version: VERSION, files }), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
   } catch {
     for (const unfinished of [path, `${path}.new`]) rmSync(unfinished, { force: true });
   }
