@@ -27,7 +27,22 @@ export interface UserRow {
   updated_at: number;
 }
 
-export function toUser(row: UserRow): User {
+/** What `toUser` reads, but for the key. */
+export const USER_COLUMNS = [
+  'id',
+  'username',
+  'full_name',
+  'department',
+  'role',
+  'team_id',
+  'functional_role',
+  'scenario',
+  'disabled',
+  'created_at',
+  'updated_at',
+] as const;
+
+export function toUser(row: Pick<UserRow, 'seq' | (typeof USER_COLUMNS)[number]>): User {
   return {
     seq: row.seq,
     id: row.id,

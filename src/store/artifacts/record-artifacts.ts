@@ -3,7 +3,7 @@ import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
 import { applyChange, compare, readTree, type TreeChange } from './workspace-tree.ts';
@@ -57,38 +57,51 @@ export function makeRecordArtifacts({ write }: Database) {
   };
 }
 
-/**
- * Settles the artifacts of a run that did nothing in its workspace, in the commit of its end. If the session's export may
- * not cover its current files, they stay `pending` and are collected like any others.
- */
-export function* concludeIn(
-  tx: Transaction,
-  { sessionSeq, runSeq }: { readonly sessionSeq: number; readonly runSeq: number },
+/** What becomes of the artifacts of a run that did nothing in its workspace. */
+export interface Conclusion {
+  readonly status: Extract<ArtifactStatus, 'ready' | 'failed'>;
+  readonly runId: string;
+  /** The session's export, null while it has still to be packed: then it is reported once it is. */
+  readonly exported: { readonly fileCount: number; readonly archiveSize: number } | null;
+}
+
+interface ConclusionRow {
+  id: string;
+  status: string | null;
+  stale: number;
+  file_count: number;
+  archive_size: number;
+  has_files: number;
+}
+
+/** Returns null when the session's export may not cover its current files: then they are collected like any others. */
+export function* findConclusion(
+  tx: Reader,
+  runSeq: number,
   outcome: 'completed' | 'failed' | 'incomplete',
-): Step<void> {
-  const run = (yield* tx.get<{
-    id: string;
-    status: string | null;
-    stale: number;
-    file_count: number;
-    archive_size: number;
-    has_files: number;
-  }>(
+): Step<Conclusion | null> {
+  const run = (yield* tx.get<ConclusionRow>(
     `SELECT r.id, e.status, e.stale, e.file_count, e.archive_size,
        EXISTS (SELECT 1 FROM workspace_files f WHERE f.session_seq = r.session_seq) AS has_files
      FROM runs r LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
     runSeq,
   ))!;
   const isUnknown = run.status === null && run.has_files === 1;
-  if (isUnknown || run.status === 'failed' || run.stale === 1) return;
-  yield* moveIn(tx, runSeq, outcome === 'failed' ? 'failed' : 'ready');
-  if (outcome !== 'failed') {
-    tx.emit(sessionSeq, null, { type: 'artifacts.ready', payload: { runId: run.id, fileCount: 0, totalSize: 0 } });
+  if (isUnknown || run.status === 'failed' || run.stale === 1) return null;
+  return {
+    status: outcome === 'failed' ? 'failed' : 'ready',
+    runId: run.id,
+    exported: run.status === 'pending' ? null : { fileCount: run.file_count ?? 0, archiveSize: run.archive_size ?? 0 },
+  };
+}
+
+/** Reports a conclusion, in the commit of the run's end. */
+export function reportConclusion(tx: Transaction, sessionSeq: number, { status, runId, exported }: Conclusion): void {
+  if (status === 'ready') {
+    tx.emit(sessionSeq, null, { type: 'artifacts.ready', payload: { runId, fileCount: 0, totalSize: 0 } });
   }
-  // What still has to be packed is reported once it is.
-  if (run.status === 'pending') return;
-  const payload = { runId: run.id, fileCount: run.file_count ?? 0, archiveSize: run.archive_size ?? 0 };
-  tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
+  if (exported !== null)
+    tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload: { runId, ...exported } });
 }
 
 interface EndedRow {

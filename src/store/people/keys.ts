@@ -4,7 +4,7 @@ import type { ApiKey, User } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type ApiKeyRow, toApiKey, toUser, type UserRow } from '../rows.ts';
+import { type ApiKeyRow, toApiKey, toUser, USER_COLUMNS, type UserRow } from '../rows.ts';
 
 export type NewApiKey = Pick<
   ApiKey,
@@ -34,6 +34,29 @@ export interface KeyCredential {
   readonly secretSha256: Buffer;
 }
 
+/** A key with its owner, whose columns have a prefix. Every request reads one. */
+type CredentialRow = ApiKeyRow & { readonly [C in (typeof USER_COLUMNS)[number] as `owner_${C}`]: UserRow[C] };
+
+const CREDENTIAL = `SELECT k.*, ${USER_COLUMNS.map((column) => `u.${column} AS owner_${column}`).join(', ')}
+  FROM api_keys k JOIN users u ON u.seq = k.user_seq WHERE k.id = ?`;
+
+function ownerOf(row: CredentialRow): User {
+  return toUser({
+    seq: row.user_seq,
+    id: row.owner_id,
+    username: row.owner_username,
+    full_name: row.owner_full_name,
+    department: row.owner_department,
+    role: row.owner_role,
+    team_id: row.owner_team_id,
+    functional_role: row.owner_functional_role,
+    scenario: row.owner_scenario,
+    disabled: row.owner_disabled,
+    created_at: row.owner_created_at,
+    updated_at: row.owner_updated_at,
+  });
+}
+
 /** The verbs on API keys. Ids are the public ids. */
 export function makeApiKeys(database: Database) {
   const { write, read } = database;
@@ -47,10 +70,9 @@ export function makeApiKeys(database: Database) {
 
     /** The credential of a public id with its owner as they are now, or undefined. */
     findCredential: read(function* (tx: Reader, id: string): Step<KeyCredential | undefined> {
-      const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+      const row = yield* tx.get<CredentialRow>(CREDENTIAL, id);
       if (row === undefined) return undefined;
-      const owner = (yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq))!;
-      return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
+      return { key: toApiKey(row), user: ownerOf(row), secretSha256: row.secret_sha256 };
     }),
 
     /** Every key, or those of one user. */

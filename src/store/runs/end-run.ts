@@ -16,8 +16,8 @@ import type { Step, Transaction, Value } from '../engine/statement.ts';
 import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
-import { concludeIn } from '../artifacts/record-artifacts.ts';
-import { type Fence, type Progress } from './record-progress.ts';
+import { type Conclusion, findConclusion, reportConclusion } from '../artifacts/record-artifacts.ts';
+import { closeOpenBlock, type Fence, type Progress } from './record-progress.ts';
 import { IN_STEPS, previewOfReplies } from './replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { KEEP_WORK } from './work-time.ts';
@@ -88,8 +88,8 @@ const END_FACTS = `protocol, worked_ms AS workedMs, attempt, schedule_mode = 'sc
 const OUTCOME = `outcome = ?, answer = nullif(?, (SELECT text FROM steps WHERE run_seq = runs.seq ORDER BY step DESC LIMIT 1)),
   stop_reason = ?, error = ?, structured_output = ?, ${KEEP_WORK}`;
 // A run that never started has nothing to collect.
-const LEAVE = `status = ?, finished_at = ?, ready = 0, lease_until = NULL,
-  artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END`;
+const LEAVE = `status = ?, finished_at = ?, ready = 0, lease_until = NULL, artifact_status =
+  CASE WHEN artifact_status = 'pending' THEN coalesce(?, CASE attempt WHEN 0 THEN 'failed' ELSE 'pending' END) ELSE artifact_status END`;
 const FENCED = "WHERE seq = ? AND attempt = ? AND status = 'running'";
 const FINALIZE = `UPDATE runs SET status = 'finalizing', lease_until = NULL, ${OUTCOME} ${FENCED} RETURNING ${END_FACTS}`;
 const PASS = `UPDATE runs SET ${LEAVE}, ${OUTCOME} ${FENCED} RETURNING ${END_FACTS}`;
@@ -107,12 +107,15 @@ function outcomeOf({ workedMs, runSeq, attempt }: Progress, ending: Ending): Val
 
 /** Takes a running run through `finalizing` to its outcome. One update: that of a run's state is the dearest of its indexes. */
 export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouched: boolean): Step<boolean> {
-  const facts = yield* tx.get<EndFacts>(PASS, ending.outcome, tx.now, ...outcomeOf(fence, ending));
+  const { outcome } = ending;
+  const conclusion = untouched ? yield* findConclusion(tx, fence.runSeq, outcome) : null;
+  const left = [outcome, tx.now, conclusion?.status ?? null];
+  const facts = yield* tx.get<EndFacts>(PASS, ...left, ...outcomeOf(fence, ending));
   if (facts === undefined) return false;
   yield* reportOutcome(tx, fence, ending, facts);
-  const structured = ending.outcome === 'completed' && facts.protocol !== 'chat' ? ending.structured : undefined;
-  const messages = yield* writeAssistantMessage(tx, fence, { outcome: ending.outcome, structured, usage: facts });
-  if (untouched) yield* concludeIn(tx, fence, ending.outcome);
+  const structured = outcome === 'completed' && facts.protocol !== 'chat' ? ending.structured : undefined;
+  const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
+  if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
   yield* leaveIn(tx, fence, facts, { messages, event: lastEventOf(ending) });
   return true;
 }
@@ -138,11 +141,11 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens 
   return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
-type Unmessaged =
+type HowEnded =
   | { readonly outcome: 'completed' }
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
 
-function lastEventOf(ending: Unmessaged): EndEvent {
+function lastEventOf(ending: HowEnded): EndEvent {
   if (ending.outcome === 'completed') return { type: 'run.done', payload: { status: 'completed' } };
   const { outcome, error } = ending;
   return { type: 'run.failed', payload: { status: outcome, error } };
@@ -164,10 +167,11 @@ export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Ste
   );
   if (row === undefined) return false;
   const { outcome, structured_output: stored } = row;
-  const facts = (yield* tx.get<EndFacts>(END, outcome, tx.now, fence.runSeq))!;
+  const conclusion = untouched ? yield* findConclusion(tx, fence.runSeq, outcome) : null;
+  const facts = yield* moveToEnd(tx, fence, outcome, conclusion);
   const structured = stored === null ? undefined : { value: JSON.parse(stored) as JsonValue };
   const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
-  if (untouched) yield* concludeIn(tx, fence, outcome);
+  if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
   const event = lastEventOf(
     outcome === 'completed' ? { outcome } : { outcome, error: JSON.parse(row.error!) as RunError },
   );
@@ -216,7 +220,7 @@ function* writeAssistantMessage(
 export function* cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): Step<number> {
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
-  const facts = (yield* tx.get<EndFacts>(END, 'canceled', tx.now, fence.runSeq))!;
+  const facts = yield* moveToEnd(tx, fence, 'canceled');
   const messages = yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured: undefined, usage: facts });
   yield* leaveIn(tx, fence, facts, { messages, event: { type: 'run.stopped', payload: { reason: cause } } });
   return expired;
@@ -244,12 +248,21 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
   );
 }
 
+function* moveToEnd(
+  tx: Transaction,
+  { runSeq }: RunPlace,
+  status: RunStatus,
+  conclusion: Conclusion | null = null,
+): Step<EndFacts> {
+  return (yield* tx.get<EndFacts>(END, status, tx.now, conclusion?.status ?? null, runSeq))!;
+}
+
 /** The terminal events. */
 type EndEvent = Extract<NewEvent, { type: 'run.done' | 'run.failed' | 'run.stopped' }>;
 
 /** Fails a run that no worker has taken. */
 export function* failUnclaimedIn(tx: Transaction, fence: RunPlace, error: RunError): Step<void> {
-  const facts = (yield* tx.get<EndFacts>(END, 'failed', tx.now, fence.runSeq))!;
+  const facts = yield* moveToEnd(tx, fence, 'failed');
   yield* leaveIn(tx, fence, facts, { messages: 0, event: lastEventOf({ outcome: 'failed', error }) });
 }
 
@@ -265,12 +278,10 @@ function* leaveIn(
   tx.emit(fence.sessionSeq, fence.runSeq, event);
   // Before the next run is looked for: it may be the one of the next step.
   if (isScheduled === 1) {
-    const message = messageOf(event);
-    yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: attempt > 0, message });
+    yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: attempt > 0, message: messageOf(event) });
   }
   const next = yield* tx.get<{ seq: number; status: RunState }>(
-    `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED}
-     ORDER BY seq LIMIT 1`,
+    `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED} ORDER BY seq LIMIT 1`,
     fence.sessionSeq,
   );
   if (next?.status === 'queued') yield* makeReady(tx, fence.sessionSeq, next.seq);
@@ -286,15 +297,4 @@ function* leaveIn(
 function messageOf(event: EndEvent): string | null {
   if (event.type === 'run.failed') return event.payload.error.message;
   return event.type === 'run.stopped' ? STOPPED_MESSAGE : null;
-}
-
-/** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
-export function* closeOpenBlock(tx: Transaction, fence: RunPlace): Step<void> {
-  const last = yield* tx.get<{ type: string; payload: string }>(
-    `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
-    fence.runSeq,
-  );
-  if (last === undefined || last.type === 'content_block_stop') return;
-  const { index } = JSON.parse(last.payload) as { index: number };
-  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'content_block_stop', payload: { index } });
 }

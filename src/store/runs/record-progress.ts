@@ -232,3 +232,14 @@ function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): 
   });
   return true;
 }
+
+/** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
+export function* closeOpenBlock(tx: Transaction, fence: Omit<Fence, 'attempt'>): Step<void> {
+  const last = yield* tx.get<{ type: string; payload: string }>(
+    `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
+    fence.runSeq,
+  );
+  if (last === undefined || last.type === 'content_block_stop') return;
+  const { index } = JSON.parse(last.payload) as { index: number };
+  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'content_block_stop', payload: { index } });
+}

@@ -3,9 +3,9 @@ import { MAX_RESUMES, type RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
-import { closeOpenBlock, passIn, settleIn } from './end-run.ts';
+import { passIn, settleIn } from './end-run.ts';
 import { IS_EXECUTING, IS_UNFINISHED } from './run-states.ts';
-import { type Fence, holds, type Progress } from './record-progress.ts';
+import { closeOpenBlock, type Fence, holds, type Progress } from './record-progress.ts';
 import { KEEP_WORK, noteWork } from './work-time.ts';
 
 export interface Rescued {
