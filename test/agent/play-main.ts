@@ -41,6 +41,7 @@ export const GRANT: ModelGrant = {
   maxOutputTokens: 1_000,
   images: false,
   documents: false,
+  structured: 'tool',
   metered: false,
 };
 

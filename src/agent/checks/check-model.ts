@@ -1,6 +1,7 @@
 // Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and honours its context window.
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
 import { askForTheStart, contextFinding } from './check-context.ts';
+import { checkStructured } from './check-structured.ts';
 import type { ModelReply } from '../loop/model-call.ts';
 import type { ModelFailure } from '../loop/model-failure.ts';
 import { listModels } from '../models/list-models.ts';
@@ -37,10 +38,10 @@ export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport
   const stream = streamFinding(streamed);
   const figures = figuresOf(streamed);
   if (!streamed.end.ok)
-    return { findings: [listed, stream, ...notTried(['usage', 'tool_call', 'context'])], ...figures };
+    return { findings: [listed, stream, ...notTried(['usage', 'tool_call', 'structured', 'context'])], ...figures };
   const findings = [listed, stream, usageFinding(streamed.end.reply)];
   const called = await ask(ADD, TOOLS);
-  findings.push(toolFinding(called));
+  findings.push(toolFinding(called), await checkStructured(task.grant, ask));
   if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
   else findings.push({ check: 'context', state: 'skipped', detail: 'It was not requested.' });
   return { findings, ...figures };
@@ -51,7 +52,7 @@ async function checkOffline(ask: Ask): Promise<ModelCheckReport> {
   const detail =
     'This is the built-in offline engine, not a language model: it follows fixed rules. Name a model server in models.yaml.';
   const findings: Finding[] = [{ check: 'engine', state: 'ok', detail }, streamFinding(streamed)];
-  const rest = ['usage', 'tool_call', 'context'].map((check): Finding => {
+  const rest = ['usage', 'tool_call', 'structured', 'context'].map((check): Finding => {
     return { check, state: 'skipped', detail: 'It does not apply to the offline engine.' };
   });
   return { findings: [...findings, ...rest], ...figuresOf(streamed) };

@@ -1,6 +1,7 @@
 // Timed calls of a model under test.
 import type { ModelCheckTask } from './check-task.ts';
 import { type CallEnd, callModel, type ModelCall } from '../loop/model-call.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { ModelTool } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 
@@ -17,12 +18,12 @@ export interface TimedCall {
 }
 
 /** Makes one call of the model under test. */
-export type Ask = (prompt: string, tools?: readonly ModelTool[]) => Promise<TimedCall>;
+export type Ask = (prompt: string, tools?: readonly ModelTool[], replySchema?: JsonObject) => Promise<TimedCall>;
 
 /** Calls of one model, each with its own time limits and without retries. */
 export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limits'>): Ask {
   const model = { ...grant, maxOutputTokens: Math.min(grant.maxOutputTokens, MAX_OUTPUT_TOKENS) };
-  return async (prompt, tools = []) => {
+  return async (prompt, tools = [], replySchema) => {
     const startedAt = performance.now();
     let firstTextMs: number | null = null;
     let pieces = 0;
@@ -32,6 +33,7 @@ export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limit
       instructions: INSTRUCTIONS,
       messages: [{ role: 'user', parts: [{ type: 'text', text: prompt }] }],
       tools,
+      ...(replySchema && { replySchema }),
       blocks: {
         write: () => {
           firstTextMs ??= performance.now() - startedAt;

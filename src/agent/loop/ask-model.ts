@@ -22,9 +22,10 @@ export interface Asking {
 /** What this side knows of a call's timing. */
 export type AskTiming = Omit<CallTiming, 'commitWaitMs'>;
 
+/** `outcome`: of the last try; null when a budget is used up. */
 export type Asked = { readonly timing: AskTiming } & (
   | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly error: RunError }
+  | { readonly ok: false; readonly error: RunError; readonly outcome: FailedCall | null }
 );
 
 /**
@@ -44,7 +45,7 @@ export async function askModel(asking: Asking): Promise<Asked> {
       report(asking, { outcome: 'stopped', used: error.used, timing: timed(tried, error.pace) });
       throw error.cause;
     });
-    if ('refusal' in end) return { ok: false, error: end.refusal, timing: timed(tried - 1, NOT_ASKED) };
+    if ('refusal' in end) return { ok: false, error: end.refusal, outcome: null, timing: timed(tried - 1, NOT_ASKED) };
     const timing = timed(tried, end.pace);
     if (end.ok) return { ok: true, reply: end.reply, timing };
     const { failure, streamed, used } = end;
@@ -53,7 +54,9 @@ export async function askModel(asking: Asking): Promise<Asked> {
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
     const next = streamed ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
     logFailure(asking, failure, tried, next);
-    if (!next.again) return { ok: false, error: withTries(failure, tried, next.asksTooMuch), timing };
+    if (!next.again) {
+      return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome: failure.outcome, timing };
+    }
     await sleep(next.waitMs, undefined, { signal: channel.signal, ref: false });
   }
 }

@@ -1,6 +1,7 @@
 // The agent's loop: ask the model, record its reply, execute its tool calls one after another, ask again.
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
-import { askModel, type Asking } from './ask-model.ts';
+import type { Asking } from './ask-model.ts';
+import { makeAskStep } from './ask-step.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
 import { type Conversation, messagesOf } from '../conversation/conversation.ts';
@@ -22,7 +23,7 @@ import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, T
 import { readRecorded } from '../conversation/recorded-message.ts';
 import { type ResultSearch, searchResult } from '../result/result-search.ts';
 import { NOT_RUN } from '../result/structured-result.ts';
-import { recordSetup } from './record-setup.ts';
+import { recordSetups } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
@@ -106,14 +107,15 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const asking: Asking = { call, purpose: 'reply', channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);
   const contextParts = makeContextParts(call);
-  let setup: StepReply['setup'] = recordSetup(call.instructions, tools);
+  const askStep = makeAskStep(asking, brief.outputSchema, search);
+  const setupFor = recordSetups(call.instructions, tools);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
     await compactor.makeRoom(turn.conversation);
     const messages = messagesOf(turn.conversation);
-    const asked = await askModel({ ...asking, call: { ...call, messages } });
+    const { asked, differs } = await askStep(messages);
     const timing = { ...asked.timing, commitWaitMs: journal.takeWaitMs() };
     if (!asked.ok) return { ...failed(asked.error), call: timing };
-    compactor.learn(turn.conversation, asked.reply);
+    if (differs === null) compactor.learn(turn.conversation, asked.reply);
     const { message, text, calls, usage, estimated } = asked.reply;
     const context = contextParts(messages, estimated ? 0 : usage.inputTokens);
     const reply: StepReply = {
@@ -126,9 +128,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
       estimated,
       context,
       timing,
-      setup,
+      setup: setupFor(differs),
     };
-    setup = null;
     const committed = journal.commit({ t: 'step', reply });
     // After a text, `done` may follow at once: the main thread records both together, and if it can't, it stops the whole run.
     // Calls wait for the commit.

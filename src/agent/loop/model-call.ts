@@ -1,5 +1,5 @@
 // One call of the model: streams its text, and returns either a complete reply or the reason that there is none.
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Pace } from '../../domain/sessions/call-timing.ts';
 import { type CallUsage, NO_USAGE } from '../../domain/sessions/usage.ts';
 import { recordReply } from '../conversation/recorded-message.ts';
@@ -21,6 +21,8 @@ export interface ModelCall {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** See `Prompt`. The text of such a reply is the result, and isn't streamed. */
+  readonly replySchema?: JsonObject;
   readonly blocks: TextBlocks;
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
@@ -67,9 +69,12 @@ const TOKENS: ReadonlySet<ModelEvent['type']> = new Set(['text', 'thinking', 'pr
 /** Events after which text is a new block. */
 const BLOCK_ENDS: ReadonlySet<ModelEvent['type']> = new Set(['block-end', 'call-start']);
 
+const UNSEEN: TextBlocks = { write: () => undefined, close: () => undefined };
+
 /** Makes one model call without retries. Rejects with `CallStopped` when the run was stopped, and only then. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
-  const { brief, blocks, signal } = call;
+  const { brief, signal } = call;
+  const blocks = call.replySchema === undefined ? call.blocks : UNSEEN;
   const watchdog = startWatchdog(brief.limits, signal);
   const stopwatch = startStopwatch();
   const collector = makeReplyCollector();
@@ -98,7 +103,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const usedIf = (wasWorkedOn: boolean) => usedOf(call, reply, wasWorkedOn);
   if (signal.aborted) throw new CallStopped(signal.reason, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
-    return { ok: false, failure, streamed: hasText(reply), used: usedIf(wasWorkedOn), pace };
+    return { ok: false, failure, streamed: blocks !== UNSEEN && hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), true);
@@ -122,11 +127,12 @@ function bytesOf({ parts }: Reply): number {
 }
 
 function ask(
-  { model, brief, instructions, messages, tools, waits }: ModelCall,
+  { model, brief, instructions, messages, tools, replySchema, waits }: ModelCall,
   take: (event: ModelEvent) => void,
   signal: AbortSignal,
 ) {
-  const prompt = { instructions, messages, tools, maxOutputTokens: brief.model.maxOutputTokens };
+  const { maxOutputTokens } = brief.model;
+  const prompt = { instructions, messages, tools, maxOutputTokens, ...(replySchema && { replySchema }) };
   return model.ask(prompt, { take, signal, maxReplyBytes: brief.limits.maxReplyBytes, waits });
 }
 

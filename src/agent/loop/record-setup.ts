@@ -9,6 +9,22 @@ const MAX_BYTES = 131_072;
 const MAX_NAME_BYTES = 100;
 const MAX_NAMES = 500;
 
+/**
+ * Makes what returns the setup to record with a step; null where that of the step before holds. `differs`: the instructions of a
+ * step without tools; null for one with the run's own.
+ */
+export function recordSetups(
+  instructions: string,
+  tools: readonly Tool[],
+): (differs: { readonly instructions: string } | null) => RunSetup | null {
+  let last: { readonly instructions: string } | null | undefined;
+  return (differs) => {
+    if (differs === last) return null;
+    last = differs;
+    return differs === null ? recordSetup(instructions, tools) : recordSetup(differs.instructions, []);
+  };
+}
+
 /** The same instructions and tools give the same text. */
 export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
   const recorded: string[] = [];

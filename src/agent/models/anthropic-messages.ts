@@ -39,7 +39,7 @@ export const ANTHROPIC_MESSAGES: Protocol = {
 
 function bodyOf(
   model: string,
-  { instructions, messages, tools, maxOutputTokens }: Prompt,
+  { instructions, messages, tools, maxOutputTokens, replySchema }: Prompt,
   isCached: boolean,
 ): JsonObject {
   const turns = turnsOf(messages);
@@ -52,8 +52,10 @@ function bodyOf(
     messages: turns.map(({ role, content }) => ({ role, content })),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
-      tool_choice: { type: 'auto' },
+      // Earlier calls are refused without their tools.
+      tool_choice: { type: replySchema === undefined ? 'auto' : 'none' },
     }),
+    ...(replySchema !== undefined && { output_config: { format: { type: 'json_schema', schema: replySchema } } }),
     stream: true,
   };
 }

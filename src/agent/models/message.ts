@@ -71,4 +71,6 @@ export interface Prompt {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
   readonly maxOutputTokens: number;
+  /** The reply has to be JSON that fits it, and calls no tools. */
+  readonly replySchema?: JsonObject;
 }

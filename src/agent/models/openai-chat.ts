@@ -12,6 +12,7 @@ import {
   type ReplyReader,
   textIn,
 } from './protocol.ts';
+import { chatFormat } from './reply-schema.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
 
@@ -28,18 +29,22 @@ export const OPENAI_CHAT: Protocol = {
   openReply,
 };
 
-function bodyOf(model: string, { instructions, messages, tools, maxOutputTokens }: Prompt): ProtocolRequest['body'] {
+function bodyOf(model: string, prompt: Prompt): ProtocolRequest['body'] {
+  const { instructions, messages, tools, maxOutputTokens, replySchema } = prompt;
   return {
     model,
     max_tokens: maxOutputTokens,
     messages: [{ role: 'system', content: instructions }, ...messages.flatMap(messageOf)],
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
-        type: 'function',
-        function: { name, description, parameters: inputSchema },
-      })),
-      tool_choice: 'auto',
-    }),
+    // Servers take a format and tools together in different ways, if they take both.
+    ...(replySchema !== undefined && { response_format: chatFormat(replySchema) }),
+    ...(tools.length > 0 &&
+      replySchema === undefined && {
+        tools: tools.map(({ name, description, inputSchema }) => ({
+          type: 'function',
+          function: { name, description, parameters: inputSchema },
+        })),
+        tool_choice: 'auto',
+      }),
     stream: true,
     stream_options: { include_usage: true },
   };

@@ -1,6 +1,6 @@
 // What a run is granted: its model, its sandbox, and its equipment in addition to the built-in tools. Plain data for a worker.
 import type { SpaceLimits } from '../../disk/disk-space.ts';
-import type { CallExtras, EndpointKind } from '../../domain/capabilities/model.ts';
+import type { CallExtras, EndpointKind, StructuredWay } from '../../domain/capabilities/model.ts';
 
 /** The model of one run, with the secrets of its endpoint. */
 export interface ModelGrant {
@@ -19,6 +19,7 @@ export interface ModelGrant {
   readonly images: boolean;
   /** Whether the model accepts PDF documents as files. Others get their text. */
   readonly documents: boolean;
+  readonly structured: StructuredWay;
   /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
   readonly metered: boolean;
 }

@@ -18,6 +18,8 @@ import {
 export interface ResultSearch {
   /** The tool that takes the result. */
   readonly tool: SettlingTool;
+  /** Whether nothing but the result is left to do: one was refused, or this is the last correction. */
+  isDue(): boolean;
   /** Whether a fitting result was submitted: calls after it are not executed. */
   isOver(): boolean;
   /** The result of a call of the tool. `fault`: why its arguments could not be read. */
@@ -35,6 +37,7 @@ export function searchResult(schema: JsonObject): ResultSearch {
   /** Why the current step gave no result; null when it did not try. */
   let refused: readonly string[] | null = null;
   let corrections = 0;
+  let isDue = false;
 
   function take(judgement: Judgement): void {
     if (judgement.ok) found = { value: judgement.value };
@@ -53,6 +56,7 @@ export function searchResult(schema: JsonObject): ResultSearch {
 
   return {
     tool: taker.tool,
+    isDue: () => isDue,
     isOver: () => found !== null,
     judge: (call, fault) => {
       const judgement = taker.judgeCall(call, fault);
@@ -67,6 +71,8 @@ export function searchResult(schema: JsonObject): ResultSearch {
       if (step.calls.length === 0) lookInText(step, messages);
       if (found !== null) return { status: 'completed', text: '', stopReason: 'end_turn', structured: found };
       if (refused === null) return null;
+      // Words that aren't JSON may announce work that is still to be done.
+      isDue = refused.length > 0 || corrections + 1 >= MAX_CORRECTIONS;
       // Several bad submissions of one reply count as one correction.
       corrections += 1;
       const last = refused;

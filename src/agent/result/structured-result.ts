@@ -109,6 +109,11 @@ export function askToSubmit(faults: readonly string[]): string {
   return `This turn ends with a result that you submit by calling ${SUBMIT_RESULT}; text alone is not accepted.${why}`;
 }
 
+/** Follows the instructions where the reply itself is the result. */
+export function replyInstead(schema: JsonObject): string {
+  return `In this reply, ${SUBMIT_RESULT} can't be called: the reply itself is the result, as JSON that fits this schema, and nothing else: ${JSON.stringify(schema)}`;
+}
+
 /** The value that was accepted earlier, read back from its call. */
 export function submittedValue({ input }: ToolCall): JsonValue {
   return isJsonObject(input) ? asKept(input['result'] ?? null) : null;

@@ -1,5 +1,12 @@
 // The endpoints, models and scenarios of models.yaml (J3).
-import { type CallExtras, ENDPOINT_KINDS, type EndpointKind, NO_EXTRAS } from '../../domain/capabilities/model.ts';
+import {
+  type CallExtras,
+  ENDPOINT_KINDS,
+  type EndpointKind,
+  NO_EXTRAS,
+  STRUCTURED_WAYS,
+  type StructuredWay,
+} from '../../domain/capabilities/model.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Price } from '../../domain/sessions/usage.ts';
 import { EXTRAS_SCHEMA, readExtras } from './call-extras.ts';
@@ -43,6 +50,7 @@ export interface CatalogModel {
   readonly images: boolean;
   /** Whether it accepts PDF documents as files. */
   readonly documents: boolean;
+  readonly structured: StructuredWay;
   readonly price: Price;
 }
 
@@ -87,6 +95,7 @@ const SCHEMA: Schema = section({
         base_url: text('an http or https address without user, query or fragment', isBaseUrl),
         api_key_file: orNull(text('a path, or credential:NAME', isFilled)),
         max_in_flight: orNull(integer(1, 10_000, 'calls')),
+        structured: choice(STRUCTURED_WAYS),
         ...EXTRAS_SCHEMA,
       },
       ['kind'],
@@ -101,6 +110,7 @@ const SCHEMA: Schema = section({
         max_output_tokens: integer(1, 100_000_000, 'tokens'),
         images: flag(),
         documents: flag(),
+        structured: choice(STRUCTURED_WAYS),
         price: section({
           input_per_million_usd: amount(),
           output_per_million_usd: amount(),
@@ -140,6 +150,8 @@ function checkEndpoints({ value, add }: Check): void {
     const path = ['endpoints', name];
     const isOffline = endpoint['kind'] === 'offline';
     if (isOffline && 'base_url' in endpoint) add([...path, 'base_url'], 'must be removed: kind offline has no address');
+    if (isOffline && 'structured' in endpoint)
+      add([...path, 'structured'], 'must be removed: kind offline does not use it');
     const isRemote = endpoint['kind'] === 'openai' || endpoint['kind'] === 'anthropic';
     if (isRemote && !('base_url' in endpoint)) add([...path, 'base_url'], 'is missing', 'key');
   }
@@ -246,7 +258,12 @@ function buildEndpoint(name: string, endpoint: JsonObject, credentials: Credenti
   };
 }
 
-function buildModel(name: string, model: JsonObject): CatalogModel {
+/** What a model has itself goes before what its endpoint has. */
+function structuredOf(model: JsonObject, endpoint: JsonObject): StructuredWay {
+  return ((model['structured'] ?? endpoint['structured']) as StructuredWay | undefined) ?? 'tool';
+}
+
+function buildModel(name: string, model: JsonObject, endpoints: JsonObject): CatalogModel {
   const contextWindow = (model['context_window'] as number | undefined) ?? DEFAULT_CONTEXT_WINDOW;
   return {
     name,
@@ -257,6 +274,7 @@ function buildModel(name: string, model: JsonObject): CatalogModel {
       (model['max_output_tokens'] as number | undefined) ?? Math.min(DEFAULT_MAX_OUTPUT_TOKENS, contextWindow),
     images: model['images'] === true,
     documents: model['documents'] === true,
+    structured: structuredOf(model, mapOf(endpoints[model['endpoint'] as string])),
     price: priceOf(mapOf(model['price'])),
   };
 }
@@ -268,7 +286,7 @@ function build(file: JsonObject, credentials: ReadonlyMap<string, Credentials>):
   const [first] = scenarios.keys();
   return {
     endpoints: collect('endpoints', (name, endpoint) => buildEndpoint(name, endpoint, credentials.get(name))),
-    models: collect('models', buildModel),
+    models: collect('models', (name, model) => buildModel(name, model, mapOf(file['endpoints']))),
     scenarios,
     defaultScenario: (file['default_scenario'] as string | undefined) ?? (first as string),
   };

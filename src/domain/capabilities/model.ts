@@ -5,6 +5,13 @@ import type { JsonObject } from '../json.ts';
 export const ENDPOINT_KINDS = ['openai', 'anthropic', 'offline'] as const;
 export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
 
+/**
+ * How a model submits a structured result: by calling a tool, or by a reply that its server keeps to the schema when the result is
+ * due.
+ */
+export const STRUCTURED_WAYS = ['tool', 'json_schema'] as const;
+export type StructuredWay = (typeof STRUCTURED_WAYS)[number];
+
 /** What the limit of a reply's tokens is called in requests of kind openai; newer models know the second name only. */
 export const MAX_TOKENS_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 

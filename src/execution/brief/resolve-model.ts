@@ -27,6 +27,7 @@ export function grantModel({ model, endpoint }: ResolvedModel): ModelGrant {
     maxOutputTokens: model.maxOutputTokens,
     images: model.images,
     documents: model.documents,
+    structured: model.structured,
     metered: endpoint.maxInFlight !== null,
   };
 }

@@ -20,6 +20,7 @@ beforeAll(async () => {
       `endpoints: { wide: { kind: openai, base_url: "${model.url}/v1" }, none: { kind: offline } }`,
       'models:',
       '  scripted: { endpoint: wide, model: scripted, context_window: 128000, max_output_tokens: 4096 }',
+      '  keeping: { endpoint: wide, model: scripted, context_window: 128000, structured: json_schema }',
       '  offline: { endpoint: none, model: offline, context_window: 32000, max_output_tokens: 4096 }',
       'scenarios: { general: { model: scripted } }',
       'default_scenario: general',
@@ -210,6 +211,23 @@ test('a background run has null while it is in progress, and its result when it 
     { everyMs: 200 },
   );
   expect(done).toMatchObject({ structured_output: { height: 4 }, content: [] });
+});
+
+test('a result that the server keeps to the schema is no text of the answer', async () => {
+  const { key } = (await daemon.admin('POST', '/api/v1/keys', {
+    user: daemon.adminName,
+    scope: 'conversation',
+    model: 'keeping',
+  })) as { key: string };
+  const before = model.requests.length;
+  model.enqueue(work, submit({ height: -1 }), { text: '{"height":2}' });
+  const body = { ...format(TIDE), stream: true };
+  const { status, text, events } = await takeTurn({ url: daemon.url, apiKey: key }, { content: 'How high?', body });
+  expect([status, text]).toEqual([200, 'Measuring.']);
+  const result = events.find(({ event }) => event === 'result');
+  expect(JSON.parse(result?.data ?? '{}')).toHaveProperty('structured_output', { height: 2 });
+  const formats = model.requests.slice(before).map(({ body: sent }) => sent['response_format']);
+  expect(formats).toEqual([undefined, undefined, expect.objectContaining({ type: 'json_schema' })]);
 });
 
 test('the offline engine submits a value that fits', async () => {

@@ -51,6 +51,7 @@ test.each(['openai', 'anthropic'] as const)(
       stream: 'ok',
       usage: 'ok',
       tool_call: 'ok',
+      structured: 'ok',
       context: 'ok',
     });
     expect(report.firstTokenMs).toBeGreaterThan(0);
@@ -124,6 +125,36 @@ test.each<[string, Reply, string, string]>([
   expect(await detailOf(report, 'tool_call')).toContain(words);
 });
 
+const KEPT: Reply = { text: '{"total":42,"unit":"none"}' };
+test.each<[string, { structured: 'tool' | 'json_schema'; reply: Reply; state: string; words: string }]>([
+  [
+    'keeps a reply to a schema',
+    { structured: 'tool', reply: KEPT, state: 'ok', words: 'write "structured: json_schema" in models.yaml' },
+  ],
+  [
+    'keeps a reply to a schema, as configured',
+    { structured: 'json_schema', reply: KEPT, state: 'ok', words: 'models.yaml uses that' },
+  ],
+  [
+    'ignores the schema',
+    { structured: 'tool', reply: { text: 'It is 42.' }, state: 'ok', words: 'No: the server ignored the schema' },
+  ],
+  [
+    'ignores the schema, against what is configured',
+    { structured: 'json_schema', reply: { text: '{"total":42}' }, state: 'warning', words: 'Write "structured: tool"' },
+  ],
+  [
+    'refuses the schema',
+    { structured: 'json_schema', reply: { status: 400 }, state: 'warning', words: 'did not accept the request' },
+  ],
+  ['is overloaded', { structured: 'json_schema', reply: { status: 503 }, state: 'skipped', words: 'is overloaded' }],
+])('a server that %s', async (_name, { structured, reply, state, words }) => {
+  server.script((question) => (question.body['response_format'] === undefined ? obedient(question) : reply));
+  const report = check({ structured }, { context: false });
+  expect(await stateOf(report)).toMatchObject({ tool_call: 'ok', structured: state });
+  expect(await detailOf(report, 'structured')).toContain(words);
+});
+
 test('a refused key ends the check at once, and the key is not shown', async () => {
   server.script({ status: 401, body: { error: { message: `bad key ${GRANT.apiKey}` } } });
   const report = check();
@@ -131,6 +162,7 @@ test('a refused key ends the check at once, and the key is not shown', async () 
     stream: 'failed',
     usage: 'skipped',
     tool_call: 'skipped',
+    structured: 'skipped',
     context: 'skipped',
   });
   expect(await detailOf(report, 'stream')).toContain('HTTP status 401');
@@ -164,6 +196,7 @@ test('the offline engine passes and says what it is', async () => {
     stream: 'ok',
     usage: 'skipped',
     tool_call: 'skipped',
+    structured: 'skipped',
     context: 'skipped',
   });
   expect(await detailOf(report, 'engine')).toContain('not a language model');

@@ -57,6 +57,7 @@ test.each([
             maxOutputTokens: 4096,
             images: false,
             documents: false,
+            structured: 'tool',
             price: NO_PRICE,
           },
         ],
@@ -83,6 +84,7 @@ test('omitted keys have their defaults', () => {
     maxOutputTokens: 4096,
     images: false,
     documents: false,
+    structured: 'tool',
     price: NO_PRICE,
   });
   expect(catalog.defaultScenario).toBe('general');
@@ -127,6 +129,7 @@ default_scenario: practice
     maxOutputTokens: 64_000,
     images: true,
     documents: true,
+    structured: 'tool',
     price: {
       inputPerMillionUsd: 3,
       outputPerMillionUsd: 15,
@@ -182,6 +185,29 @@ test('a file that is not empty must be complete', () => {
     'models.yaml:1:1 models: must have at least one entry',
     'models.yaml:1:1 scenarios: must have at least one entry',
   ]);
+});
+
+test('structured is taken from the model, else from its endpoint, else it is the tool', () => {
+  const ways = (endpoint: string, model: string) => {
+    const text = SMALLEST.replace('kind: openai', `kind: openai${endpoint}`).replace(
+      'model: "qwen3:14b"',
+      `model: q${model}`,
+    );
+    return load(text).models.get('qwen')?.structured;
+  };
+  expect(ways('', '')).toBe('tool');
+  expect(ways(', structured: json_schema', '')).toBe('json_schema');
+  expect(ways('', ', structured: json_schema')).toBe('json_schema');
+  expect(ways(', structured: json_schema', ', structured: tool')).toBe('tool');
+});
+
+test('structured has two values, and none for the offline engine', () => {
+  expect(problemsOf('endpoints: { o: { kind: offline, structured: grammar } }\n')).toContainEqual(
+    expect.stringContaining('endpoints.o.structured: must be one of tool, json_schema'),
+  );
+  expect(problemsOf('endpoints: { o: { kind: offline, structured: tool } }\n')).toContainEqual(
+    expect.stringContaining('endpoints.o.structured: must be removed: kind offline does not use it'),
+  );
 });
 
 test('the offline engine has no address', () => {

@@ -21,6 +21,7 @@ const MODEL: ResolvedModel = {
     maxOutputTokens: 1_000,
     images: false,
     documents: false,
+    structured: 'tool',
     price: {
       inputPerMillionUsd: 0,
       outputPerMillionUsd: 0,

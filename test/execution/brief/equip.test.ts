@@ -59,6 +59,7 @@ const catalog: Catalog = {
         maxOutputTokens: 1024,
         images: false,
         documents: false,
+        structured: 'tool',
         price: NO_PRICE,
       },
     ],

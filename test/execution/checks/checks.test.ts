@@ -37,6 +37,7 @@ async function openHouse() {
       maxOutputTokens: 1_024,
       images: false,
       documents: false,
+      structured: 'tool',
       price: NO_PRICE,
     },
     endpoint: { name: 'e', kind: 'openai', baseUrl: server.url, apiKey: null, extras: NO_EXTRAS, maxInFlight },

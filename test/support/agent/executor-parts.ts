@@ -41,6 +41,7 @@ const catalog: Catalog = {
         maxOutputTokens: 1_000,
         images: false,
         documents: false,
+        structured: 'tool',
         price,
       },
     ],

@@ -46,8 +46,8 @@ export function addModels(program: Command, io: Io): void {
 }
 
 const ABOUT_CHECK =
-  'Test a model at its real endpoint: its name, a streamed answer, token counts, a tool call, and a prompt that fills most ' +
-  'of its context window. Exits with 8 if a test fails; warnings do not count.';
+  'Test a model at its real endpoint: its name, a streamed answer, token counts, a tool call, a reply to a schema, and a prompt ' +
+  'that fills most of its context window. Exits with 8 if a test fails; warnings do not count.';
 
 async function check(
   context: Context,
