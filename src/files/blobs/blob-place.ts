@@ -1,11 +1,11 @@
 // Where blobs are stored, and how a newly written one is moved there.
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
 
 /** The path of a blob. */
 export function blobPath(directory: string, key: string): string {
-  return join(directory, key.slice(0, 2), key);
+  return `${directory}/${key.slice(0, 2)}/${key}`;
 }
 
 /** The folder for files that are being written. Emptied at each start. */
@@ -15,7 +15,7 @@ export function incomingPath(directory: string): string {
 
 /** Whether a blob exists. The result stays valid only while the blob is held. */
 export function hasBlob(directory: string, key: string): boolean {
-  return statSync(blobPath(directory, key), { throwIfNoEntry: false }) !== undefined;
+  return existsSync(blobPath(directory, key));
 }
 
 interface Written {
