@@ -212,7 +212,7 @@ describe('a zip of a session that has an earlier one', () => {
 
   test.each([
     ['is gone', (path: string) => rmSync(path)],
-    ['has one other byte', (path: string) => writeFileSync(path, readFileSync(path).fill(0, 40, 41))],
+    ['has one other byte', (path: string) => writeFileSync(path, withOther(readFileSync(path)))],
     ['is shorter', (path: string) => truncateSync(path, 1_000)],
     ['has a damaged note', (_path: string, note: string) => truncateSync(note, 1_000)],
   ])('is packed from the blobs when the earlier one %s', async (_what, harm) => {
@@ -318,6 +318,13 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
     expect(most - before).toBeLessThan(100_000_000);
   });
 });
+
+/** The same bytes but for one in the middle. */
+function withOther(bytes: Buffer): Buffer {
+  const middle = bytes.length >> 1;
+  bytes[middle]! ^= 1;
+  return bytes;
+}
 
 /** Descriptors of this process, threads and all, that lead to files below a directory. */
 function openFiles(directory: string): number {
