@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
-import { leanHttpClient, oneMediaTypeTable } from './lean-libraries.ts';
+import { leanHttpClient, oneMediaTypeTable, requiredModules } from './lean-libraries.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -137,7 +137,15 @@ export async function bundle(directory: string, isWhole: boolean): Promise<Bundl
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
-    plugins: [ownAddresses, poolThreads, playwrightFolder, leanHttpClient, oneMediaTypeTable, namedExports],
+    plugins: [
+      ownAddresses,
+      poolThreads,
+      playwrightFolder,
+      leanHttpClient,
+      oneMediaTypeTable,
+      requiredModules,
+      namedExports,
+    ],
   });
   const thread = await build({
     ...SHARED,

@@ -25,6 +25,25 @@ export const leanHttpClient: Plugin = {
   },
 };
 
+/**
+ * Node.js evaluates each export of its modules that are imported: with `http` it loads a second HTTP client, with `tls` all root
+ * certificates. Required, they are loaded alone.
+ */
+export const requiredModules: Plugin = {
+  name: 'required-modules',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?(http|tls)$/ }, ({ path, namespace }) =>
+      namespace === 'required'
+        ? { path, external: true }
+        : { path: `node:${path.replace('node:', '')}`, namespace: 'required' },
+    );
+    onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+      loader: 'js',
+    }));
+  },
+};
+
 interface MediaType {
   readonly extensions?: readonly string[];
   readonly charset?: string;
