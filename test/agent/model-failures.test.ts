@@ -92,6 +92,20 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     ]);
   });
 
+  test('a background run asks again for a reply that broke off after text, and says that the text was discarded', async () => {
+    const shown = Promise.withResolvers<void>();
+    server.enqueue({ text: ['a', 'b', 'c'], cut: 2, cutAfter: shown.promise });
+    const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
+    const ended = await runWith(kind, { restartsReplies: true }, { meanwhile });
+    expect(ended.calls).toBe(2);
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    const names = ended.main.signals
+      .map(({ t }) => t)
+      .filter((t) => ['text', 'block-stop', 'discard', 'step'].includes(t));
+    expect(names.slice(names.indexOf('block-stop'))).toEqual(['block-stop', 'discard', 'text', 'block-stop', 'step']);
+    expect(ended.main.of('block-start').map(({ index }) => index)).toEqual([0, 1]);
+  });
+
   test('Retry-After is waited out', async () => {
     server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
     const before = server.requests.length;

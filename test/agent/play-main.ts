@@ -28,6 +28,7 @@ export const LIMITS: RunLimits = {
   maxSteps: 10,
   maxReplyBytes: 4_194_304,
   patienceMs: 0,
+  restartsReplies: false,
 };
 
 export const GRANT: ModelGrant = {

@@ -30,8 +30,8 @@ export type Asked = { readonly timing: AskTiming } & (
 
 /**
  * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, for as long as the run has
- * patience when the server is down, but never after text of the reply was streamed (D8). The server's own error message goes
- * to the log. A permit is held during each attempt, never while waiting. Rejects only when the run is stopped.
+ * patience when the server is down, but after text of the reply was streamed only in background work (D8). The server's own
+ * error message goes to the log. A permit is held during each attempt, never while waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
@@ -52,11 +52,13 @@ export async function askModel(asking: Asking): Promise<Asked> {
     report(asking, { outcome: failure.outcome, used, timing });
     const now = performance.now();
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
-    const next = streamed ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
+    const isOver = streamed && !call.brief.limits.restartsReplies;
+    const next = isOver ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
     logFailure(asking, failure, tried, next);
     if (!next.again) {
       return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome: failure.outcome, timing };
     }
+    if (streamed) channel.send({ t: 'discard' });
     await sleep(next.waitMs, undefined, { signal: channel.signal, ref: false });
   }
 }

@@ -43,7 +43,7 @@ export interface ModelReply extends CallUsage {
 }
 
 /**
- * `streamed`: text was sent on, so the call can't be repeated (D8). `used`: what the failed call has cost all the same; null
+ * `streamed`: text was sent on, so the call can't be repeated unless nobody reads it (D8). `used`: what the failed call has cost all the same; null
  * when its server refused it, or was not reached.
  */
 export type CallEnd = { readonly pace: Pace } & (

@@ -17,6 +17,7 @@ const URGENT: Readonly<Record<Signal['t'], boolean>> = {
   compaction: true,
   spent: false,
   'call-failed': false,
+  discard: false,
   request: true,
   'permit-wanted': true,
   'permit-returned': true,

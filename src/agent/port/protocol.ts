@@ -75,6 +75,8 @@ export interface RunLimits {
   readonly maxReplyBytes: number;
   /** For how long a call is repeated while its model's server is down; 0: as after other failures. */
   readonly patienceMs: number;
+  /** Whether a reply that breaks off after text is asked for again: nobody reads this run as it writes. */
+  readonly restartsReplies: boolean;
 }
 
 /** The text of a document, or why it has none, in words that follow its name. */
@@ -245,6 +247,8 @@ export type Signal =
       readonly agent: string | null;
       readonly timing: CallTiming;
     }
+  /** The text since the last step belongs to a reply that broke off, and is asked for again. */
+  | { readonly t: 'discard' }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }

@@ -36,6 +36,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
+  readonly textDiscarded: ExecutorParts['textDiscarded'];
   readonly modelCalled: ExecutorParts['modelCalled'];
 }
 
@@ -67,6 +68,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     catalog,
     clock,
     log,
+    textDiscarded: parts.textDiscarded,
     modelCalled: parts.modelCalled,
   };
   return makeQueue({

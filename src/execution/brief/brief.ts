@@ -124,6 +124,7 @@ function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
     maxSteps: model.maxSteps,
     maxReplyBytes: model.maxReplyMb * 1_048_576,
     patienceMs: (run.isBackgroundWork ? model.backgroundPatienceSeconds : model.patienceSeconds) * 1_000,
+    restartsReplies: run.isBackgroundWork,
   };
 }
 

@@ -166,6 +166,7 @@ function limitsOf({ model }: Settings): RunLimits {
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * 1_048_576,
     patienceMs: 0,
+    restartsReplies: false,
   };
 }
 

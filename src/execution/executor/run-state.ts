@@ -34,6 +34,8 @@ export interface ExecutorParts {
   readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;
   catalog(): Catalog;
+  /** Called after text was discarded: it is erased a day later. */
+  readonly textDiscarded?: (() => void) | undefined;
   /** Called after each call of a model. */
   readonly modelCalled?: ((call: { readonly endpoint: string; readonly outcome: CallOutcome }) => void) | undefined;
 }

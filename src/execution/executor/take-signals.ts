@@ -86,6 +86,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       return acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
     case 'permit-returned':
       return state.permit?.release();
+    case 'discard':
+      return discard(state);
     case 'call-failed':
       return takeFailure(state, signal, endpoint);
     case 'log':
@@ -119,6 +121,12 @@ function takeFailure(state: RunState, { outcome, used, ...call }: Taken<'call-fa
   const recorded = store.runs.recordUnkept(state.fence, unkept, pricedModel(state, call.model));
   budgets.settles(state.fence, recorded);
   keep(state, recorded);
+}
+
+function discard(state: RunState): void {
+  const discarded = state.parts.store.runs.discardText(state.fence);
+  keep(state, discarded);
+  discarded.then(() => state.parts.textDiscarded?.()).catch(() => undefined);
 }
 
 /** A reply that came too late to be kept, since its run was stopped, is recorded as a call that was stopped. */

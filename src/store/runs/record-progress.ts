@@ -11,6 +11,7 @@ import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { addToAny, addToHeld, type PricedModel, recordUsage, usedCall } from './record-usage.ts';
 import { addSetup, SETUP_BY_HASH } from './run-setups.ts';
@@ -74,6 +75,13 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
     appendStream: write(function* (tx: Transaction, fence: Fence, events: readonly NewEvent[]): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
+      return true;
+    }),
+
+    /** Records that the text since the last reply belongs to one that broke off, and is asked for again. */
+    discardText: write(function* (tx: Transaction, fence: Fence): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* discardIn(tx, fence.runSeq);
       return true;
     }),
 

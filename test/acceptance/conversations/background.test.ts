@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -162,6 +163,22 @@ test('the official Anthropic client submits and collects a background run', asyn
   expect(message.background_results['status']).toBe('queued');
   const done = await finished(message.background_results['result_url']);
   expect(done.body['content']).toEqual([{ type: 'text', text: 'By the client.' }]);
+});
+
+test('a reply that breaks off after text is asked for again, and the result has the text once', async () => {
+  const shown = Promise.withResolvers<void>();
+  models.enqueue({ text: ['Half ', 'of it.'], cut: 1, cutAfter: shown.promise }, { text: 'All of it.' });
+  const { body } = await submit('x', { idempotency_key: 'broken-off' });
+  const { result_url: url, run_id: id } = body.background_results;
+  const deltas = `SELECT e.payload FROM events e JOIN runs r ON r.seq = e.run_seq
+    WHERE r.id = ? AND e.type = 'content_block_delta'`;
+  await waitFor(() => rowsOf(daemon, deltas, String(id)).length > 0);
+  shown.resolve();
+  const done = await finished(url);
+  expect(done.body).toMatchObject({ content: [{ type: 'text', text: 'All of it.' }] });
+  expect(done.body.background_results).toMatchObject({ status: 'completed' });
+  const discarded = 'SELECT 1 AS one FROM discarded_texts d JOIN runs r ON r.seq = d.run_seq WHERE r.id = ?';
+  expect(rowsOf(daemon, discarded, String(id))).toEqual([{ one: 1 }]);
 });
 
 test('without workers: fifty places, then 503; who waits too long fails with queue_timeout_error', async () => {

@@ -87,7 +87,7 @@ test('the answers of a run are returned by call, as texts; an unanswered questio
   });
 });
 
-test('background runs have more patience with a model server that is down', async () => {
+test('background runs have more patience with a model server that is down, and ask again for replies that broke off', async () => {
   const house = await storeHouse();
   await house.accept();
   await house.accept({
@@ -97,8 +97,8 @@ test('background runs have more patience with a model server that is down', asyn
   const build = await briefsOf(house);
   const built = await Promise.all(claimed.map((run) => build(run, MODEL)));
   expect(built).toMatchObject([
-    { brief: { limits: { patienceMs: 120_000 } } },
-    { brief: { limits: { patienceMs: 1_800_000 } } },
+    { brief: { limits: { patienceMs: 120_000, restartsReplies: false } } },
+    { brief: { limits: { patienceMs: 1_800_000, restartsReplies: true } } },
   ]);
 });
 

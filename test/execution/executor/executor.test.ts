@@ -156,6 +156,35 @@ test('each call of a model counts once for its endpoint: replies of the run and 
   expect(called).toEqual(['throttled', 'ok', 'ok'].map((outcome) => ({ endpoint: 'local', outcome })));
 });
 
+test('text of a reply that broke off is discarded, and the sweeper learns of it', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
+  const start = (_: Brief, sink: PoolSink) => {
+    begin(sink);
+    return { send: nobody };
+  };
+  const { promise: discarded, resolve: textDiscarded } = Promise.withResolvers<void>();
+  const execution = executeRun(
+    { ...partsWith(house, { start }), textDiscarded },
+    { run: run!, choice: CHOICE },
+    nobody,
+  );
+  const { signals, ended } = await started;
+  signals([
+    { t: 'block-start', index: 0 },
+    { t: 'text', index: 0, text: 'Half' },
+    { t: 'block-stop', index: 0 },
+    { t: 'discard' },
+    { t: 'step', ack: 1, reply: { ...aStep(), kind: 'openai' } },
+  ]);
+  await discarded;
+  ended(DONE);
+  await execution.ended;
+  expect(house.rows('SELECT run_seq FROM discarded_texts')).toEqual([{ run_seq: run!.seq }]);
+});
+
 test('a place is taken for the bytes of the turn, before any of it is read', async () => {
   const house = await storeHouse();
   await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });

@@ -157,24 +157,28 @@ async function beginSecondReply() {
   return { ...house, fence, streamed };
 }
 
-test.each(['interrupted', 'failed'])('what was streamed of a reply that was never kept goes: %s', async (how) => {
-  const house = await beginSecondReply();
-  const { runs, erasures, events } = house.store;
-  const error = { type: 'api_error', message: '', retryable: false } as const;
-  if (how === 'interrupted') await runs.interrupt(house.fence, 'crash');
-  else await runs.finalize(house.fence, { outcome: 'failed', error });
-  expect(await erasures.eraseDiscarded()).toBe('later');
-  expect(await house.streamed()).toHaveLength(2_503);
-  house.clock.advance(86_400_000);
-  let commits = 0;
-  while ((await erasures.eraseDiscarded()) === 'more') commits += 1;
-  expect(commits).toBeGreaterThanOrEqual(3);
-  expect(await house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
-  // Places in the stream stay as published.
-  const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).map(({ streamSeq }) => streamSeq);
-  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-  expect(await erasures.eraseDiscarded()).toBe('none');
-});
+test.each(['interrupted', 'failed', 'asked for again'])(
+  'what was streamed of a reply that was never kept goes: %s',
+  async (how) => {
+    const house = await beginSecondReply();
+    const { runs, erasures, events } = house.store;
+    const error = { type: 'api_error', message: '', retryable: false } as const;
+    if (how === 'interrupted') await runs.interrupt(house.fence, 'crash');
+    else if (how === 'failed') await runs.finalize(house.fence, { outcome: 'failed', error });
+    else expect(await runs.discardText(house.fence)).toBe(true);
+    expect(await erasures.eraseDiscarded()).toBe('later');
+    expect(await house.streamed()).toHaveLength(2_503);
+    house.clock.advance(86_400_000);
+    let commits = 0;
+    while ((await erasures.eraseDiscarded()) === 'more') commits += 1;
+    expect(commits).toBeGreaterThanOrEqual(3);
+    expect(await house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
+    // Places in the stream stay as published.
+    const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).map(({ streamSeq }) => streamSeq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    expect(await erasures.eraseDiscarded()).toBe('none');
+  },
+);
 
 test('a run that completes loses nothing of what it has streamed', async () => {
   const house = await beginSecondReply();

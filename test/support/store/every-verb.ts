@@ -120,6 +120,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
     const fence = fenceOf(run);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await callHeld(house, fence);
+    await runs.discardText(fence);
     const setup = { sha256: 'x', text: '{}' };
     await runs.recordStep(fence, aStep({ setup, calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aSpentCall(), FREE);
