@@ -88,17 +88,7 @@ export function makeEngine(parts: EngineParts) {
   const retention = openRetention({ ...parts, workspaces, webhooks, publishing, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const { modelCalled } = parts.hooks ?? {};
-  const queue = openQueue({
-    config,
-    live,
-    log,
-    store,
-    blobs,
-    sandbox,
-    modelCalled,
-    textDiscarded: sweeper.wake,
-    ...forRuns,
-  });
+  const queue = openQueue({ config, live, log, store, blobs, sandbox, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const wakes = makeWakes({

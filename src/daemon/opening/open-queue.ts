@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock as clock } from '../../domain/clock.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { Sweeper } from '../../execution/artifacts/sweeper.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
 import { makeBuildBrief } from '../../execution/brief/brief.ts';
@@ -36,7 +37,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
-  readonly textDiscarded: ExecutorParts['textDiscarded'];
+  readonly sweeper: Pick<Sweeper, 'wake'>;
   readonly modelCalled: ExecutorParts['modelCalled'];
 }
 
@@ -68,7 +69,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     catalog,
     clock,
     log,
-    textDiscarded: parts.textDiscarded,
+    textDiscarded: parts.sweeper.wake,
     modelCalled: parts.modelCalled,
   };
   return makeQueue({
