@@ -1,16 +1,7 @@
 // Archives: exactly the listed files, the same bytes each time, and an end for every stream.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
@@ -170,70 +161,6 @@ describe('zip', () => {
   });
 });
 
-describe('a zip of a session that has an earlier one', () => {
-  /** A house with a zip of a hundred files, and those files. */
-  async function zippedHouse() {
-    const house = await snapshotHouse({ beside: shared });
-    const text = (i: number) => `file ${i}, ${'waves '.repeat(i)}`;
-    const files = await house.files(
-      Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`/f${100 + i}.txt`, text(i)])),
-    );
-    const order = { hold: house.hold, sessionId: house.sessionId, ...ORDER };
-    const { key } = await house.snapshotThread.packZip({ files, ...order });
-    return { house, files, order, key };
-  }
-
-  test('has the bytes of one packed anew, and reads only what has changed', async () => {
-    const { house, files, order } = await zippedHouse();
-    const [changed, added] = await house.files({ '/f150.txt': 'new', '/a.txt': 'added' });
-    const next = [
-      added!,
-      ...files.filter((_, i) => i !== 7).map((file) => (file.path === changed!.path ? changed! : file)),
-    ];
-    const anew = await house.snapshotThread.packZip({ files: next, hold: house.hold, ...ORDER });
-    rmSync(house.pathOf(anew.key));
-    for (const { sha256: key } of files) rmSync(house.pathOf(key));
-    expect(await house.snapshotThread.packZip({ files: next, ...order })).toEqual(anew);
-    expect(sha256(house.blobBytes(anew.key))).toBe(anew.key);
-    // And the next is copied from this one.
-    rmSync(house.pathOf(changed!.sha256));
-    expect(await house.snapshotThread.packZip({ files: next, ...order })).toEqual(anew);
-  });
-
-  test('takes a file under another name, and another file under the same name, from the blobs', async () => {
-    const { house, files, order } = await zippedHouse();
-    const next = files.map((file, i) => ({ ...file, path: files.at(i - 1)!.path }));
-    const anew = await house.snapshotThread.packZip({ files: next, hold: house.hold, ...ORDER });
-    expect(await house.snapshotThread.packZip({ files: next, ...order })).toEqual(anew);
-    rmSync(house.pathOf(next[3]!.sha256));
-    await house.snapshotThread.forget(house.sessionId);
-    await expect(house.snapshotThread.packZip({ files: next, ...order })).rejects.toThrow('no longer exists');
-  });
-
-  test.each([
-    ['is gone', (path: string) => rmSync(path)],
-    ['has one other byte', (path: string) => writeFileSync(path, withOther(readFileSync(path)))],
-    ['is shorter', (path: string) => truncateSync(path, 1_000)],
-    ['has a damaged note', (_path: string, note: string) => truncateSync(note, 1_000)],
-  ])('is packed from the blobs when the earlier one %s', async (_what, harm) => {
-    const { house, files, order, key } = await zippedHouse();
-    const next = files.slice(1);
-    const anew = await house.snapshotThread.packZip({ files: next, hold: house.hold, ...ORDER });
-    rmSync(house.pathOf(anew.key));
-    harm(house.pathOf(key), join(house.snapshotsDir, `${house.sessionId}.zip.json`));
-    expect(await house.snapshotThread.packZip({ files: next, ...order })).toEqual(anew);
-    expect(sha256(house.blobBytes(anew.key))).toBe(anew.key);
-  });
-
-  test('is noted until the session is forgotten', async () => {
-    const { house } = await zippedHouse();
-    const notes = () => readdirSync(house.snapshotsDir).filter((name) => name.startsWith(house.sessionId));
-    expect(notes()).toEqual([`${house.sessionId}.zip.json`]);
-    await house.snapshotThread.forget(house.sessionId);
-    expect(notes()).toEqual([]);
-  });
-});
-
 test('the same files give the same bytes, at another time and in another place', async () => {
   // Archives know times to two seconds.
   const time = () => Math.floor(Date.now() / 2_000);
@@ -318,13 +245,6 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
     expect(most - before).toBeLessThan(100_000_000);
   });
 });
-
-/** The same bytes but for one in the middle. */
-function withOther(bytes: Buffer): Buffer {
-  const middle = bytes.length >> 1;
-  bytes[middle]! ^= 1;
-  return bytes;
-}
 
 /** Descriptors of this process, threads and all, that lead to files below a directory. */
 function openFiles(directory: string): number {

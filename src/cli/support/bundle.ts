@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { messageOf } from '../../domain/errors.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
-import { streamTarGz } from '../../files/archives/pack-tar-gz.ts';
+import { packTarGz } from '../../files/archives/pack-tar-gz.ts';
 import type { Context } from '../frame/context.ts';
 import type { Blot } from '../../outbound/blot.ts';
 import { type BundleOptions, PARTS } from './parts.ts';
@@ -60,9 +60,12 @@ are replaced by [removed] or [credential]. Read it before you send it.
 /** Packs the files as tar.gz. */
 export async function packBundle(files: readonly BundleFile[], to: Writable, signal: AbortSignal): Promise<void> {
   const bytes = new Map(files.map(({ name, text }) => [`/errand-support/${name}`, Buffer.from(text)]));
-  const parts = Array.from(bytes, ([path, { length: size }]) => ({ path, size, sha256: '' }));
-  async function* bytesOf({ path }: { readonly path: string }) {
-    yield bytes.get(path)!;
-  }
-  await streamTarGz(parts, bytesOf, to, signal);
+  await packTarGz({
+    files: [...bytes].map(([path, { length: size }]) => ({ path, size, sha256: '' })),
+    bytesOf: async function* ({ path }) {
+      yield bytes.get(path)!;
+    },
+    to,
+    signal,
+  });
 }

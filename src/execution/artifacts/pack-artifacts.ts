@@ -38,9 +38,7 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
   );
   const { deadlineMs } = orderLimits(parts.settings());
   try {
-    const order = { files, hold, deadlineMs, signal: stopping };
-    if (isRun) return await snapshotThread.packTarGz(order);
-    return await snapshotThread.packZip({ ...order, sessionId: packing.sessionId });
+    return await snapshotThread[isRun ? 'packTarGz' : 'packZip']({ files, hold, deadlineMs, signal: stopping });
   } catch (error) {
     if (!stopping.aborted) {
       const { kind, runId: run_id, sessionId: session_id } = packing;

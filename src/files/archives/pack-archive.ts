@@ -1,16 +1,21 @@
-// Packs blobs into an archive on the snapshot thread, piece by piece: memory use does not depend on the size.
+// Packs blobs into an archive on the snapshot thread, as a stream: memory use does not depend on the size.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { writeAll } from '../snapshots/copy-file.ts';
 import type { PackTask } from '../snapshots/snapshot-orders.ts';
-import { keepZip, openEarlierZip, type PackedEntry } from './earlier-zip.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
-import type { Packing } from './packing.ts';
+import { type Packing, readBlob } from './packing.ts';
 import type { SnapshotFile } from '../snapshots/snapshot.ts';
 import type { Work } from '../snapshots/take-snapshot.ts';
+
+const PACKERS: Readonly<Record<PackTask['kind'], (packing: Packing) => Promise<void>>> = {
+  'tar.gz': packTarGz,
+  zip: packZip,
+};
 
 /** Packs files, and reports the archive as one file without a path. */
 export async function packArchive(task: PackTask, files: readonly SnapshotFile[], work: Work): Promise<void> {
@@ -18,16 +23,21 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
   const file = openSync(path, 'wx', 0o600);
   const hash = createHash('sha256');
   let size = 0;
-  const write = (bytes: Buffer) => {
-    hash.update(bytes);
-    writeAll(file, bytes, size);
-    size += bytes.length;
-  };
-  let entries: PackedEntry[] | undefined;
+  const to = new Writable({
+    write: (bytes: Buffer, _encoding, done) => {
+      try {
+        hash.update(bytes);
+        writeAll(file, bytes, size);
+        size += bytes.length;
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
   try {
-    const packing = { files, blobs: task.blobs, write, pace: work.pace };
-    if (task.kind === 'zip') entries = await packAgain(task, packing);
-    else await packTarGz(packing);
+    const bytesOf = (one: SnapshotFile) => readBlob(task.blobs, one, work.pace);
+    await PACKERS[task.kind]({ files, bytesOf, to, signal: work.pace.signal });
     work.pace.check();
   } finally {
     closeSync(file);
@@ -37,14 +47,4 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
   const isThere = hasBlob(task.blobs, key);
   if (isThere) rmSync(path);
   await placeBlobs(task.blobs, isThere ? [] : [{ path, key }], isThere ? [key] : []);
-  if (entries !== undefined && task.notePath !== null) keepZip(task.notePath, key, entries);
-}
-
-async function packAgain({ notePath, blobs }: PackTask, packing: Packing): Promise<PackedEntry[]> {
-  const earlier = notePath === null ? undefined : await openEarlierZip(notePath, blobs, packing.pace);
-  try {
-    return await packZip(packing, earlier);
-  } finally {
-    earlier?.close();
-  }
 }

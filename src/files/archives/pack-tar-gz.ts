@@ -1,56 +1,29 @@
 // Writes a tar.gz that depends on names and contents only: no times, no owners.
-import { Readable, Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { Header, Pax } from 'tar';
 import { uniqueName } from './entry-name.ts';
-import { type Packing, readBlob } from './packing.ts';
-import type { SnapshotFile } from '../snapshots/snapshot.ts';
+import type { Packing } from './packing.ts';
 
 const BLOCK_BYTES = 512;
 /** Two empty blocks end an archive. */
 const END = Buffer.alloc(2 * BLOCK_BYTES);
 const NO_TIME = new Date(0);
-/** Archives of files and names up to this size are packed in memory, which costs less than streams. */
+/** Archives of this size are packed in memory, which costs less than streams. */
 const SMALL_BYTES = 262_144;
-
-type BytesOf = (file: SnapshotFile) => AsyncIterable<Buffer>;
 
 /** Packs the files in their order. */
 export async function packTarGz(packing: Packing): Promise<void> {
-  const { files, pace, write } = packing;
-  const bytesOf: BytesOf = (file) => readBlob(packing, file);
-  const size = files.reduce((sum, file) => sum + file.size + BLOCK_BYTES, 0);
-  if (size <= SMALL_BYTES) write(gzipSync(Buffer.concat(await Array.fromAsync(blocks(files, bytesOf)))));
-  else await streamTarGz(files, bytesOf, writableOf(write), pace.signal);
+  if (packing.files.reduce((sum, { size }) => sum + size + BLOCK_BYTES, 0) <= SMALL_BYTES) {
+    packing.to.end(gzipSync(Buffer.concat(await Array.fromAsync(blocks(packing)))));
+    return finished(packing.to, { signal: packing.signal });
+  }
+  const tar = Readable.from(blocks(packing), { objectMode: false, highWaterMark: 1 });
+  await pipeline(tar, createGzip(), packing.to, { signal: packing.signal });
 }
 
-/** Packs the files in their order into a stream, and ends it. */
-export async function streamTarGz(
-  files: readonly SnapshotFile[],
-  bytesOf: BytesOf,
-  to: Writable,
-  signal: AbortSignal,
-): Promise<void> {
-  const tar = Readable.from(blocks(files, bytesOf), { objectMode: false, highWaterMark: 1 });
-  await pipeline(tar, createGzip(), to, { signal });
-}
-
-/** A stream to a function that may throw. */
-export function writableOf(write: (bytes: Buffer) => void): Writable {
-  return new Writable({
-    write: (bytes: Buffer, _encoding, done) => {
-      try {
-        write(bytes);
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  });
-}
-
-async function* blocks(files: readonly SnapshotFile[], bytesOf: BytesOf): AsyncGenerator<Buffer> {
+async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
   const names = new Set<string>();
   for (const file of files) {
     yield headOf(uniqueName(file.path, names), file.size);

@@ -1,22 +1,19 @@
-// Writes a zip that depends on names and contents only. What an earlier one has is copied from it as it is.
+// Writes a zip that depends on names and contents only.
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
-import type { SnapshotFile } from '../snapshots/snapshot.ts';
-import type { EarlierZip, PackedEntry } from './earlier-zip.ts';
+import { type ZipEntryData, ZipArchive } from 'archiver';
+import type { Packing } from './packing.ts';
 import { uniqueName } from './entry-name.ts';
-import { writableOf } from './pack-tar-gz.ts';
-import { type Packing, readBlob, readSmallBlob } from './packing.ts';
-import { dataDescriptor, directoryHeader, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
+/** The earliest time that a zip can represent. */
+const NO_TIME = new Date('1980-01-01T00:00:00Z');
 const LEVEL = 6;
-/** Files up to this size are packed in memory, which costs less than a stream for each. */
+/** Files up to this size are passed as a whole, which costs less than a stream for each. */
 const SMALL_BYTES = 262_144;
 /** The length of a stored file must precede it, for readers that stream a zip. */
 const MAX_STORED_BYTES = 8_388_608;
-/** Parts of the directory that are written at once. */
-const DIRECTORY_BYTES = 262_144;
 /** Types that further compression does not shrink. */
 const COMPRESSED = new Set(
   (
@@ -25,81 +22,58 @@ const COMPRESSED = new Set(
   ).split(' '),
 );
 
-/** Packs the files in their order. Returns where each is. */
-export async function packZip(packing: Packing, earlier?: EarlierZip): Promise<PackedEntry[]> {
-  const entries: PackedEntry[] = [];
+/** Packs the files in their order. */
+export async function packZip(packing: Packing): Promise<void> {
+  const zip = new ZipArchive({ zlib: { level: LEVEL } });
+  // A failure of one part must end the others: a stream's errors are not forwarded along a pipe.
+  const broken = new AbortController();
+  const fail = (error: unknown) => broken.abort(error);
+  const signal = AbortSignal.any([packing.signal, broken.signal]);
+  zip.on('error', fail);
+  const written = pipeline(zip, packing.to, { signal });
+  written.catch(fail);
+  try {
+    await append(zip, packing, { signal, fail });
+    // The archive's own promise never settles when it fails.
+    zip.finalize().catch(fail);
+    await written;
+  } catch (error) {
+    fail(error);
+    await written.catch(() => undefined);
+    throw signal.reason;
+  }
+}
+
+interface Ends {
+  readonly signal: AbortSignal;
+  readonly fail: (error: unknown) => void;
+}
+
+async function append(zip: ZipArchive, { files, bytesOf }: Packing, { signal, fail }: Ends): Promise<void> {
   const names = new Set<string>();
-  let at = 0;
-  const to: Packing = {
-    ...packing,
-    write: (bytes) => {
-      packing.write(bytes);
-      at += bytes.length;
-    },
-  };
-  for (const file of packing.files) {
-    await packing.pace.rest();
-    const [name, offset] = [uniqueName(file.path, names), at];
-    const known = earlier?.find(name, file.sha256);
-    const entry = known ?? (await packFile(to, file, name));
-    if (known !== undefined) earlier!.copy(known, to.write);
-    entries.push({ ...entry, offset, end: at, sha256: file.sha256 });
-  }
-  writeDirectory(entries, at, packing.write);
-  return entries;
-}
-
-function writeDirectory(entries: readonly ZipEntry[], offset: number, write: Packing['write']): void {
-  let [size, bytes, parts]: [number, number, Buffer[]] = [0, 0, []];
-  const flush = () => {
-    if (bytes > 0) write(Buffer.concat(parts));
-    [size, bytes, parts] = [size + bytes, 0, []];
-  };
-  for (const entry of entries) {
-    const header = directoryHeader(entry);
-    parts.push(header);
-    bytes += header.length;
-    if (bytes >= DIRECTORY_BYTES) flush();
-  }
-  flush();
-  write(endOfDirectory({ count: entries.length, size, offset }));
-}
-
-type Packed = Omit<ZipEntry, 'offset'>;
-
-async function packFile(to: Packing, file: SnapshotFile, name: string): Promise<Packed> {
-  const isStored = file.size <= MAX_STORED_BYTES && COMPRESSED.has(extname(file.path).toLowerCase());
-  if (isStored || file.size <= SMALL_BYTES) return packSmall(to, file, { name, isStored });
-  return packStream(to, file, name);
-}
-
-function packSmall(to: Packing, file: SnapshotFile, { name, isStored }: { name: string; isStored: boolean }): Packed {
-  const bytes = readSmallBlob(to, file);
-  const deflated = isStored ? bytes : deflateRawSync(bytes, { level: LEVEL });
-  const isDeflated = deflated.length < bytes.length;
-  const packed = isDeflated ? deflated : bytes;
-  const sizes = { crc: crc32(bytes), packedSize: packed.length, size: bytes.length };
-  const entry = { name, isDeflated, isStreamed: false, ...sizes };
-  to.write(Buffer.concat([localHeader(entry), packed]));
-  return entry;
-}
-
-async function packStream(to: Packing, file: SnapshotFile, name: string): Promise<Packed> {
-  const kind = { name, isDeflated: true, isStreamed: true, size: file.size };
-  let [crc, packedSize] = [0, 0];
-  async function* counted() {
-    for await (const bytes of readBlob(to, file)) {
-      crc = crc32(bytes, crc);
-      yield bytes;
+  for (const file of files) {
+    const store = file.size <= MAX_STORED_BYTES && COMPRESSED.has(extname(file.path).toLowerCase());
+    const entry = { name: uniqueName(file.path, names), date: NO_TIME, mode: 0o644, store };
+    if (store || file.size <= SMALL_BYTES) {
+      await appendOne(zip, await whole(bytesOf(file)), entry, signal);
+      continue;
+    }
+    const stream = Readable.from(bytesOf(file), { objectMode: false });
+    stream.on('error', fail);
+    try {
+      await appendOne(zip, stream, entry, signal);
+    } finally {
+      stream.destroy();
     }
   }
-  to.write(localHeader({ ...kind, crc, packedSize }));
-  const sink = writableOf((bytes) => {
-    packedSize += bytes.length;
-    to.write(bytes);
-  });
-  const source = Readable.from(counted(), { objectMode: false });
-  await pipeline(source, createDeflateRaw({ level: LEVEL }), sink, { signal: to.pace.signal });
-  to.write(dataDescriptor({ crc, packedSize, size: file.size }));
-  return { ...kind, crc, packedSize };
+}
+
+async function appendOne(zip: ZipArchive, source: Buffer | Readable, entry: ZipEntryData, signal: AbortSignal) {
+  const taken = once(zip, 'entry', { signal });
+  zip.append(source, entry);
+  await taken;
+}
+
+async function whole(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(bytes));
 }

@@ -20,8 +20,6 @@ export interface SnapshotTask extends Task {
 
 export interface PackTask extends Task {
   readonly kind: 'tar.gz' | 'zip';
-  /** Where it is noted what is where in the last zip of the same session. */
-  readonly notePath: string | null;
 }
 
 export type ToSnapshotThread =

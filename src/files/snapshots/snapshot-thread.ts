@@ -36,8 +36,6 @@ export interface SnapshotOrder {
 export interface PackOrder {
   /** Names and the keys of their blobs; in the archive in this order, without the leading `/`. */
   readonly files: readonly SnapshotFile[];
-  /** If set, entries of this session's last zip are copied where they are the same, and this one is the next to copy from. */
-  readonly sessionId?: string;
   /** Holds the archive's blob. The packed blobs must be held, too, or in use. */
   readonly hold: BlobHold;
   readonly deadlineMs: number;
@@ -64,7 +62,7 @@ export interface SnapshotThread {
   packTarGz(order: PackOrder): Promise<Archive>;
   /** As `packTarGz`. */
   packZip(order: PackOrder): Promise<Archive>;
-  /** Removes the stored hashes of a session, and what is noted of its last zip. */
+  /** Removes the stored hashes of a session. */
   forget(sessionId: string): Promise<void>;
   /** Ends the thread; orders in progress are refused. */
   stop(): Promise<void>;
@@ -99,7 +97,6 @@ interface Job {
 export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const hashedPath = (sessionId: string) => join(directory, `${sessionId}.json`);
-  const notePath = (sessionId: string) => join(directory, `${sessionId}.zip.json`);
   const thread: Thread = new ResidentThread({
     clock,
     file: threadFile('./snapshot-worker.ts', import.meta.url),
@@ -114,11 +111,8 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()) };
   }
 
-  async function pack(kind: PackTask['kind'], order: PackOrder): Promise<Archive> {
-    const { files, sessionId, hold, deadlineMs, signal } = order;
-    const noted = { notePath: sessionId === undefined ? null : notePath(sessionId) };
-    const task = { kind, ...noted, ...room(deadlineMs) };
-    const { found } = await giveOrder(thread, log, { task, files, hold, signal });
+  async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal }: PackOrder): Promise<Archive> {
+    const { found } = await giveOrder(thread, log, { task: { kind, ...room(deadlineMs) }, files, hold, signal });
     return { key: found[0]!.sha256, size: found[0]!.size };
   }
 
@@ -132,8 +126,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     packTarGz: async (order) => pack('tar.gz', order),
     packZip: async (order) => pack('zip', order),
     forget: async (sessionId) => {
-      for (const path of [hashedPath(sessionId), notePath(sessionId)])
-        for (const one of [path, `${path}.new`]) await rm(one, { force: true });
+      for (const path of [hashedPath(sessionId), `${hashedPath(sessionId)}.new`]) await rm(path, { force: true });
     },
     stop: async () => thread.stop(),
   };
