@@ -47,7 +47,7 @@ import { makeReleases } from './publishing/releases.ts';
 import { makePageRemovals } from './publishing/removals.ts';
 import { makeShares } from './publishing/shares.ts';
 import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
-import { makeRecordProgress } from './runs/record-progress.ts';
+import { makeRecordProgress } from './runs/progress/record-progress.ts';
 import { makeRescueRuns } from './runs/rescue-runs.ts';
 import { makeTimelineVerbs } from './runs/run-timeline.ts';
 import { makeRuns } from './runs/runs.ts';

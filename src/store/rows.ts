@@ -5,7 +5,7 @@ import type { Run, RunError, RunState, StopReason } from '../domain/sessions/run
 import type { Session } from '../domain/sessions/session.ts';
 import type { StopCause } from '../domain/sessions/stop.ts';
 import type { ApiKey, KeyScope, Role, Team, User } from '../domain/people/user.ts';
-import { ANSWER } from './runs/replies.ts';
+import { ANSWER } from './runs/progress/replies.ts';
 
 export interface UserRow {
   seq: number;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ModelGrant } from '../../src/agent/port/grants.ts';
 import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/port/protocol.ts';
-import { retryAfterOf } from '../../src/agent/loop/model-failure.ts';
+import { retryAfterOf } from '../../src/agent/loop/call/model-failure.ts';
 import type { Reply } from '../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import { waitFor } from '../support/time/wait-for.ts';

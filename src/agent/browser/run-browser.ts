@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { messageOf } from '../../domain/errors.ts';
-import { seconds } from '../loop/model-failure.ts';
+import { seconds } from '../loop/call/model-failure.ts';
 import type { BrowserGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import type { Run } from '../loop/run.ts';

@@ -2,8 +2,8 @@
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
 import { askForTheStart, contextFinding } from './check-context.ts';
 import { checkStructured } from './check-structured.ts';
-import type { ModelReply } from '../loop/model-call.ts';
-import type { ModelFailure } from '../loop/model-failure.ts';
+import type { ModelReply } from '../loop/call/model-call.ts';
+import type { ModelFailure } from '../loop/call/model-failure.ts';
 import { listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';

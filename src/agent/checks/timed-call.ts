@@ -1,6 +1,6 @@
 // Timed calls of a model under test.
 import type { ModelCheckTask } from './check-task.ts';
-import { type CallEnd, callModel, type ModelCall } from '../loop/model-call.ts';
+import { type CallEnd, callModel, type ModelCall } from '../loop/call/model-call.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ModelTool } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';

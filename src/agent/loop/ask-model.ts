@@ -5,8 +5,8 @@ import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
-import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './model-call.ts';
-import { type ModelFailure, seconds } from './model-failure.ts';
+import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './call/model-call.ts';
+import { type ModelFailure, seconds } from './call/model-failure.ts';
 import { makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
 import type { Channel } from '../port/signals.ts';
 

@@ -1,7 +1,7 @@
 // One step's question to the model: with its tools, or for the result as a reply that its server keeps to the schema.
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import { askModel, type Asked, type Asking } from './ask-model.ts';
-import type { ModelCall } from './model-call.ts';
+import type { ModelCall } from './call/model-call.ts';
 import type { ModelMessage } from '../models/message.ts';
 import { replyInstead } from '../result/structured-result.ts';
 import type { ResultSearch } from '../result/result-search.ts';

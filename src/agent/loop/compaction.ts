@@ -1,6 +1,6 @@
 // Keeps a conversation within its model's window: prunes it when it fills up, then has its older part summarised once.
 import type { Asking } from './ask-model.ts';
-import { charactersOfTools } from './call-usage.ts';
+import { charactersOfTools } from './call/call-usage.ts';
 import {
   charactersOf,
   type Conversation,

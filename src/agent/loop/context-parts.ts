@@ -2,7 +2,7 @@
 import { CHARACTERS_PER_TOKEN, type ContextParts } from '../../domain/sessions/usage.ts';
 import type { ModelMessage, ModelTool } from '../models/message.ts';
 import { charactersOf } from '../conversation/conversation.ts';
-import { charactersOfTools } from './call-usage.ts';
+import { charactersOfTools } from './call/call-usage.ts';
 
 /** What is part of each call of a run. */
 interface Fixed {

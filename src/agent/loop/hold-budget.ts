@@ -1,7 +1,7 @@
 // The budgets of a run's model calls: before each call the main thread holds back what it may use at most.
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Channel } from '../port/signals.ts';
-import { type Prompt, promptTokensOf } from './call-usage.ts';
+import { type Prompt, promptTokensOf } from './call/call-usage.ts';
 
 /**
  * Waits until the budgets of the run have room for the call. Returns why there will be none; null when the call may begin.

@@ -12,8 +12,8 @@ import {
   openConversation,
   toolMessage,
 } from '../conversation/history.ts';
-import type { ModelCall } from './model-call.ts';
-import { seconds } from './model-failure.ts';
+import type { ModelCall } from './call/model-call.ts';
+import { seconds } from './call/model-failure.ts';
 import type { ModelMessage, ModelTool } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
@@ -25,7 +25,7 @@ import { type ResultSearch, searchResult } from '../result/result-search.ts';
 import { NOT_RUN } from '../result/structured-result.ts';
 import { recordSetups } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';
-import { makeTextBlocks } from './text-blocks.ts';
+import { makeTextBlocks } from './call/text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { askModel, type Asking } from './ask-model.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { MessagePart, ModelMessage } from '../models/message.ts';
-import type { ModelCall, ModelReply } from './model-call.ts';
+import type { ModelCall, ModelReply } from './call/model-call.ts';
 
 /** Maximum tokens of a summary, and its share of a small window. */
 const MAX_SUMMARY_TOKENS = 2_000;

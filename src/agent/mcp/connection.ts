@@ -6,7 +6,7 @@ import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { type SandboxService, startInSandbox } from '../sandbox/service.ts';
-import { seconds } from '../loop/model-failure.ts';
+import { seconds } from '../loop/call/model-failure.ts';
 import { untilAborted } from '../port/signals.ts';
 import { makeAllowance } from './allowance.ts';
 import { resultOf } from './content.ts';

@@ -2,7 +2,7 @@
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Redactor } from '../../outbound/redact.ts';
-import { seconds } from '../loop/model-failure.ts';
+import { seconds } from '../loop/call/model-failure.ts';
 
 const MAX_CHARACTERS = 400;
 

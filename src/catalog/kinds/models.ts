@@ -7,23 +7,12 @@ import {
   STRUCTURED_WAYS,
   type StructuredWay,
 } from '../../domain/capabilities/model.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Price } from '../../domain/sessions/usage.ts';
 import { EXTRAS_SCHEMA, readExtras } from './call-extras.ts';
-import { didYouMean } from '../reading/nearest-name.ts';
+import { crossProblems, DEFAULT_CONTEXT_WINDOW, entriesOf, mapOf } from './check-models.ts';
 import { inOrder, type Problem } from '../reading/problem.ts';
-import {
-  amount,
-  choice,
-  dictionary,
-  flag,
-  integer,
-  MAX_NAMES,
-  orNull,
-  type Schema,
-  section,
-  text,
-} from '../reading/schema.ts';
+import { amount, choice, dictionary, flag, integer, orNull, type Schema, section, text } from '../reading/schema.ts';
 import { readSecret, type SecretForm, type SecretPlaces } from '../reading/secret-file.ts';
 import { readYamlFile, type YamlFile } from '../reading/yaml-file.ts';
 
@@ -72,10 +61,7 @@ export type CatalogLoad =
   | { readonly ok: true; readonly catalog: Catalog }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-const DEFAULT_CONTEXT_WINDOW = 8192;
 const DEFAULT_MAX_OUTPUT_TOKENS = 4096;
-/** In an API key, this stands for "the account's model"; a model of this name could never be chosen (B2). */
-const AUTOMATIC = 'auto';
 
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -131,79 +117,6 @@ const BUILT_IN: JsonObject = {
   models: { offline: { endpoint: 'offline', model: 'offline' } },
   scenarios: { general: { model: 'offline' } },
 };
-
-const mapOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
-const namesOf = (file: JsonObject, key: string) => Object.keys(mapOf(file[key]));
-const entriesOf = (file: JsonObject, key: string) =>
-  Object.entries(mapOf(file[key]))
-    .slice(0, MAX_NAMES)
-    .map(([name, value]) => [name, mapOf(value)] as const);
-
-/** Collects problems at their places. A file that does not match the schema is reported elsewhere, and tolerated here. */
-interface Check {
-  readonly value: JsonObject;
-  readonly add: (path: readonly string[], message: string, place?: 'key' | 'value') => void;
-}
-
-function checkEndpoints({ value, add }: Check): void {
-  for (const [name, endpoint] of entriesOf(value, 'endpoints')) {
-    const path = ['endpoints', name];
-    const isOffline = endpoint['kind'] === 'offline';
-    if (isOffline && 'base_url' in endpoint) add([...path, 'base_url'], 'must be removed: kind offline has no address');
-    if (isOffline && 'structured' in endpoint)
-      add([...path, 'structured'], 'must be removed: kind offline does not use it');
-    const isRemote = endpoint['kind'] === 'openai' || endpoint['kind'] === 'anthropic';
-    if (isRemote && !('base_url' in endpoint)) add([...path, 'base_url'], 'is missing', 'key');
-  }
-}
-
-/** Checks a value that must be one of the names under another key. */
-function checkReference(check: Check, path: readonly string[], name: JsonValue | undefined, among: string): void {
-  if (typeof name !== 'string' || name.trim() === '') return;
-  const known = namesOf(check.value, among);
-  if (known.includes(name)) return;
-  check.add(path, `refers to "${name}", which is not among the ${among}${didYouMean(name, known)}`);
-}
-
-function checkModels(check: Check): void {
-  for (const [name, model] of entriesOf(check.value, 'models')) {
-    const path = ['models', name];
-    if (name === AUTOMATIC) check.add(path, 'must have another name: "auto" stands for the account\'s model', 'key');
-    checkReference(check, [...path, 'endpoint'], model['endpoint'], 'endpoints');
-    const window = model['context_window'] ?? DEFAULT_CONTEXT_WINDOW;
-    const output = model['max_output_tokens'];
-    if (typeof window === 'number' && typeof output === 'number' && output > window) {
-      check.add([...path, 'max_output_tokens'], `must be at most the context window, ${window}`);
-    }
-  }
-}
-
-function checkScenarios(check: Check): void {
-  for (const [name, scenario] of entriesOf(check.value, 'scenarios')) {
-    checkReference(check, ['scenarios', name, 'model'], scenario['model'], 'models');
-  }
-  const chosen = check.value['default_scenario'];
-  checkReference(check, ['default_scenario'], chosen, 'scenarios');
-  const count = namesOf(check.value, 'scenarios').length;
-  if (count > 1 && chosen === undefined)
-    check.add(['default_scenario'], 'is missing: there are several scenarios', 'key');
-}
-
-function checkCompleteness({ value, add }: Check): void {
-  for (const key of ['endpoints', 'models', 'scenarios']) {
-    const isThere = isJsonObject(value[key]) || value[key] === undefined || value[key] === null;
-    if (isThere && namesOf(value, key).length === 0) add([key], 'must have at least one entry', 'key');
-  }
-}
-
-function crossProblems(file: YamlFile): Problem[] {
-  const problems: Problem[] = [];
-  const add: Check['add'] = (path, message, place) => problems.push(file.problemAt(path, message, place));
-  for (const check of [checkCompleteness, checkEndpoints, checkModels, checkScenarios]) {
-    check({ value: file.value, add });
-  }
-  return problems;
-}
 
 // Anything else would break the header that carries the key.
 const API_KEY: SecretForm = {

@@ -7,7 +7,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending } from '../../store/runs/end-run.ts';
-import type { Fence, Progress } from '../../store/runs/record-progress.ts';
+import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Interruption } from '../../store/runs/rescue-runs.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
 import type { Place, PoolEnd } from './worker-pool.ts';

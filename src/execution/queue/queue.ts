@@ -6,7 +6,7 @@ import type { Settings } from '../../domain/settings.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
-import type { Progress } from '../../store/runs/record-progress.ts';
+import type { Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
 import type { Execution } from '../executor/executor.ts';

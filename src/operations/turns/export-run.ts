@@ -10,7 +10,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { Equip } from '../../execution/brief/equip.ts';
 import { type Blot, makeBlot } from '../../outbound/blot.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StoredSetup } from '../../store/runs/run-setups.ts';
+import type { StoredSetup } from '../../store/runs/progress/run-setups.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
 import { type ChatMessage, stepMessagesOf, userMessageOf } from './chat-messages.ts';
 import { explain, type Explanation, type ExplainParts } from './explain.ts';

@@ -3,7 +3,7 @@ import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/c
 import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
+import { IN_STEPS, readRepliesOfRun } from '../runs/progress/replies.ts';
 import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
 import { isReportedAs } from '../runs/run-states.ts';
 

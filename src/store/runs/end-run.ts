@@ -17,10 +17,10 @@ import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type Conclusion, findConclusion, reportConclusion } from '../artifacts/record-artifacts.ts';
-import { closeOpenBlock, type Fence, type Progress } from './record-progress.ts';
-import { IN_STEPS, previewOfReplies } from './replies.ts';
+import { closeOpenBlock, type Fence, type Progress } from './progress/record-progress.ts';
+import { IN_STEPS, previewOfReplies } from './progress/replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
-import { KEEP_WORK } from './work-time.ts';
+import { KEEP_WORK } from './progress/work-time.ts';
 import { IS_UNFINISHED } from './run-states.ts';
 
 /** A run and its session. */

@@ -5,8 +5,8 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { passIn, settleIn } from './end-run.ts';
 import { IS_EXECUTING, IS_UNFINISHED } from './run-states.ts';
-import { closeOpenBlock, type Fence, holds, type Progress } from './record-progress.ts';
-import { KEEP_WORK, noteWork } from './work-time.ts';
+import { closeOpenBlock, type Fence, holds, type Progress } from './progress/record-progress.ts';
+import { KEEP_WORK, noteWork } from './progress/work-time.ts';
 
 export interface Rescued {
   /** Runs whose agent had ended: they are settled now. */

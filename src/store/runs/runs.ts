@@ -2,7 +2,7 @@
 import type { Run, RunState, UNFINISHED } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { ANSWER } from './replies.ts';
+import { ANSWER } from './progress/replies.ts';
 import { IS_AWAITED, IS_BACKGROUND_WORK, IS_UNFINISHED } from './run-states.ts';
 import {
   OUTCOME_COLUMNS,

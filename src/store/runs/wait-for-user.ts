@@ -4,8 +4,8 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { UserInputStatus } from '../../domain/sessions/user-input.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds, type Progress } from './record-progress.ts';
-import { noteWork } from './work-time.ts';
+import { type Fence, holds, type Progress } from './progress/record-progress.ts';
+import { noteWork } from './progress/work-time.ts';
 
 /** The call that asks, and how long its answer may take. */
 export interface NewQuestion {

@@ -7,7 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type NewInsight, reportIn } from './report-insight.ts';
-import { type Fence, holds } from '../runs/record-progress.ts';
+import { type Fence, holds } from '../runs/progress/record-progress.ts';
 
 /** Null means no filter. */
 export interface InsightFilter extends Page {

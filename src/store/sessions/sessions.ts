@@ -5,7 +5,7 @@ import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchest
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readReplies } from '../runs/replies.ts';
+import { IN_STEPS, readReplies } from '../runs/progress/replies.ts';
 import { type SessionRow, toSession } from '../rows.ts';
 
 export interface AttachmentRow {

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
+import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
 /** A recorded tool call. `running`: it had begun and has no recorded result. */

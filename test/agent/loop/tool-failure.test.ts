@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failureOf } from '../../../src/agent/loop/model-failure.ts';
+import { failureOf } from '../../../src/agent/loop/call/model-failure.ts';
 import { wordsOfFailure } from '../../../src/agent/loop/tool-failure.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 

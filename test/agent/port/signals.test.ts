@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeOutbox } from '../../../src/agent/port/outbox.ts';
 import type { Signal, SignalBatch } from '../../../src/agent/port/protocol.ts';
 import { openChannel, untilAborted } from '../../../src/agent/port/signals.ts';
-import { makeTextBlocks } from '../../../src/agent/loop/text-blocks.ts';
+import { makeTextBlocks } from '../../../src/agent/loop/call/text-blocks.ts';
 import { sitAtMain } from '../play-main.ts';
 
 function makePair(manners: Parameters<typeof sitAtMain>[1] = {}) {

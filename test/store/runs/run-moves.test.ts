@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Protocol, RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
-import type { Progress } from '../../../src/store/runs/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/progress/record-progress.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const LEASE_MS = 60_000;

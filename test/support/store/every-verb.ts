@@ -1,5 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
-import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import type { Fence } from '../../../src/store/runs/progress/record-progress.ts';
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';

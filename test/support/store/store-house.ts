@@ -11,7 +11,7 @@ import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimedRun, ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
-import type { NewStep, Progress, SpentCall } from '../../../src/store/runs/record-progress.ts';
+import type { NewStep, Progress, SpentCall } from '../../../src/store/runs/progress/record-progress.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 

@@ -1,13 +1,13 @@
 // The ledger: a row for every model call, and its sums, written in the commit that records the reply.
-import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
-import { quarterOf } from '../../domain/time-zone.ts';
-import type { CallEnding } from '../../domain/sessions/model-call.ts';
-import { type CallUsage, costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
-import { forgetIn, settleIn } from '../budgets/settle.ts';
-import { warnIn } from '../budgets/warn.ts';
-import { larger } from '../engine/larger.ts';
-import type { Step, Transaction, Value } from '../engine/statement.ts';
+import type { CallPurpose, CallTiming } from '../../../domain/sessions/call-timing.ts';
+import { quarterOf } from '../../../domain/time-zone.ts';
+import type { CallEnding } from '../../../domain/sessions/model-call.ts';
+import { type CallUsage, costOf, type Price, totalTokens, type Usage } from '../../../domain/sessions/usage.ts';
+import type { BudgetKit } from '../../budgets/reserve.ts';
+import { forgetIn, settleIn } from '../../budgets/settle.ts';
+import { warnIn } from '../../budgets/warn.ts';
+import { larger } from '../../engine/larger.ts';
+import type { Step, Transaction, Value } from '../../engine/statement.ts';
 import { KEEP_WORK } from './work-time.ts';
 
 /** The model of a call: its name in the catalog, and its price at that moment. */

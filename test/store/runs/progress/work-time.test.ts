@@ -1,9 +1,9 @@
 // What a run has used of its time limit is the time that it had a worker, as its executor tells it with each write.
 import { onTestFinished, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/store/open-store.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
-import type { Progress } from '../../../src/store/runs/record-progress.ts';
-import { fakeClock } from '../../support/time/fake-clock.ts';
+import { openStore, type Store } from '../../../../src/store/open-store.ts';
+import type { ClaimedRun } from '../../../../src/store/runs/claim-runs.ts';
+import type { Progress } from '../../../../src/store/runs/progress/record-progress.ts';
+import { fakeClock } from '../../../support/time/fake-clock.ts';
 import {
   aSpentCall,
   aStep,
@@ -12,7 +12,7 @@ import {
   FREE,
   type StoreHouse,
   storeHouse,
-} from '../../support/store/store-house.ts';
+} from '../../../support/store/store-house.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 // What watchers of live sessions cost, compared with a bare node:http fan-out that sends the same events to as many.
 import { connect, type Socket } from 'node:net';
-import type { Figures } from './turns.ts';
-import { machineMs, pause, quantile } from '../load.ts';
-import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
-import { type ErrandServer, startErrand, startFanOut } from '../servers/start.ts';
+import type { Figures } from '../turns.ts';
+import { machineMs, pause, quantile } from '../../load.ts';
+import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
+import { type ErrandServer, startErrand, startFanOut } from '../../servers/start.ts';
 
 interface Case {
   readonly name: string;

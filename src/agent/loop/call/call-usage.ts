@@ -5,10 +5,10 @@ import {
   NO_USAGE,
   totalTokens,
   type Usage,
-} from '../../domain/sessions/usage.ts';
-import type { ModelMessage, ModelTool } from '../models/message.ts';
-import { charactersOf } from '../conversation/conversation.ts';
-import type { Brief } from '../port/protocol.ts';
+} from '../../../domain/sessions/usage.ts';
+import type { ModelMessage, ModelTool } from '../../models/message.ts';
+import { charactersOf } from '../../conversation/conversation.ts';
+import type { Brief } from '../../port/protocol.ts';
 
 /** What a call sends. */
 export interface Prompt {

@@ -1,18 +1,18 @@
 // Records what a running run produces: its stream, its model replies, its tool results. Every write is fenced by the
 // attempt.
-import { previewOf } from '../../domain/sessions/content.ts';
-import { firstBytes } from '../../domain/excerpt.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
-import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
-import type { CallEnding } from '../../domain/sessions/model-call.ts';
-import type { RunSetup } from '../../domain/sessions/run-setup.ts';
-import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
-import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
-import { discardIn } from '../sessions/erasures.ts';
-import { addToTotals } from '../sessions/session-totals.ts';
+import { previewOf } from '../../../domain/sessions/content.ts';
+import { firstBytes } from '../../../domain/excerpt.ts';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
+import { MAX_PREVIEW_BYTES, type NewEvent } from '../../../domain/journal-event.ts';
+import type { CallPurpose, CallTiming } from '../../../domain/sessions/call-timing.ts';
+import type { CallEnding } from '../../../domain/sessions/model-call.ts';
+import type { RunSetup } from '../../../domain/sessions/run-setup.ts';
+import type { CallUsage, ContextParts } from '../../../domain/sessions/usage.ts';
+import type { BudgetKit } from '../../budgets/reserve.ts';
+import type { Database } from '../../engine/database.ts';
+import type { Step, Transaction } from '../../engine/statement.ts';
+import { discardIn } from '../../sessions/erasures.ts';
+import { addToTotals } from '../../sessions/session-totals.ts';
 import { addToAny, addToHeld, type PricedModel, recordUsage, usedCall } from './record-usage.ts';
 import { addSetup, SETUP_BY_HASH } from './run-setups.ts';
 import { KEEP_WORK } from './work-time.ts';

@@ -1,6 +1,6 @@
 // What a run has used of its time limit: the time that it had a worker. Its executor measures it, the row keeps it.
-import { larger } from '../engine/larger.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import { larger } from '../../engine/larger.ts';
+import type { Step, Transaction } from '../../engine/statement.ts';
 
 /** To be set in an UPDATE of `runs` that a run under way makes; takes the attempt's `workedMs`, twice. */
 export const KEEP_WORK = `worked_ms = ${larger('worked_ms', '?')}`;

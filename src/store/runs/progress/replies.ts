@@ -1,8 +1,8 @@
 // Reads what an agent said from its steps: a text is stored in its step, and not a second time for readers.
-import type { AssistantBlock } from '../../domain/sessions/content.ts';
-import { previewOf } from '../../domain/sessions/content.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Reader, Step } from '../engine/statement.ts';
+import type { AssistantBlock } from '../../../domain/sessions/content.ts';
+import { previewOf } from '../../../domain/sessions/content.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Reader, Step } from '../../engine/statement.ts';
 
 /**
  * The content of an assistant's message whose blocks are made from its run's steps. Messages of earlier versions have them

@@ -1,10 +1,10 @@
 // What watchers cost the runs that they watch: the same runs without watchers, with them, with them, and without.
 import { connect, type Socket } from 'node:net';
-import { makeCaller } from '../calls.ts';
-import { callInLoop, pause, quantile } from '../load.ts';
-import { cpuMsOf } from '../process-figures.ts';
-import { type ErrandServer, startErrand } from '../servers/start.ts';
-import type { Figures } from './turns.ts';
+import { makeCaller } from '../../calls.ts';
+import { callInLoop, pause, quantile } from '../../load.ts';
+import { cpuMsOf } from '../../process-figures.ts';
+import { type ErrandServer, startErrand } from '../../servers/start.ts';
+import type { Figures } from '../turns.ts';
 
 /** Many, so that no conversation becomes long. */
 const SESSIONS = 320;

@@ -1,8 +1,8 @@
 // One call of a model: what of its reply is sent on, when, and in which blocks.
 import { expect, test } from 'vitest';
-import { callModel, CallStopped, type ModelCall } from '../../../src/agent/loop/model-call.ts';
-import type { ModelEvent, TakeEvent } from '../../../src/agent/models/event.ts';
-import { GRANT, LIMITS } from '../play-main.ts';
+import { callModel, CallStopped, type ModelCall } from '../../../../src/agent/loop/call/model-call.ts';
+import type { ModelEvent, TakeEvent } from '../../../../src/agent/models/event.ts';
+import { GRANT, LIMITS } from '../../play-main.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 // What models were asked with besides the conversation. Each text is stored once, for all replies that share it.
-import type { RunSetup } from '../../domain/sessions/run-setup.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { RunSetup } from '../../../domain/sessions/run-setup.ts';
+import type { Reader, Step, Transaction } from '../../engine/statement.ts';
 
 /** A setup from a step of a run on. */
 export interface StoredSetup {

@@ -1,8 +1,8 @@
 // What agents said: history, answers and results are read from the steps, which have the only copies.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { previewOf } from '../../../src/domain/sessions/content.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { previewOf } from '../../../../src/domain/sessions/content.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../../../support/store/store-house.ts';
 
 /** Longer than a preview, which several places have. */
 const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');

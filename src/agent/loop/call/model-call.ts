@@ -1,15 +1,15 @@
 // One call of the model: streams its text, and returns either a complete reply or the reason that there is none.
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Pace } from '../../domain/sessions/call-timing.ts';
-import { type CallUsage, NO_USAGE } from '../../domain/sessions/usage.ts';
-import { recordReply } from '../conversation/recorded-message.ts';
-import type { Ending, ModelEvent } from '../models/event.ts';
-import { gatherText, type TextGatherer, threadGatherMs } from '../models/gather.ts';
-import type { ModelMessage, ModelTool } from '../models/message.ts';
-import type { Model } from '../models/open-model.ts';
-import { makeReplyCollector, type Reply } from '../models/reply.ts';
-import { UpstreamFault } from '../models/upstream-fault.ts';
-import type { Brief, ToolCall } from '../port/protocol.ts';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
+import type { Pace } from '../../../domain/sessions/call-timing.ts';
+import { type CallUsage, NO_USAGE } from '../../../domain/sessions/usage.ts';
+import { recordReply } from '../../conversation/recorded-message.ts';
+import type { Ending, ModelEvent } from '../../models/event.ts';
+import { gatherText, type TextGatherer, threadGatherMs } from '../../models/gather.ts';
+import type { ModelMessage, ModelTool } from '../../models/message.ts';
+import type { Model } from '../../models/open-model.ts';
+import { makeReplyCollector, type Reply } from '../../models/reply.ts';
+import { UpstreamFault } from '../../models/upstream-fault.ts';
+import type { Brief, ToolCall } from '../../port/protocol.ts';
 import { type Prompt, usageOf } from './call-usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import type { TextBlocks } from './text-blocks.ts';

@@ -1,7 +1,7 @@
 // What models were asked with: stored once, and gone with the last run that was asked with it.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { makeBatch } from '../../../src/store/retention/batch.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../../support/store/store-house.ts';
+import { makeBatch } from '../../../../src/store/retention/batch.ts';
 
 const setupOf = (text: string) => ({ sha256: `hash of ${text}`, text });
 

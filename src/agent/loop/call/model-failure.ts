@@ -1,9 +1,9 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
-import type { FailedCall } from '../../domain/sessions/model-call.ts';
-import type { RunError } from '../../domain/sessions/run.ts';
-import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../models/upstream-fault.ts';
-import type { ModelGrant } from '../port/grants.ts';
-import type { RunLimits } from '../port/protocol.ts';
+import type { FailedCall } from '../../../domain/sessions/model-call.ts';
+import type { RunError } from '../../../domain/sessions/run.ts';
+import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
+import type { ModelGrant } from '../../port/grants.ts';
+import type { RunLimits } from '../../port/protocol.ts';
 import type { Silence } from './watchdog.ts';
 
 /**

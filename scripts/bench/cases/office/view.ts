@@ -9,14 +9,14 @@ import {
   aSnapshot,
   type OfficeServer,
   startOfficeServer,
-} from '../../../test/support/http/office-server.ts';
-import { waitFor } from '../../../test/support/time/wait-for.ts';
-import { pause } from '../load.ts';
-import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
-import type { Figures } from './turns.ts';
+} from '../../../../test/support/http/office-server.ts';
+import { waitFor } from '../../../../test/support/time/wait-for.ts';
+import { pause } from '../../load.ts';
+import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
+import type { Figures } from '../turns.ts';
 
 const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
-const HEAP = new URL('../servers/heap.mjs', import.meta.url).href;
+const HEAP = new URL('../../servers/heap.mjs', import.meta.url).href;
 const ROWS = 500;
 const TICK_MS = 100;
 /** Changes of each row in a second: as in a busy house, and the most. */

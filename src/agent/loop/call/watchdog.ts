@@ -1,5 +1,5 @@
 // Limits on a model's silence, with one timer per call regardless of the number of tokens.
-import type { RunLimits } from '../port/protocol.ts';
+import type { RunLimits } from '../../port/protocol.ts';
 
 export type Silence = 'first-token' | 'idle';
 

@@ -1,11 +1,11 @@
 // The cases of Office Mode: what its reads cost, in an empty store and in one with weeks of work.
-import { makeCaller } from '../calls.ts';
-import type { Figures, Scale } from './turns.ts';
-import { fillOffice } from '../stores/fill-office.ts';
-import { fillSession } from '../stores/fill-store.ts';
-import type { Target } from '../load.ts';
-import { type ErrandServer, startErrand } from '../servers/start.ts';
-import { measureRepeated } from './reads.ts';
+import { makeCaller } from '../../calls.ts';
+import type { Figures, Scale } from '../turns.ts';
+import { fillOffice } from '../../stores/fill-office.ts';
+import { fillSession } from '../../stores/fill-store.ts';
+import type { Target } from '../../load.ts';
+import { type ErrandServer, startErrand } from '../../servers/start.ts';
+import { measureRepeated } from '../reads.ts';
 
 const CALLS_OF_SESSION = 10;
 /** Of the model calls. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { quarterOf } from '../../../src/domain/time-zone.ts';
-import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
-import { openDatabase } from '../../../src/store/engine/database.ts';
-import { StepTransaction } from '../../../src/store/engine/statement.ts';
-import { recordCall } from '../../../src/store/runs/record-usage.ts';
-import { callEveryVerb } from '../../support/store/every-verb.ts';
-import { fakeClock } from '../../support/time/fake-clock.ts';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
+import { quarterOf } from '../../../../src/domain/time-zone.ts';
+import { NO_PRICE, type Usage } from '../../../../src/domain/sessions/usage.ts';
+import { openDatabase } from '../../../../src/store/engine/database.ts';
+import { StepTransaction } from '../../../../src/store/engine/statement.ts';
+import { recordCall } from '../../../../src/store/runs/progress/record-usage.ts';
+import { callEveryVerb } from '../../../support/store/every-verb.ts';
+import { fakeClock } from '../../../support/time/fake-clock.ts';
+import { ledgerFaults } from '../../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
   aStep,
@@ -16,8 +16,8 @@ import {
   type StoreHouse,
   storeHouse,
   TIMING,
-} from '../../support/store/store-house.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+} from '../../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
 
 const USAGE: Usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 50 };
 const PRICED = { name: 'deep', price: { ...NO_PRICE, inputPerMillionUsd: 2, outputPerMillionUsd: 10 } };

@@ -1,9 +1,9 @@
 // What a call has used that its server did not count: it is estimated where the server has worked on it, else nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Signal } from '../../../src/agent/port/protocol.ts';
-import type { Reply } from '../../support/model/model-reply.ts';
-import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
-import { FAST_RETRIES, GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
+import type { Signal } from '../../../../src/agent/port/protocol.ts';
+import type { Reply } from '../../../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../../support/model/model-server.ts';
+import { FAST_RETRIES, GRANT, LIMITS, makeBrief, startRun } from '../../play-main.ts';
 
 let server: ModelServer;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 // The text blocks of a run's stream: opened by the first text, closed by whatever follows.
-import type { Channel } from '../port/signals.ts';
+import type { Channel } from '../../port/signals.ts';
 
 export interface TextBlocks {
   /** Streams text; opens a block when none is open. */
