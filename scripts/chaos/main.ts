@@ -54,11 +54,8 @@ const PEOPLE = 6;
 const MOST_PROBLEMS_SHOWN = 40;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-interface Status {
-  readonly runs: Readonly<Record<string, number>>;
-}
-
-const statusOf = async (daemon: DaemonProcess) => (await daemon.admin('GET', '/api/v1/status')) as Status;
+const statusOf = async (daemon: DaemonProcess) =>
+  (await daemon.admin('GET', '/api/v1/status')) as { readonly runs: Readonly<Record<string, number>> };
 
 /** Waits as long as the daemon's journal grows, or the remaining work shrinks. */
 const patiently = (daemon: DaemonProcess, { what, holds, left = () => 0 }: Awaited) =>

@@ -49,6 +49,8 @@ export interface Settings {
     readonly maxUnfinishedPerUser: number;
     /** Requests for runs' results that one key can make per second (D9). */
     readonly pollsPerSecond: number;
+    /** As `patienceSeconds` of `model`, also for scheduled tasks. */
+    readonly modelPatienceSeconds: number;
   };
   readonly model: {
     readonly connectTimeoutSeconds: number;
@@ -60,7 +62,6 @@ export interface Settings {
     readonly maxReplyMb: number;
     /** How long a call is repeated while its model's server is down; 0: as often as after other failures. */
     readonly patienceSeconds: number;
-    readonly backgroundPatienceSeconds: number;
   };
   readonly userInput: {
     /** How long a question of an agent waits for its user (I2). */

@@ -68,7 +68,6 @@ test('without any source, every setting has its default, and that is its origin'
       maxSteps: 200,
       maxReplyMb: 4,
       patienceSeconds: 120,
-      backgroundPatienceSeconds: 1800,
     },
     background: {
       queueWaitSeconds: 3600,
@@ -76,6 +75,7 @@ test('without any source, every setting has its default, and that is its origin'
       maxExecutingPerKey: 2,
       maxUnfinishedPerUser: 50,
       pollsPerSecond: 10,
+      modelPatienceSeconds: 1800,
     },
     userInput: { expiresSeconds: 86_400 },
     webhooks: { retentionDays: 30 },

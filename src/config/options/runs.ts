@@ -31,6 +31,11 @@ export const RUN_OPTIONS = {
     fallback: 10,
     about: "Requests for runs' results that one key can make per second. Further ones get 429.",
   },
+  'background.model_patience_seconds': {
+    schema: seconds(0, WEEK),
+    fallback: 1800,
+    about: 'The same as model.patience_seconds, for background runs and scheduled tasks.',
+  },
   'model.connect_timeout_seconds': {
     schema: seconds(1, 600),
     fallback: 10,
@@ -67,11 +72,6 @@ export const RUN_OPTIONS = {
     about:
       'Seconds that a call is repeated while its model server is down: it refuses connections, or replies with 503 or 529. ' +
       'After that, the run fails. 0: five tries, as after other failures.',
-  },
-  'model.background_patience_seconds': {
-    schema: seconds(0, WEEK),
-    fallback: 1800,
-    about: 'The same as patience_seconds, for background runs and scheduled tasks.',
   },
   'user_input.expires_seconds': {
     schema: seconds(1, YEAR),

@@ -115,7 +115,7 @@ function spaceOf({ workspace, disk }: Settings): SpaceLimits {
 }
 
 /** A resumed run gets what its earlier attempts have left of its time. */
-function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
+function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
   return {
     connectTimeoutMs: model.connectTimeoutSeconds * 1_000,
     firstTokenTimeoutMs: model.firstTokenTimeoutSeconds * 1_000,
@@ -123,7 +123,7 @@ function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
     runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
     maxSteps: model.maxSteps,
     maxReplyBytes: model.maxReplyMb * 1_048_576,
-    patienceMs: (run.isBackgroundWork ? model.backgroundPatienceSeconds : model.patienceSeconds) * 1_000,
+    patienceMs: (run.isBackgroundWork ? background.modelPatienceSeconds : model.patienceSeconds) * 1_000,
     restartsReplies: run.isBackgroundWork,
   };
 }

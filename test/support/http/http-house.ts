@@ -49,6 +49,7 @@ export const SETTINGS: Settings = {
     maxExecutingPerKey: 2,
     maxUnfinishedPerUser: 50,
     pollsPerSecond: 10,
+    modelPatienceSeconds: 1800,
   },
   model: {
     connectTimeoutSeconds: 10,
@@ -58,7 +59,6 @@ export const SETTINGS: Settings = {
     maxSteps: 200,
     maxReplyMb: 4,
     patienceSeconds: 120,
-    backgroundPatienceSeconds: 1800,
   },
   userInput: { expiresSeconds: 86_400 },
   webhooks: { retentionDays: 30 },
