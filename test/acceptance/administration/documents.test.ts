@@ -294,9 +294,12 @@ describe('models, people and capabilities', () => {
     await waitFor(async () => (await reader.paste('errand models list -o json')).includes('200000'));
   });
 
-  test('an endpoint with headers, a query and fields of its own', async () => {
-    const { text } = block('docs/OPERATING.md', 'header_files:');
-    const rest = 'models: { m: { endpoint: azure, model: m } }\nscenarios: { s: { model: m } }\ndefault_scenario: s\n';
+  test.each([
+    ['that keeps to schemas', 'structured: json_schema', 'ollama'],
+    ['with headers, a query and fields of its own', 'header_files:', 'azure'],
+  ])('an endpoint %s', async (_, holding, endpoint) => {
+    const { text } = block('docs/OPERATING.md', holding);
+    const rest = `models: { m: { endpoint: ${endpoint}, model: m } }\nscenarios: { s: { model: m } }\ndefault_scenario: s\n`;
     const directory = temporaryDirectory({ 'azure.key': 'of-azure\n', 'models.yaml': `${text}${rest}` });
     expect(await reader.paste(`errand config check --config-dir ${directory}`)).not.toContain('models.yaml');
   });
