@@ -32,13 +32,12 @@ export type Commit =
   | { readonly ok: false; readonly error: unknown };
 
 /**
- * Runs the verbs in one transaction that the caller has begun. Most of them succeed, so a savepoint for each would be wasted: when
- * one throws, they are all undone and run again, each within a savepoint of its own.
+ * Runs the verbs in one transaction that the caller has begun. Most of them succeed, so a savepoint would be wasted: within one, SQLite
+ * copies each page before its first change. When a verb throws, they are all undone and run again, each within a savepoint of its own.
  */
 export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Commit {
   const { writer, statements } = engine;
   try {
-    if (batch.length > 1) statements('SAVEPOINT batch').run();
     const { events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
     // A lone verb that threw has ended it.
     if (writer.inTransaction) statements('COMMIT').run();
@@ -57,7 +56,7 @@ interface Done {
   readonly settled: readonly (() => void)[];
 }
 
-/** Returns undefined when a verb threw that isn't alone: then nothing of the batch is left. */
+/** Returns undefined when a verb threw that isn't alone: then the transaction has ended. */
 function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | undefined {
   const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
   for (const { verb, resolve, reject } of batch) {
@@ -65,7 +64,7 @@ function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | unde
       const result = runVerb(engine, verb, events);
       settled.push(() => resolve(result));
     } catch (error) {
-      undo(engine, error, batch.length > 1 ? 'ROLLBACK TO batch' : 'ROLLBACK');
+      undo(engine, error, 'ROLLBACK');
       return batch.length > 1 ? undefined : { events: [], settled: [() => reject(error)] };
     }
   }
@@ -74,6 +73,7 @@ function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | unde
 
 function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
   const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
+  engine.statements('BEGIN IMMEDIATE').run();
   for (const { verb, resolve, reject } of batch) {
     engine.statements('SAVEPOINT verb').run();
     try {
