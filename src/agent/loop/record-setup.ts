@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { RunSetup, ToolDefinition } from '../../domain/sessions/run-setup.ts';
+import { schemaText } from '../tools/schema-text.ts';
 import type { Tool } from '../tools/tool.ts';
 
 /** Of the instructions, and of all tools together. A definition that has no room is left out whole, but for its name. */
@@ -25,13 +26,18 @@ export function recordSetups(
   };
 }
 
+/** The definition as JSON. */
+function definitionOf({ schema, ...named }: ToolDefinition): string {
+  return `${JSON.stringify(named).slice(0, -1)},"schema":${schemaText(schema)}}`;
+}
+
 /** The same instructions and tools give the same text. */
 export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
   const recorded: string[] = [];
   const omitted: string[] = [];
   let left = MAX_BYTES;
   for (const { name, description, inputSchema: schema } of tools) {
-    const definition = JSON.stringify({ name, description, schema } satisfies ToolDefinition);
+    const definition = definitionOf({ name, description, schema });
     const bytes = Buffer.byteLength(definition);
     if (bytes <= left) {
       recorded.push(definition);

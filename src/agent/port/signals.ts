@@ -75,7 +75,7 @@ export function openChannel(
 
   const stop = (why: Stop) => {
     reason ??= why;
-    controller.abort();
+    controller.abort(STOPPED);
   };
   const receive = (control: Control): void => {
     switch (control.t) {
@@ -114,6 +114,9 @@ export function openChannel(
     },
   };
 }
+
+/** Made once: each run's signal is aborted at its end, and making an error costs as much as two messages. */
+const STOPPED = new DOMException('This operation was aborted', 'AbortError');
 
 /** Sent when the real outcome can't be: the run is executed again. */
 const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];

@@ -9,6 +9,7 @@ import {
 import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import { charactersOf } from '../../conversation/conversation.ts';
 import type { Brief } from '../../port/protocol.ts';
+import { schemaText } from '../../tools/schema-text.ts';
 
 /** What a call sends. */
 export interface Prompt {
@@ -18,15 +19,15 @@ export interface Prompt {
   readonly tools: readonly ModelTool[];
 }
 
-const sizes = new WeakMap<readonly ModelTool[], number>();
+/** Of a tool's schema, within the tool's JSON in a list. */
+const SCHEMA_FIELD = ',"inputSchema":,'.length;
 
-/** The length of tools as a model reads them. They stay the same for a run, and are measured once. */
+/** The length of tools as a model reads them: of their JSON. */
 export function charactersOfTools(tools: readonly ModelTool[]): number {
-  const known = sizes.get(tools);
-  if (known !== undefined) return known;
-  const size = tools.length === 0 ? 0 : JSON.stringify(tools).length;
-  sizes.set(tools, size);
-  return size;
+  const sizes = tools.map(({ name, description, inputSchema }) => {
+    return JSON.stringify({ name, description }).length + SCHEMA_FIELD + schemaText(inputSchema).length;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Tokens of a prompt, estimated: never more than the window takes. */
