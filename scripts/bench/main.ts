@@ -16,7 +16,7 @@ import { watchMachine } from './process-figures.ts';
 import type { Report } from './report.ts';
 import { renderReport } from './report.ts';
 import type { ErrandServer, MeasuredServer } from './servers/start.ts';
-import { startErrand, startModel, startPassThrough, startSdk } from './servers/start.ts';
+import { startErrand, startKoa, startModel, startPassThrough, startSdk } from './servers/start.ts';
 import { measureStore } from './cases/store.ts';
 
 const { values: options } = parseArgs({
@@ -69,14 +69,15 @@ async function main(bench: Bench): Promise<void> {
 async function compareServers(bench: Bench, model: MeasuredServer): Promise<void> {
   const { scale, columns, failures, scratch } = bench;
   const modelUrl = new URL(model.target.url).origin;
-  const floors = [await startPassThrough(modelUrl, scratch), await startSdk(modelUrl, scratch)];
+  const sdk = await startSdk(modelUrl, scratch);
+  const floors = [await startPassThrough(modelUrl, scratch), await startKoa(modelUrl, scratch), sdk];
   const errand = options['without-errand'] ? undefined : await startErrand(modelUrl, scratch);
   const errands: MeasuredServer[] = errand === undefined ? [] : [errand];
   try {
     const idle = await idleOf(bench, [...floors, ...errands]);
     for (const server of [model, ...floors, ...errands]) {
       say(`measuring ${server.target.name} …`);
-      const choice = { saturation: server !== model, tools: server !== model && server !== floors[0] };
+      const choice = { saturation: server !== model, tools: server === sdk || server === errand };
       columns[server.target.name] = {
         ...(await measure(server, scale, choice, failures)),
         ...idle.get(server),

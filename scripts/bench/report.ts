@@ -60,7 +60,9 @@ export function renderReport({ machine, columns, runs }: Report): string {
 /** The last columns are `errand` divided by each baseline, and `errand` minus it. */
 function renderColumns(columns: Report['columns']): string {
   const names = Object.keys(columns);
-  const ratios = names.includes('errand') ? ['pass-through', 'AI SDK'].filter((name) => names.includes(name)) : [];
+  const ratios = names.includes('errand')
+    ? ['pass-through', 'Koa + SQLite', 'AI SDK'].filter((name) => names.includes(name))
+    : [];
   const head = ['', ...names, ...ratios.map((name) => `÷ ${name}`), ...ratios.map((name) => `− ${name}`)];
   const lines = ROWS.filter((row) => names.some((name) => columns[name]?.[row.key] !== undefined)).map((row) => {
     const at = (name: string): number | undefined => columns[name]?.[row.key];

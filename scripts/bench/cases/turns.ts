@@ -14,6 +14,9 @@ export interface Scale {
   readonly warmMs: number;
   readonly single: number;
   readonly loadMs: number;
+  /** Processor time under load is the least of so many windows: what else the machine does only ever adds to it. */
+  readonly windows: number;
+  readonly windowMs: number;
   readonly streams: number;
   /** The starts of paced streams are spread over this. */
   readonly rampMs: number;
@@ -42,6 +45,8 @@ export const FULL: Scale = {
   warmMs: 4_000,
   single: 300,
   loadMs: 5_000,
+  windows: 6,
+  windowMs: 2_000,
   streams: 200,
   rampMs: 1_000,
   pacedMs: 3_000,
@@ -61,6 +66,8 @@ export const QUICK: Scale = {
   warmMs: 500,
   single: 50,
   loadMs: 800,
+  windows: 4,
+  windowMs: 800,
   streams: 200,
   rampMs: 500,
   pacedMs: 700,
@@ -144,18 +151,22 @@ export async function measure(
 
   async function saturate(name: string, shot: Shot, concurrency: number): Promise<Figures> {
     checked(await closedLoop(target, shot, concurrency, { forMs: scale.warmMs, atMost: scale.warmRuns }));
-    await pause(SETTLE_MS);
-    const before = cpuMsOf(server.pid());
-    const { results: hits, seconds } = checked(await closedLoop(target, shot, concurrency, { forMs: scale.loadMs }));
-    await pause(SETTLE_MS);
-    const cpuMs = cpuMsOf(server.pid()) - before;
+    const [perSecond, cpuMs, totalMs]: [number[], number[], number[]] = [[], [], []];
+    for (let window = 0; window < scale.windows; window += 1) {
+      await pause(SETTLE_MS);
+      const before = cpuMsOf(server.pid());
+      const { results: hits, seconds } = checked(
+        await closedLoop(target, shot, concurrency, { forMs: scale.windowMs }),
+      );
+      await pause(SETTLE_MS);
+      perSecond.push(hits.length / seconds);
+      cpuMs.push((cpuMsOf(server.pid()) - before) / hits.length);
+      totalMs.push(...hits.map((hit) => hit.totalMs));
+    }
     return {
-      [`${name}RunsPerSecond`]: hits.length / seconds,
-      [`${name}CpuMsPerRun`]: cpuMs / hits.length,
-      [`${name}LoadP99Ms`]: quantile(
-        hits.map((hit) => hit.totalMs),
-        0.99,
-      ),
+      [`${name}RunsPerSecond`]: Math.max(...perSecond),
+      [`${name}CpuMsPerRun`]: Math.min(...cpuMs),
+      [`${name}LoadP99Ms`]: quantile(totalMs, 0.99),
     };
   }
 

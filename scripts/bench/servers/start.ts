@@ -33,6 +33,7 @@ const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
 const HOOK_SINK = new URL('./hook-sink.ts', import.meta.url).href;
 const BARE_SENDER = new URL('./bare-sender.ts', import.meta.url).href;
 const FILE_SERVER = new URL('./file-server.ts', import.meta.url).href;
+const KOA_SERVER = new URL('./koa-server.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
 
 /** The model server itself, which is behind every other server. */
@@ -69,6 +70,11 @@ export function startFileServer(folder: string, scratch: string): Promise<Measur
 /** A bare `node:http` server around the AI SDK's loop. */
 export function startSdk(modelUrl: string, scratch: string): Promise<MeasuredServer> {
   return startScript({ name: 'AI SDK', script: SDK_SERVER, args: [modelUrl], path: '/', scratch });
+}
+
+/** A Koa handler that keeps each turn in SQLite. */
+export function startKoa(modelUrl: string, scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'Koa + SQLite', script: KOA_SERVER, args: [modelUrl, scratch], path: '/', scratch });
 }
 
 interface ScriptStart {
