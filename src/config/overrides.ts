@@ -1,6 +1,6 @@
 // Settings that flags and the environment give, which override errand.yaml (J2).
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import { misfits } from '../catalog/reading/schema.ts';
+import { misfits } from '../catalog/reading/misfits.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { environmentName, readText, SETTING_NAMES } from './setting-texts.ts';

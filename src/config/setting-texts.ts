@@ -34,7 +34,7 @@ function sectionOf(entries: readonly (readonly [path: readonly string[], schema:
 
 /** The value of a text: a number, true or false, or a list in JSON for settings of those types; otherwise the text. Never throws. */
 export function readText(name: SettingName, value: string): unknown {
-  const { type } = OPTIONS[name].schema as { type?: unknown };
+  const { type } = OPTIONS[name].schema;
   if ((type === 'integer' || type === 'number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
   if (Array.isArray(type)) return readJson(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';

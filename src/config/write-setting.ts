@@ -1,6 +1,6 @@
 // Changes one setting in the text of errand.yaml, and leaves everything else in it as it is, comments included.
 import { Document, isMap, parseDocument } from 'yaml';
-import { misfits } from '../catalog/reading/schema.ts';
+import { misfits } from '../catalog/reading/misfits.ts';
 import { SETTINGS_FILE } from './config.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';

@@ -6,13 +6,7 @@ import { listSchemas } from '../../domain/schema/json-schema.ts';
 import { withinCpuTime } from './cpu-time.ts';
 import { isMultipleOf } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';
-
-/** What is wrong with a schema, and where. */
-export interface SchemaFault {
-  /** JSON pointer into the schema. */
-  readonly pointer: string;
-  readonly mustBe: string;
-}
+import type { SchemaFault } from './schema-fault.ts';
 
 /** Returns the violations of the schema, one line each; none when the value fits. */
 export type ResultCheck = (value: JsonValue) => readonly string[];
@@ -52,9 +46,6 @@ function makeAjv(): Ajv {
   });
   return ajv.removeKeyword(MULTIPLE_OF.keyword as string).addKeyword(MULTIPLE_OF);
 }
-
-/** The fault of a schema that would take too much time or memory. */
-export const TOO_COMPLEX: SchemaFault = { pointer: '', mustBe: 'is too complex to be compiled' };
 
 /** Validates schemas against the meta-schema, which it compiles once; it retains none of them. */
 const judge = makeAjv();

@@ -3,7 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import type { JsonObject } from '../../domain/json.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
 import { withinCpuTime } from './cpu-time.ts';
-import { findSchemaFault, type SchemaFault, TOO_COMPLEX } from './result-schema.ts';
+import { findSchemaFault } from './result-schema.ts';
+import { type SchemaFault, TOO_COMPLEX } from './schema-fault.ts';
 
 /** The largest schema within the limits takes a tenth of that. */
 const MAX_CPU_MS = 2_000;

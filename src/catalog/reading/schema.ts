@@ -1,11 +1,24 @@
-// The shapes of configuration files, each with the words for what a value must be; checked by ajv (Draft-07).
-import { Ajv, type ErrorObject } from 'ajv';
-import { didYouMean } from './nearest-name.ts';
+// The shapes of configuration files, each with the words for what a value must be; `misfits.ts` checks values against them.
 
-/** A JSON Schema node. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of text or of a map. */
+export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/** A node in the words of JSON Schema. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of text or of a map. */
 export interface Schema {
   readonly mustBe: string;
-  readonly [keyword: string]: unknown;
+  readonly type: TypeName | readonly TypeName[];
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: false | Schema;
+  readonly propertyNames?: Naming;
+  readonly maxProperties?: number;
+  passes?(value: never): boolean;
 }
 
 /** A whole number within bounds, both included. */
@@ -34,7 +47,7 @@ export function text(what: string, passes: (value: string) => boolean): Schema {
 
 /** The same schema, or null. */
 export function orNull(schema: Schema): Schema {
-  return { ...schema, type: [schema['type'], 'null'], mustBe: `${schema.mustBe}, or null` };
+  return { ...schema, type: [schema.type, 'null'].flat() as TypeName[], mustBe: `${schema.mustBe}, or null` };
 }
 
 /** A list of things of one shape without duplicates; null stands for an empty one. `what` completes "a list of at most N …". */
@@ -48,7 +61,7 @@ export function list(of: Schema, what: string, max = 100): Schema {
  * are all commented out.
  */
 export function section(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
-  const type = required.length === 0 ? ['object', 'null'] : 'object';
+  const type: Schema['type'] = required.length === 0 ? ['object', 'null'] : 'object';
   return { type, properties, required, additionalProperties: false, mustBe: 'must be a map' };
 }
 
@@ -68,90 +81,7 @@ export interface Naming {
 
 /** A map from names that the operator chooses to values of one shape. */
 export function dictionary(of: Schema, naming: Naming = ANY_NAME): Schema {
-  const names = { propertyNames: { type: 'string', ...naming }, maxProperties: MAX_NAMES };
+  const names = { propertyNames: naming, maxProperties: MAX_NAMES };
   const mustBe = `must be a map of at most ${MAX_NAMES} names`;
   return { type: ['object', 'null'], ...names, additionalProperties: of, mustBe };
-}
-
-/** One way in which a value does not match. `place` says whether its key or its value is wrong. */
-export interface Misfit {
-  readonly path: readonly string[];
-  readonly place: 'key' | 'value';
-  readonly message: string;
-}
-
-type Describe = (error: ErrorObject, path: readonly string[]) => Misfit;
-
-const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  additionalProperties: (error, path) => {
-    const key = String(error.params['additionalProperty']);
-    const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
-    return { path: [...path, key], place: 'key', message: `is not a known key${didYouMean(key, known)}` };
-  },
-  required: (error, path) => ({
-    path: [...path, String(error.params['missingProperty'])],
-    place: 'key',
-    message: 'is missing',
-  }),
-  propertyNames: (error, path) => ({
-    path: [...path, String(error.params['propertyName'])],
-    place: 'key',
-    message: (error.schema as Naming).mustBe,
-  }),
-};
-
-function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  const names: Readonly<Record<string, string>> = { string: 'text', object: 'a map', boolean: 'true or false' };
-  return names[typeof value] ?? `a ${typeof value}`;
-}
-
-const describeMustBe: Describe = (error, path) => {
-  const mustBe = String((error.parentSchema as { mustBe?: unknown } | undefined)?.mustBe);
-  // The value is not repeated: it may be a secret in the wrong place.
-  const isFraction = typeof error.data === 'number' && error.parentSchema?.['type'] === 'integer';
-  const got = error.keyword === 'type' && !isFraction ? `, not ${typeName(error.data)}` : '';
-  return { path, place: 'value', message: mustBe + got };
-};
-
-function pathOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-const ajv = new Ajv({
-  allErrors: true,
-  verbose: true,
-  strict: true,
-  strictTypes: false,
-  meta: false,
-  validateSchema: false,
-});
-ajv.addVocabulary(['mustBe']);
-ajv.addKeyword({
-  keyword: 'passes',
-  type: ['string', 'object'],
-  errors: false,
-  validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
-});
-
-/**
- * Every way in which a value does not match a schema; at most one for each key. Values are not coerced or filled in. The
- * schema must be a constant: ajv compiles each once, and never forgets it.
- */
-export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
-  const validate = ajv.compile(schema);
-  if (validate(value)) return [];
-  const found = new Map<string, Misfit>();
-  for (const error of validate.errors ?? []) {
-    // A bad name is reported twice: by the pattern it breaks, and by `propertyNames`, which knows the key.
-    if (error.propertyName !== undefined) continue;
-    const misfit = (DESCRIPTIONS[error.keyword] ?? describeMustBe)(error, pathOf(error.instancePath));
-    const key = JSON.stringify(misfit.path);
-    if (!found.has(key)) found.set(key, misfit);
-  }
-  return [...found.values()];
 }

@@ -5,7 +5,8 @@ import { messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { inOrder, type Problem } from './problem.ts';
 import { readSmallFile } from './read-small-file.ts';
-import { misfits, type Schema } from './schema.ts';
+import { misfits } from './misfits.ts';
+import type { Schema } from './schema.ts';
 
 export const MAX_YAML_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;

@@ -1,7 +1,7 @@
 // Checks callers' schemas on a separate thread: one at a time, within a CPU time that the thread measures itself and
 // within a longer deadline that ends the thread.
 import { createHash } from 'node:crypto';
-import { type SchemaFault, TOO_COMPLEX } from '../../agent/result/result-schema.ts';
+import { type SchemaFault, TOO_COMPLEX } from '../../agent/result/schema-fault.ts';
 import type { SchemaVerdict } from '../../agent/result/schema-worker.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
