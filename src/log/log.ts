@@ -1,25 +1,23 @@
 // The log: one JSON line per event, on standard error, with secrets removed.
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Settings } from '../domain/settings.ts';
+import { censor } from './censor.ts';
 import { standardErrorOutlet } from './log-outlet.ts';
 
 /** The one kind of logger that every room gets. */
 export type Log = Logger;
 
-const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret', 'access_token', 'sso_token'];
-const REDACTED = ['', '*.', '*.*.'].flatMap((depth) =>
-  SECRET_FIELDS.map((field) => (field.startsWith('[') ? depth.replace(/\.$/, '') : depth) + field),
-);
-
-/** A logger of the given level, to standard error by default. It never waits for its reader. */
+/**
+ * A logger of the given level, to standard error by default. It never waits for its reader. What a child logger adds to each line
+ * isn't searched for secrets; `logOf` adds ids only.
+ */
 export function makeLog(options: Pick<Settings['log'], 'level'>, to?: DestinationStream): Log {
   return pino(
     {
       level: options.level,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: REDACTED, censor: '[redacted]' },
+      formatters: { level: (label) => ({ level: label }), log: censor },
     },
     to ?? standardErrorOutlet(),
   );

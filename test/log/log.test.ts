@@ -22,6 +22,17 @@ test('secrets are struck out wherever a line may carry them', () => {
   expect(JSON.stringify(lines).split('[redacted]')).toHaveLength(13);
 });
 
+test('what holds a secret stays as it is, and is logged as what it was', () => {
+  const given = { list: [{ name: 'a', secret: 'hush' }], err: Object.assign(new Error('it broke'), { password: 'hush' }) };
+  const lines = linesOf((log) => log.info(given));
+  expect(JSON.stringify(lines)).not.toContain('hush');
+  expect(lines[0]).toMatchObject({
+    list: [{ name: 'a', secret: '[redacted]' }],
+    err: { type: 'Error', message: 'it broke', stack: expect.stringContaining('log.test.ts') as string },
+  });
+  expect(given).toMatchObject({ list: [{ secret: 'hush' }], err: { password: 'hush' } });
+});
+
 test('a line names its level, its time, and what it is about', () => {
   const [line] = linesOf((log) => logOf(log, { requestId: 'q', runId: 'r', sessionId: 's' }).warn('slow'));
   expect(line).toMatchObject({ level: 'warn', msg: 'slow', request_id: 'q', run_id: 'r', session_id: 's' });

@@ -1,8 +1,8 @@
 // Records what a run's model is asked with, so that its requests can be made again.
 import { createHash } from 'node:crypto';
 import { firstBytes } from '../../domain/excerpt.ts';
-import type { RunSetup, ToolDefinition } from '../../domain/sessions/run-setup.ts';
-import { schemaText } from '../tools/schema-text.ts';
+import type { RunSetup } from '../../domain/sessions/run-setup.ts';
+import { definitionText } from '../tools/definition-text.ts';
 import type { Tool } from '../tools/tool.ts';
 
 /** Of the instructions, and of all tools together. A definition that has no room is left out whole, but for its name. */
@@ -26,25 +26,24 @@ export function recordSetups(
   };
 }
 
-/** The definition as JSON. */
-function definitionOf({ schema, ...named }: ToolDefinition): string {
-  return `${JSON.stringify(named).slice(0, -1)},"schema":${schemaText(schema)}}`;
-}
+/** The last one: nearly all runs of an installation have the same. */
+let latest: RunSetup | undefined;
 
 /** The same instructions and tools give the same text. */
 export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
   const recorded: string[] = [];
   const omitted: string[] = [];
   let left = MAX_BYTES;
-  for (const { name, description, inputSchema: schema } of tools) {
-    const definition = definitionOf({ name, description, schema });
+  for (const tool of tools) {
+    const definition = definitionText(tool);
     const bytes = Buffer.byteLength(definition);
     if (bytes <= left) {
       recorded.push(definition);
       left -= bytes;
-    } else if (omitted.length < MAX_NAMES) omitted.push(firstBytes(name, MAX_NAME_BYTES));
+    } else if (omitted.length < MAX_NAMES) omitted.push(firstBytes(tool.name, MAX_NAME_BYTES));
   }
   const system = JSON.stringify(firstBytes(instructions, MAX_BYTES));
   const text = `{"system":${system},"tools":[${recorded.join(',')}],"omitted":${JSON.stringify(omitted)}}`;
-  return { sha256: createHash('sha256').update(text).digest('hex'), text };
+  if (latest?.text !== text) latest = { sha256: createHash('sha256').update(text).digest('hex'), text };
+  return latest;
 }

@@ -9,7 +9,7 @@ import {
 import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import { charactersOf } from '../../conversation/conversation.ts';
 import type { Brief } from '../../port/protocol.ts';
-import { schemaText } from '../../tools/schema-text.ts';
+import { definitionText } from '../../tools/definition-text.ts';
 
 /** What a call sends. */
 export interface Prompt {
@@ -19,15 +19,12 @@ export interface Prompt {
   readonly tools: readonly ModelTool[];
 }
 
-/** Of a tool's schema, within the tool's JSON in a list. */
-const SCHEMA_FIELD = ',"inputSchema":,'.length;
+/** How much longer a tool is in a list of offered ones than its definition. */
+const OFFERED = ',"inputSchema":'.length - '"schema":'.length;
 
-/** The length of tools as a model reads them: of their JSON. */
+/** The length of tools as a model reads them. */
 export function charactersOfTools(tools: readonly ModelTool[]): number {
-  const sizes = tools.map(({ name, description, inputSchema }) => {
-    return JSON.stringify({ name, description }).length + SCHEMA_FIELD + schemaText(inputSchema).length;
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return tools.reduce((sum, tool) => sum + OFFERED + definitionText(tool).length, 0);
 }
 
 /** Tokens of a prompt, estimated: never more than the window takes. */
