@@ -23,7 +23,10 @@ test('secrets are struck out wherever a line may carry them', () => {
 });
 
 test('what holds a secret stays as it is, and is logged as what it was', () => {
-  const given = { list: [{ name: 'a', secret: 'hush' }], err: Object.assign(new Error('it broke'), { password: 'hush' }) };
+  const given = {
+    list: [{ name: 'a', secret: 'hush' }],
+    err: Object.assign(new Error('it broke'), { password: 'hush' }),
+  };
   const lines = linesOf((log) => log.info(given));
   expect(JSON.stringify(lines)).not.toContain('hush');
   expect(lines[0]).toMatchObject({

@@ -27,10 +27,22 @@ export function recordSetups(
 }
 
 /** The last one: nearly all runs of an installation have the same. */
-let latest: RunSetup | undefined;
+let latest:
+  | { readonly instructions: string; readonly definitions: readonly string[]; readonly setup: RunSetup }
+  | undefined;
 
 /** The same instructions and tools give the same text. */
 export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
+  const definitions = tools.map(definitionText);
+  const isLatest =
+    latest?.instructions === instructions &&
+    latest.definitions.length === definitions.length &&
+    latest.definitions.every((definition, at) => definition === definitions[at]);
+  if (!isLatest) latest = { instructions, definitions, setup: writeSetup(instructions, tools) };
+  return latest!.setup;
+}
+
+function writeSetup(instructions: string, tools: readonly Tool[]): RunSetup {
   const recorded: string[] = [];
   const omitted: string[] = [];
   let left = MAX_BYTES;
@@ -44,6 +56,5 @@ export function recordSetup(instructions: string, tools: readonly Tool[]): RunSe
   }
   const system = JSON.stringify(firstBytes(instructions, MAX_BYTES));
   const text = `{"system":${system},"tools":[${recorded.join(',')}],"omitted":${JSON.stringify(omitted)}}`;
-  if (latest?.text !== text) latest = { sha256: createHash('sha256').update(text).digest('hex'), text };
-  return latest;
+  return { sha256: createHash('sha256').update(text).digest('hex'), text };
 }
