@@ -26,9 +26,14 @@ export interface PendingVerb {
   reject(error: unknown): void;
 }
 
-/** The outcome of a commit: its events and the results of its verbs, or why it was rolled back. */
+/** The outcome of a commit: its events, the results of its verbs, and how long the disk took; or why it was rolled back. */
 export type Commit =
-  | { readonly ok: true; readonly events: readonly JournalEvent[]; readonly settle: () => void }
+  | {
+      readonly ok: true;
+      readonly events: readonly JournalEvent[];
+      readonly settle: () => void;
+      readonly diskMs: number;
+    }
   | { readonly ok: false; readonly error: unknown };
 
 /**
@@ -36,12 +41,14 @@ export type Commit =
  * copies each page before its first change. When a verb throws, they are all undone and run again, each within a savepoint of its own.
  */
 export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Commit {
-  const { writer, statements } = engine;
+  const { writer, statements, clock } = engine;
   try {
     const { events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
     // A lone verb that threw has ended it.
+    const workedAt = clock.monotonic();
     if (writer.inTransaction) statements('COMMIT').run();
-    return { ok: true, events, settle: () => settled.forEach((settle) => settle()) };
+    const diskMs = clock.monotonic() - workedAt;
+    return { ok: true, events, settle: () => settled.forEach((settle) => settle()), diskMs };
   } catch (error) {
     // The batch was rolled back, so all its verbs fail, including those that had succeeded.
     if (writer.inTransaction) statements('ROLLBACK').run();

@@ -9,6 +9,8 @@ import type { Reserve } from './reserve.ts';
 import type { Step, Transaction } from './statement.ts';
 import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
 
+/** The pause after a commit, in times that the disk took for it. */
+const PAUSES = 4;
 /** A stalled disk must not delay the next commit for longer than this. */
 const MAX_PAUSE_MS = 20;
 /** How long verbs wait for a lock of another process, such as a shell or a backup tool. */
@@ -44,28 +46,29 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   let pending: PendingVerb[] = [];
   let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
   let ended = false;
-  let last = { endedAt: 0, tookMs: 0 };
+  let nextAt = 0;
 
   function flush(): void {
     scheduled = undefined;
     const [first] = pending;
     if (first === undefined) return;
-    const startedAt = clock.monotonic();
     const hindrance = begin(parts);
-    if (isLocked(hindrance) && startedAt - first.askedAt < LOCK_WAIT_MS) {
+    if (isLocked(hindrance) && clock.monotonic() - first.askedAt < LOCK_WAIT_MS) {
       scheduled = setTimeout(flush, LOCK_RETRY_MS);
       return;
     }
     const batch = pending;
     pending = [];
-    settle(batch, hindrance);
-    const endedAt = clock.monotonic();
-    last = { endedAt, tookMs: endedAt - startedAt };
+    const diskMs = settle(batch, hindrance);
+    nextAt = clock.monotonic() + PAUSES * diskMs;
   }
 
-  /** Under load, commits take at most half of the time: the slower the disk, the more verbs share a commit. */
+  /**
+   * Under load, the disk takes at most a fifth of the time: the slower it is, the more verbs share a commit. The work of the
+   * verbs themselves grows with their number, so a pause for it would only make each commit block the loop for longer.
+   */
   function schedule(): NodeJS.Immediate | NodeJS.Timeout {
-    const pauseMs = last.endedAt + last.tookMs - clock.monotonic();
+    const pauseMs = nextAt - clock.monotonic();
     return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
   }
 
@@ -90,15 +93,15 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
 }
 
 /**
- * Makes the function that commits a batch whose transaction has begun, and settles its verbs. On a full disk, only verbs
- * that free space are committed, using the reserve.
+ * Makes the function that commits a batch whose transaction has begun, and settles its verbs. It returns how long the disk took.
+ * On a full disk, only verbs that free space are committed, using the reserve.
  */
 function makeSettle(parts: GroupCommitParts, watches: readonly CommitWatch[]) {
   const { clock, health, reserve, committed } = parts;
   /** The disk's error when the reserve was released; undefined while there is a reserve. */
   let full: unknown;
 
-  function commit(batch: readonly PendingVerb[], hindrance: unknown): void {
+  function commit(batch: readonly PendingVerb[], hindrance: unknown): number {
     const startedAt = clock.monotonic();
     const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
     if (done.ok) {
@@ -107,13 +110,16 @@ function makeSettle(parts: GroupCommitParts, watches: readonly CommitWatch[]) {
       if (full === undefined) health.well();
       done.settle();
       committed(done.events);
-      return;
+      return done.diskMs;
     }
     const isFreeing = batch.some(({ kind }) => kind === 'free');
-    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) return refuse(batch, done.error);
+    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) {
+      refuse(batch, done.error);
+      return 0;
+    }
     full = done.error;
     health.failed(full);
-    commit(onlyFreeing(batch, full), begin(parts));
+    return commit(onlyFreeing(batch, full), begin(parts));
   }
 
   /** Refuses all others: the first of them would use up the reserve. */
@@ -131,9 +137,9 @@ function makeSettle(parts: GroupCommitParts, watches: readonly CommitWatch[]) {
     for (const verb of batch) verb.reject(refusal);
   }
 
-  return (batch: readonly PendingVerb[], hindrance: unknown): void => {
+  return (batch: readonly PendingVerb[], hindrance: unknown): number => {
     if (full !== undefined && !reserve.isSpent()) full = undefined;
-    commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
+    return commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
   };
 }
 
