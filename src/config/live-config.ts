@@ -284,6 +284,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     },
     reload,
     bound: (address) => {
+      if (address === listen) return;
       listen = address;
       reload();
     },

@@ -48,7 +48,8 @@ async function build(start: Start): Promise<Daemon> {
   const { config } = start.configuration;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
-  const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
+  const { found: sandbox, ended: sandboxFound } = findSandbox(config, log, closers);
+  const files = await openFiles(start, { live, log });
 
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
@@ -90,8 +91,8 @@ async function build(start: Start): Promise<Daemon> {
 
   await settleNames(store, live, log);
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
-  // Before the listeners open: without a worker node, background runs would be refused.
-  await rooms.node.start();
+  // Before the listeners open: without a worker node, background runs would be refused, and runs need to know of the sandbox.
+  await Promise.all([rooms.node.start(), sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });
   const metrics = await telemetry.open({ config, pool: rooms.pool, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
@@ -104,8 +105,7 @@ async function build(start: Start): Promise<Daemon> {
   log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
-  const reload = reloadOf(live, certificate);
-  const hooks = { reload, health, handOver };
+  const hooks = { reload: reloadOf(live, certificate), health, handOver };
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, lost, ...hooks });
 }
 

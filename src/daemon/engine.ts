@@ -57,7 +57,8 @@ export interface EngineParts {
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
-  readonly sandbox: SandboxProbe;
+  /** What has been found until now. */
+  readonly sandbox: () => SandboxProbe;
   readonly hooks: MetricHooks | null;
 }
 
@@ -67,7 +68,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 export function makeEngine(parts: EngineParts) {
   const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
   const [{ places }, { settings }] = [config, live];
-  const grant = () => (sandbox.ok ? sandbox.grant : null);
+  const grant = () => grantOf(sandbox());
 
   const broker = openBroker({ config, live, log, store, secrets });
   const pool = openPool(live, log, store);
@@ -88,7 +89,7 @@ export function makeEngine(parts: EngineParts) {
   const retention = openRetention({ ...parts, workspaces, webhooks, publishing, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const { modelCalled } = parts.hooks ?? {};
-  const queue = openQueue({ config, live, log, store, blobs, sandbox, modelCalled, sweeper, ...forRuns });
+  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const wakes = makeWakes({
@@ -130,6 +131,8 @@ export function makeEngine(parts: EngineParts) {
     },
   };
 }
+
+const grantOf = (found: SandboxProbe) => (found.ok ? found.grant : null);
 
 /** Who owns the files of workspaces; null: whoever the daemon runs as. */
 const ownerOfFiles = () => (process.getuid?.() === 0 ? SANDBOX_OWNER : null);

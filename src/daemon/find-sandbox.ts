@@ -1,12 +1,31 @@
-// Looks for the sandbox that shells and MCP servers of runs need.
+// Looks for the sandbox that shells and MCP servers of runs need, while the rest of the daemon is built.
 import { probeSandbox, type SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { removeOrphanedFolders } from '../disk/temporary-folder.ts';
 import type { Log } from '../log/log.ts';
+import type { Closer } from './closers.ts';
+
+/** A search that has begun. */
+export interface SandboxSearch {
+  /** What it has found: nothing, before it has ended. */
+  found(): SandboxProbe;
+  readonly ended: Promise<void>;
+}
 
 /** Looks for the sandbox, once: the result is valid until the next start. */
-export async function findSandbox(config: Config, log: Log): Promise<SandboxProbe> {
+export function findSandbox(config: Config, log: Log, closers: Closer[]): SandboxSearch {
+  let found: SandboxProbe = { ok: false, why: 'the search for it has not finished' };
+  const ended = look(config, log).then((probe) => {
+    found = probe;
+  });
+  // Its trial command must not outlive a start that fails for another reason.
+  const settled = ended.catch(() => undefined);
+  closers.push(() => settled);
+  return { found: () => found, ended };
+}
+
+async function look(config: Config, log: Log): Promise<SandboxProbe> {
   await removeOrphanedFolders().catch((error: unknown) =>
     log.warn({ err: error }, 'leftover temporary folders could not be removed'),
   );

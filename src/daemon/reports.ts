@@ -30,7 +30,7 @@ export interface ReportParts {
   readonly disk: Disk;
   readonly pool: WorkerPool;
   readonly node: Pick<WorkerNodes, 'list'>;
-  readonly sandbox: SandboxProbe;
+  readonly sandbox: () => SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
   readonly backups: { health(): BackupHealth | null };
@@ -142,7 +142,8 @@ function diskPart({ disk }: ReportParts): PartReport {
 
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {
   if (!live.settings().shell.enabled) return { name: 'shell', state: 'ok', detail: 'switched off in the settings' };
-  return sandbox.ok ? ok('shell') : { name: 'shell', state: 'degraded', detail: sandbox.why };
+  const found = sandbox();
+  return found.ok ? ok('shell') : { name: 'shell', state: 'degraded', detail: found.why };
 }
 
 function browserPart({ browser }: ReportParts): PartReport {

@@ -43,7 +43,7 @@ export interface OpenAppParts {
   readonly openSpool: HttpParts['openSpool'];
   readonly deriveKey: DeriveKey;
   readonly secrets: SecretBox;
-  readonly sandbox: SandboxProbe;
+  readonly sandbox: () => SandboxProbe;
   readonly schemas: SchemaCheck;
   readonly renderer: HttpParts['renderer'];
   readonly rooms: Engine['rooms'];
@@ -126,7 +126,7 @@ function equipToday({
 }: OpenAppParts): Parameters<typeof makeOperations>[0]['exports']['equip'] {
   const { definitions, catalog, settings } = live;
   const equip = makeEquip({ store, log, places: config.places, definitions, catalog, browser: rooms.browser.grant });
-  return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox.ok }));
+  return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox().ok }));
 }
 
 /** The doctor of the running daemon, which ends with it. */
@@ -136,7 +136,7 @@ function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, pa
     settings: live.settings,
     catalog: live.catalog,
     problems: live.check,
-    sandbox: async () => sandbox,
+    sandbox: async () => sandbox(),
     diskSamples: store.diskSamples.list,
     daemon: { state: 'running', parts },
     unresolved: new Set(),

@@ -1,5 +1,5 @@
 // The queue, with everything that executes a claimed run.
-import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
+import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock as clock } from '../../domain/clock.ts';
@@ -29,7 +29,8 @@ export interface OpenQueueParts {
   readonly log: Log;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly sandbox: SandboxProbe;
+  /** What commands of runs are granted; null without a sandbox. */
+  readonly sandbox: () => SandboxGrant | null;
   readonly pool: WorkerPool;
   readonly permits: Permits;
   readonly workspaces: Workspaces;
@@ -60,7 +61,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     buildBrief: makeBuildBrief({
       store,
       workspaces,
-      sandbox: () => (sandbox.ok ? sandbox.grant : null),
+      sandbox,
       documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
       equip: makeEquip({ store, log, places: config.places, definitions, catalog, browser: browser.grant }),
       settings,
