@@ -22,9 +22,18 @@ const ROWS: readonly Row[] = [
   { key: 'streamRunsPerSecond', label: 'stream of 20, 32 at once: runs/s', digits: 0 },
   { key: 'streamCpuMsPerRun', label: 'stream of 20, 32 at once: CPU ms/run', digits: 2 },
   { key: 'streamLoadP99Ms', label: 'stream of 20, 32 at once: p99, ms', digits: 1 },
-  { key: 'toolsRunsPerSecond', label: 'two tool steps, 16 at once: runs/s', digits: 0 },
-  { key: 'toolsCpuMsPerRun', label: 'two tool steps, 16 at once: CPU ms/run', digits: 2 },
-  { key: 'toolsLoadP99Ms', label: 'two tool steps, 16 at once: p99, ms', digits: 1 },
+  ...(
+    [
+      ['tools', 'four calls that read'],
+      ['lists', 'two calls that read'],
+      ['files', 'two calls that write files'],
+    ] as const
+  ).flatMap(([name, label]): Row[] => [
+    { key: `${name}RunsPerSecond`, label: `${label}, 16 at once: runs/s`, digits: 0 },
+    { key: `${name}CpuMsPerRun`, label: `${label}, 16 at once: CPU ms/run`, digits: 2 },
+    { key: `${name}LoadP99Ms`, label: `${label}, 16 at once: p99, ms`, digits: 1 },
+  ]),
+  { key: 'filesToLists', label: '  CPU of two that write ÷ two that read', digits: 2 },
   { key: 'burstFirstTextMs', label: '200 streams started at once: all have text, ms', digits: 0 },
   { key: 'deltaDelayP50Ms', label: '200 paced streams: delta delay p50, ms', digits: 2 },
   { key: 'deltaDelayP99Ms', label: '200 paced streams: delta delay p99, ms', digits: 2 },
@@ -45,7 +54,13 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Ratios are reported for what grows with work; a ratio of start times or idle memory would mean nothing. */
-const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms', 'busyElsewherePercent']);
+const WITHOUT_RATIO = new Set([
+  'filesToLists',
+  'startMs',
+  'idleCpuMsPerSecond',
+  'loopDelayP99Ms',
+  'busyElsewherePercent',
+]);
 
 /** The report as text for people: the machine, the compared servers, and what only errand does. */
 export function renderReport({ machine, columns, runs }: Report): string {

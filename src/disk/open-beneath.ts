@@ -91,14 +91,18 @@ export async function openDirectoryAt(parent: FileHandle, name: string | Buffer,
 
 type Step = (parent: FileHandle, name: string, path: string) => Promise<FileHandle>;
 
-/** Descends from the root, with at most two open descriptors. The caller closes the result. */
+/**
+ * Descends from the root, with at most two open descriptors. The caller closes the result. Beneath a missing root, the first
+ * name is what does not exist.
+ */
 export async function descend(
   root: string,
   parts: readonly string[],
   step: Step = openDirectoryAt,
+  first = parts[0],
 ): Promise<FileHandle> {
   let directory = await open(root, O_RDONLY | O_DIRECTORY).catch((error: unknown) => {
-    throw explained(error, '/');
+    throw explained(error, codeOf(error) === 'ENOENT' ? (first ?? '/') : '/');
   });
   for (const [index, part] of parts.entries()) {
     const parent = directory;
@@ -120,7 +124,7 @@ export async function withParent<T>(
   const parts = partsBeneath(path);
   const name = parts.at(-1);
   if (name === undefined) throw refusal('EISDIR', path);
-  const parent = await descend(root, parts.slice(0, -1));
+  const parent = await descend(root, parts.slice(0, -1), openDirectoryAt, parts[0]);
   try {
     return await verb(parent, name, parts.join('/'));
   } catch (error) {

@@ -9,7 +9,7 @@ const MAX_WALK_DEPTH = 256;
 /**
  * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing. `enter`
  * returns whether to descend into a folder. Folders that vanish or turn into links meanwhile, and those more than 256 levels
- * down, are skipped; only an error of the first one is thrown.
+ * down, are skipped; only an error of the first one is thrown. A missing root has no folders.
  */
 export async function* walkBeneath(
   root: string,
@@ -19,7 +19,9 @@ export async function* walkBeneath(
   const queue: { folder: string; depth: number }[] = [{ folder: partsBeneath(path).join('/'), depth: 0 }];
   for (const { folder, depth } of queue) {
     const listing = await readDirectoryBeneath(root, folder).catch((error: unknown) => {
-      if (depth === 0 || !(error instanceof ErrandError)) throw error;
+      if (!(error instanceof ErrandError)) throw error;
+      const isNoRoot = folder === '' && error.reason === 'not_found';
+      if (depth === 0 && !isNoRoot) throw error;
     });
     if (listing === undefined) continue;
     yield { folder, depth, listing };

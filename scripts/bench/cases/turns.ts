@@ -86,11 +86,12 @@ export const QUICK: Scale = {
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };
 const STREAM: Shot = { text: 'Tell it. [[deltas=20]]', stream: true, expect: /word19 [^]*\[DONE\]/ };
 const FIRST: Shot = { text: 'Begin. [[deltas=5 stamp=1]]', stream: true, expect: /;word4 [^]*\[DONE\]/ };
-const TOOLS: Shot = {
-  text: 'Work. [[tools=2]] [[text=Both are written.]]',
-  stream: false,
-  expect: /Both are written\./,
-};
+/** Runs with tools: four calls that read, two that read, two that write files. */
+const TOOLS = {
+  tools: { text: 'Look. [[lists=4]] [[text=All is seen.]]', stream: false, expect: /All is seen\./ },
+  lists: { text: 'Look. [[lists=2]] [[text=All is seen.]]', stream: false, expect: /All is seen\./ },
+  files: { text: 'Work. [[tools=2]] [[text=Both are written.]]', stream: false, expect: /Both are written\./ },
+} as const satisfies Record<string, Shot>;
 const DELTA_MS = 20;
 
 /** A stream that is still in progress when the last of the spread ones has been watched long enough. */
@@ -142,12 +143,19 @@ export async function measure(
   if (choice.saturation) {
     Object.assign(figures, await saturate('answer', ANSWER, CONCURRENCY));
     Object.assign(figures, await saturate('stream', STREAM, CONCURRENCY));
-    if (choice.tools) Object.assign(figures, await saturate('tools', TOOLS, TOOLS_CONCURRENCY));
+    if (choice.tools) await withTools();
   }
   await burst();
   await paced();
   figures['busyElsewherePercent'] = machine.busyElsewherePercent();
   return figures;
+
+  async function withTools(): Promise<void> {
+    for (const [name, shot] of Object.entries(TOOLS)) {
+      Object.assign(figures, await saturate(name, shot, TOOLS_CONCURRENCY));
+    }
+    figures['filesToLists'] = (figures['filesCpuMsPerRun'] ?? Number.NaN) / (figures['listsCpuMsPerRun'] ?? Number.NaN);
+  }
 
   async function saturate(name: string, shot: Shot, concurrency: number): Promise<Figures> {
     checked(await closedLoop(target, shot, concurrency, { forMs: scale.warmMs, atMost: scale.warmRuns }));

@@ -1,6 +1,6 @@
 // What a model is shown of a tool's output: all of it, or its start and end, with the whole stored in the workspace.
 import { constants } from 'node:fs';
-import { makeDirectoriesBeneath, type Owner } from '../../disk/make-beneath.ts';
+import { makeDirectoriesBeneath, makeRoot, type Owner } from '../../disk/make-beneath.ts';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { readDirectoryBeneath } from '../../disk/list-beneath.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
@@ -69,6 +69,8 @@ async function keepOutput(
   { workspace, owner, callId }: Keeping,
 ): Promise<{ path: string; size: number }> {
   const bytes = Buffer.from(output);
+  // A tool that only reads has made no workspace.
+  await makeRoot(workspace, owner);
   await makeDirectoriesBeneath(workspace, OUTPUTS, { owner });
   await makeRoom(workspace, bytes.length);
   const plain = callId.replaceAll(/[^\w-]+/g, '-').slice(0, MAX_NAME_CHARACTERS) || 'output';

@@ -35,7 +35,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
   const shown = (output: string) =>
     shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
   try {
-    await run.workspace.prepare();
+    if (tool.readsOnly !== true) await run.workspace.prepare();
     // A tool that ignores its signal is abandoned, so that a stop takes effect.
     const execution = tool.execute(call.input, {
       workspace,

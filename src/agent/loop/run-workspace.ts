@@ -1,10 +1,10 @@
-// The workspace of one run as its tools use it: created before the first call, at rest after the last.
+// The workspace of one run as its tools use it: created before the first change, at rest after the last call.
 import { makeRoot } from '../../disk/make-beneath.ts';
 import type { Brief } from '../port/protocol.ts';
 
 /** The state of a run's workspace. A sub-agent has its own. */
 export interface RunWorkspace {
-  /** Creates the directory: a session has none until its agent first uses a tool. */
+  /** Creates the directory, for what may change it: a session has none until then. */
   prepare(): Promise<void>;
   /** Whether a tool of the run may have changed it. */
   isTouched(): boolean;

@@ -31,6 +31,7 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
       },
       ['connection', 'method', 'path'],
     ),
+    readsOnly: true,
     async execute(input) {
       const wanted = textOf(input, 'connection');
       const connection = named.get(wanted) ?? connections.find(({ id }) => id === wanted);

@@ -107,6 +107,7 @@ function toolsOf(servers: readonly McpServer[]): ExecutedTool[] {
     description: tool.description || `The tool "${tool.name}" of the MCP server "${server.name}".`,
     inputSchema: tool.inputSchema,
     check: tool.check,
+    readsOnly: !server.writes,
     writes: server.writes,
     execute: (input, { signal }) => server.call(tool, input, signal),
   }));

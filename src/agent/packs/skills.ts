@@ -25,6 +25,7 @@ export const skillTools: ToolPack = async ({ brief }) => {
     description:
       'Loads a skill: returns its instructions and the list of its files. Load a skill before you start a task that it covers.',
     inputSchema: inputOf({ name: { type: 'string', minLength: 1, description: 'Name of the skill.' } }, ['name']),
+    readsOnly: true,
     async execute(input, { signal }) {
       const name = textOf(input, 'name');
       const skill = skills.find((one) => one.name === name);

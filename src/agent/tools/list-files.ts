@@ -24,6 +24,7 @@ export const listFiles: ExecutedTool = defineTool({
     },
     [],
   ),
+  readsOnly: true,
   async execute(input, context) {
     const { root, path: top, prefix } = placeOf(textOf(input, 'path'), context);
     const depthLimit = Number(input['depth'] ?? DEFAULT_DEPTH);

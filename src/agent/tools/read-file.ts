@@ -33,6 +33,7 @@ export const readFile: ExecutedTool = defineTool({
     },
     ['path'],
   ),
+  readsOnly: true,
   async execute(input, context) {
     const { signal } = context;
     const place = placeOf(textOf(input, 'path'), context);

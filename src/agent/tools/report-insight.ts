@@ -29,6 +29,7 @@ export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTo
       },
       ['title', 'summary'],
     ),
+    readsOnly: true,
     execute: async (input, { callId }) => {
       const title = clean(textOf(input, 'title')).replace(/\s+/g, ' ');
       const summary = clean(textOf(input, 'summary'));

@@ -1,6 +1,6 @@
 // The `search_files` tool: lines of the workspace's files that contain a text or match a pattern.
 import type { Entry } from '../../disk/list-beneath.ts';
-import { openFileBeneath, statBeneath } from '../../disk/open-beneath.ts';
+import { openFileBeneath, partsBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -33,6 +33,7 @@ export const searchFiles: ExecutedTool = defineTool({
     },
     ['pattern'],
   ),
+  readsOnly: true,
   async execute(input, context) {
     const source = textOf(input, 'pattern');
     if (source === '') return failed('`pattern` is empty.');
@@ -61,8 +62,8 @@ async function searchAll(match: LineMatcher, place: Place, signal: AbortSignal):
   const deadlineAt = performance.now() + WALL_BUDGET_MS;
   const { root, path, prefix } = place;
   const tally: Tally = { lines: [], notes: [], deadlineAt, prefix, matchMs: 0, large: 0, unreadable: 0 };
-  const facts = await statBeneath(root, path);
-  if (facts.kind === 'directory') await searchFolder(match, place, signal, tally);
+  const isWhole = partsBeneath(path).length === 0;
+  if (isWhole || (await statBeneath(root, path)).kind === 'directory') await searchFolder(match, place, signal, tally);
   else searchText(match, path, await readSmall(root, path, tally), tally);
   if (tally.lines.length === 0) tally.notes.unshift('No matches.');
   if (tally.large > 0) tally.notes.push(`Files larger than 2 MB skipped: ${tally.large}.`);

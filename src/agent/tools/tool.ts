@@ -40,6 +40,8 @@ interface Offered {
  */
 export interface ExecutedTool extends Offered {
   readonly kind: 'executes';
+  /** Whether no call changes the workspace: then it needs none, and a missing one is as an empty one. */
+  readonly readsOnly?: boolean;
   /** Whether a call may leave something in the workspace that it has not synced itself. */
   readonly writes?: boolean;
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;

@@ -38,6 +38,7 @@ export const webFetch: ExecutedTool = defineTool({
     },
     ['url'],
   ),
+  readsOnly: true,
   async execute(input, { egress, signal }) {
     const most = typeof input['max_characters'] === 'number' ? input['max_characters'] : DEFAULT_CHARACTERS;
     const wanting: Wanting = { raw: input['raw'] === true, most };

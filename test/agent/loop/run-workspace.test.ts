@@ -1,9 +1,14 @@
-// A tool that ignores its signal: the call ends at once, but the run has come to rest only when the tool has.
+// What the calls of a run do to its workspace: which of them touch it, and when it is at rest.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { keptFileIn } from '../../../src/agent/loop/kept-output.ts';
 import { performCall } from '../../../src/agent/loop/perform-call.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
+import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeBrief, makeRun, makeTools } from '../play-main.ts';
 
 const call = { id: 'a', name: 'echo', input: { text: 'x' } };
@@ -46,4 +51,45 @@ test('a run whose tools have all ended, or that never used one, is at rest', asy
   await performCall(run, { tools: [makeTools().echo], call, fault: undefined });
   await run.workspace.atRest();
   expect(run.workspace.isTouched()).toBe(true);
+});
+
+test('tools that only read neither make the workspace nor touch it: a missing one is as an empty one', async () => {
+  const run = await aRun();
+  const { workspace } = run.brief;
+  rmSync(workspace, { recursive: true });
+  const perform = async (name: string, input: JsonObject) =>
+    (await performCall(run, { tools: TOOLS, call: { id: 'a', name, input }, fault: undefined })).output;
+  const readings = [
+    await perform('list_files', {}),
+    await perform('list_files', { path: 'in/side' }),
+    await perform('read_file', { path: 'in/side' }),
+    await perform('search_files', { pattern: 'x' }),
+    await perform('search_files', { pattern: 'x', path: 'a.txt' }),
+  ];
+  expect(existsSync(workspace)).toBe(false);
+  mkdirSync(workspace);
+  expect(readings).toEqual([
+    await perform('list_files', {}),
+    await perform('list_files', { path: 'in/side' }),
+    await perform('read_file', { path: 'in/side' }),
+    await perform('search_files', { pattern: 'x' }),
+    await perform('search_files', { pattern: 'x', path: 'a.txt' }),
+  ]);
+  expect(run.workspace.isTouched()).toBe(false);
+  await perform('write_file', { path: 'a.txt', content: 'x' });
+  expect(run.workspace.isTouched()).toBe(true);
+});
+
+test('a long output is stored in a workspace that is made for it, which is not touched by that', async () => {
+  const run = await aRun();
+  const { workspace } = run.brief;
+  rmSync(workspace, { recursive: true });
+  const long: ExecutedTool = {
+    ...makeTools().echo,
+    readsOnly: true,
+    execute: async () => ({ ok: true, output: 'x'.repeat(40_000) }),
+  };
+  const { output } = await performCall(run, { tools: [long], call, fault: undefined });
+  expect(readFileSync(join(workspace, keptFileIn(output)!), 'utf8')).toHaveLength(40_000);
+  expect(run.workspace.isTouched()).toBe(false);
 });

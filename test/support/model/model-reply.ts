@@ -8,6 +8,7 @@
 //   [[first=200]]             milliseconds before the first delta
 //   [[stamp=1]]               each text delta is `@<microseconds of the machine's monotonic clock>;` plus its text
 //   [[tools=2]]               first that many replies, each with one call of write_file {path, content}
+//   [[lists=4]]               after those, that many replies, each with one call of list_files
 //   [[shell=sleep 1]]         after those, one reply that calls shell {command}; runs to the closing brackets
 //   [[input=900 output=40]]   the usage to report
 //   [[fail=500]]              answer with this status; [[retry=2]] adds Retry-After
@@ -164,8 +165,10 @@ export function replyFromDirectives({ userText, step }: ModelQuestion): Reply {
     const input = { path: `step-${step + 1}.txt`, content: `Written at step ${step + 1}.\n` };
     return { ...usage, tools: [{ name: 'write_file', input }] };
   }
+  const callSteps = fileSteps + (number('lists') ?? 0);
+  if (step < callSteps) return { ...usage, tools: [{ name: 'list_files', input: {} }] };
   const command = directives.get('shell');
-  if (command !== undefined && step === fileSteps) return { ...usage, tools: [{ name: 'shell', input: { command } }] };
+  if (command !== undefined && step === callSteps) return { ...usage, tools: [{ name: 'shell', input: { command } }] };
   return { ...usage, ...finalReply(directives, number) };
 }
 
