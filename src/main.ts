@@ -5,6 +5,7 @@ import { commandNameOf, executableOf } from './cli/frame/command-name.ts';
 import type { Io } from './cli/frame/io.ts';
 import { runProgram } from './cli/frame/program.ts';
 import { readEnvironment } from './config/config.ts';
+import { keepCompiledCode } from './disk/compiled-code.ts';
 
 const environment = readEnvironment();
 
@@ -31,7 +32,10 @@ const io: Io = {
     process.on('SIGHUP', listener);
     return () => void process.off('SIGHUP', listener);
   },
-  loadDaemon: () => import('./daemon/daemon.ts'),
+  loadDaemon: (dataDir) => {
+    keepCompiledCode(dataDir);
+    return import('./daemon/daemon.ts');
+  },
 };
 
 // By default, Node.js opens its debugger on this signal, for everyone on this machine.

@@ -34,6 +34,6 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Calls the listener on every SIGHUP until the returned function is called. Without a listener, SIGHUP ends the process. */
   onHangup(listener: () => void): () => void;
-  /** Loads the daemon's code; other commands start faster without it. */
-  loadDaemon(): Promise<DaemonVerbs>;
+  /** Loads the code of the daemon of a data directory; other commands start faster without it. */
+  loadDaemon(dataDir: string): Promise<DaemonVerbs>;
 }

@@ -41,7 +41,7 @@ interface InitOptions {
 
 async function init(context: Context, { admin, newMasterKey }: InitOptions): Promise<void> {
   const { config } = await requireConfiguration(context);
-  const { initialize, renewMasterKey } = await context.io.loadDaemon();
+  const { initialize, renewMasterKey } = await context.io.loadDaemon(config.places.dataDir);
   if (newMasterKey === true) {
     renewMasterKey(config);
     context.out.hint(`${config.places.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);

@@ -42,7 +42,7 @@ export function addServe(program: Command, io: Io): void {
 
 async function serve(context: Context): Promise<void> {
   const configuration = await requireConfiguration(context);
-  const { startDaemon } = await context.io.loadDaemon();
+  const { startDaemon } = await context.io.loadDaemon(configuration.config.places.dataDir);
   const stops = listenForStops(context.io);
   try {
     // A second signal must also end a hanging start.
