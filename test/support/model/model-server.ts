@@ -56,8 +56,16 @@ const PROTOCOLS: Readonly<Record<string, ModelProtocol>> = {
   '/v1/messages': 'anthropic',
 };
 
-/** Starts a server on loopback. With `record: false` it keeps no requests, so that a long load costs no memory. */
-export async function startModelServer(options: { port?: number; record?: boolean } = {}): Promise<ModelServer> {
+export interface ModelServerOptions {
+  readonly port?: number;
+  /** An address of loopback; 127.0.0.1 when it is absent. */
+  readonly host?: string;
+  /** With false it keeps no requests, so that a long load costs no memory. */
+  readonly record?: boolean;
+}
+
+/** Starts a server on loopback. */
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const desk: Desk = {
     fallback: replyFromDirectives,
     queue: [],
@@ -68,16 +76,17 @@ export async function startModelServer(options: { port?: number; record?: boolea
     maxInFlight: 0,
     closing: false,
   };
+  const { host = '127.0.0.1' } = options;
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
     serve(desk, request, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: options.port ?? 0, host: '127.0.0.1', backlog: 1024 }, resolve);
+    server.listen({ port: options.port ?? 0, host, backlog: 1024 }, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     port,
     requests: desk.requests,
     script: (script) => void (desk.fallback = script),
