@@ -1,10 +1,9 @@
 // Packs blobs into an archive on the snapshot thread, as a stream: memory use does not depend on the size.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
-import { writeAll } from '../snapshots/copy-file.ts';
+import { writeAll, writeNew } from '../snapshots/copy-file.ts';
 import type { PackTask } from '../snapshots/snapshot-orders.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
@@ -17,34 +16,66 @@ const PACKERS: Readonly<Record<PackTask['kind'], (packing: Packing) => Promise<v
   zip: packZip,
 };
 
+/** An archive up to this size is written once it is known that there is no blob of it. */
+const SMALL_BYTES = 262_144;
+
 /** Packs files, and reports the archive as one file without a path. */
 export async function packArchive(task: PackTask, files: readonly SnapshotFile[], work: Work): Promise<void> {
-  const path = join(task.scratch, 'archive');
-  const file = openSync(path, 'wx', 0o600);
-  const hash = createHash('sha256');
-  let size = 0;
-  const to = new Writable({
-    write: (bytes: Buffer, _encoding, done) => {
-      try {
-        hash.update(bytes);
-        writeAll(file, bytes, size);
-        size += bytes.length;
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  });
+  const path = `${task.scratch}-archive`;
+  const archive = receive(path);
   try {
     const bytesOf = (one: SnapshotFile) => readBlob(task.blobs, one, work.pace);
-    await PACKERS[task.kind]({ files, bytesOf, to, signal: work.pace.signal });
+    await PACKERS[task.kind]({ files, bytesOf, to: archive.to, signal: work.pace.signal });
     work.pace.check();
   } finally {
-    closeSync(file);
+    archive.close();
   }
-  const key = hash.digest('hex');
+  const { key, size, small } = archive.result();
   await work.report([{ path: '', size, sha256: key }]);
   const isThere = hasBlob(task.blobs, key);
-  if (isThere) rmSync(path);
+  if (isThere && small === undefined) rmSync(path);
+  if (!isThere && small !== undefined) writeNew(path, small);
   await placeBlobs(task.blobs, isThere ? [] : [{ path, key }], isThere ? [key] : []);
+}
+
+interface Received {
+  readonly key: string;
+  readonly size: number;
+  /** Its bytes when it is small, and in no file. */
+  readonly small: Buffer | undefined;
+}
+
+/** Takes an archive in: into memory, and into a file as soon as it isn't small. */
+function receive(path: string): { readonly to: Writable; close(): void; result(): Received } {
+  const hash = createHash('sha256');
+  let small: Buffer[] = [];
+  let file: number | undefined;
+  let size = 0;
+  const write = (bytes: Buffer) => {
+    hash.update(bytes);
+    if (file === undefined && size + bytes.length > SMALL_BYTES) {
+      file = openSync(path, 'wx', 0o600);
+      writeAll(file, Buffer.concat(small), 0);
+      small = [];
+    }
+    if (file === undefined) small.push(bytes);
+    else writeAll(file, bytes, size);
+    size += bytes.length;
+  };
+  return {
+    to: new Writable({
+      write: (bytes: Buffer, _encoding, done) => {
+        try {
+          write(bytes);
+          done();
+        } catch (error) {
+          done(error as Error);
+        }
+      },
+    }),
+    close: () => {
+      if (file !== undefined) closeSync(file);
+    },
+    result: () => ({ key: hash.digest('hex'), size, small: file === undefined ? Buffer.concat(small) : undefined }),
+  };
 }

@@ -1,6 +1,7 @@
 // Where blobs are stored, and how a newly written one is moved there.
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
 
 /** The path of a blob. */
@@ -16,6 +17,13 @@ export function incomingPath(directory: string): string {
 /** Whether a blob exists. The result stays valid only while the blob is held. */
 export function hasBlob(directory: string, key: string): boolean {
   return existsSync(blobPath(directory, key));
+}
+
+/** Removes the files in the folder for those being written whose paths begin so. */
+export async function removeScratch(scratch: string): Promise<void> {
+  const [folder, beginning] = [dirname(scratch), basename(scratch)];
+  const names = await readdir(folder);
+  await Promise.all(names.filter((name) => name.startsWith(beginning)).map((name) => rm(join(folder, name))));
 }
 
 interface Written {

@@ -52,6 +52,19 @@ export async function readFound(found: FoundFile, copy: string | null, pace: Pac
   }
 }
 
+/** The bytes of a file as it was found, which is no longer than one chunk. Undefined as for `readFound`. */
+export function readSmall(found: FoundFile): Buffer | undefined {
+  const file = openFound(found);
+  if (file === undefined) return undefined;
+  try {
+    const bytes = readChunk(file, 0);
+    if (bytes?.length !== Number(found.stats.size) || !isSame(file, found)) return undefined;
+    return Buffer.from(bytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Whether an open file is still the one that was found, unchanged. */
 export const isSame = (file: number, { stats }: FoundFile): boolean =>
   identityOf(fstatSync(file, { bigint: true })) === identityOf(stats);
@@ -125,6 +138,16 @@ function openWriter(path: string, { blocks, size }: BigIntStats): Writer {
     },
     close: () => closeSync(file),
   };
+}
+
+/** Writes bytes to a new file. */
+export function writeNew(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeAll(file, bytes, 0);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Writes all bytes at a position. */

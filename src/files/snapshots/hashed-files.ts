@@ -1,5 +1,5 @@
 // What was hashed of a workspace and when, so that unchanged files need not be read again.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** The hash of a file, and the identity that the file had then. */
 export interface HashedFile {
@@ -26,6 +26,8 @@ export function isSettled(ctimeNs: bigint, hashedAt: number): boolean {
 
 /** Reads the stored hashes. A missing, damaged or outdated file counts as empty. */
 export function readHashed(path: string): HashedFiles {
+  // Most have none, and an error costs more than this look-up.
+  if (!existsSync(path)) return new Map();
   try {
     const { version, files } = JSON.parse(readFileSync(path, 'utf8')) as {
       version: number;

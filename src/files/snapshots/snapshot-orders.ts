@@ -3,7 +3,7 @@ import type { SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;
-  /** The blobs' directory, and a folder in it for this order only, removed when the order has ended. */
+  /** The blobs' directory, and how the paths of files begin that this order writes there first. */
   readonly blobs: string;
   readonly scratch: string;
 }
@@ -25,7 +25,8 @@ export interface PackTask extends Task {
 export type ToSnapshotThread =
   /** Files of a new order: a few at a time, so that no thread is blocked by many. */
   | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }
-  | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask }
+  /** With the last of its files. */
+  | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask; readonly files: readonly SnapshotFile[] }
   | { readonly t: 'held' }
   | { readonly t: 'cancel' };
 

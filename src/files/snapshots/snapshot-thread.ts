@@ -9,7 +9,7 @@ import type { Log } from '../../log/log.ts';
 import { ResidentThread } from '../../threads/resident.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
-import { incomingPath } from '../blobs/blob-place.ts';
+import { incomingPath, removeScratch } from '../blobs/blob-place.ts';
 import type { BlobHold } from '../blobs/blobs.ts';
 import type {
   FromSnapshotThread,
@@ -151,7 +151,7 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
     cancel: signal && { signal, message: { t: 'cancel' } },
   });
   if (end.kind !== 'done') {
-    await removeScratch(task.scratch, log);
+    await removeWritten(task.scratch, log);
     throw unavailable(WORDS[end.kind]);
   }
   const { value } = end;
@@ -162,16 +162,17 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
 }
 
 /** Removes what a lost thread was writing. */
-async function removeScratch(scratch: string, log: Log): Promise<void> {
-  await rm(scratch, { recursive: true, force: true }).catch((error: unknown) => {
+async function removeWritten(scratch: string, log: Log): Promise<void> {
+  await removeScratch(scratch).catch((error: unknown) => {
     log.error({ err: error }, 'what was half-written could not be removed');
   });
 }
 
 function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToSnapshotThread> {
-  for (let from = 0; from < files.length; from += CHUNK_FILES)
+  let from = 0;
+  for (; from + CHUNK_FILES < files.length; from += CHUNK_FILES)
     yield { t: 'files', files: files.slice(from, from + CHUNK_FILES) };
-  yield { t: 'begin', task };
+  yield { t: 'begin', task, files: files.slice(from) };
 }
 
 const LOST = 'The work was lost with its thread.';

@@ -1,9 +1,9 @@
-// The thread that reads workspaces and packs archives: several orders in turns, each with its own folder to write in.
-import { mkdirSync, rmSync } from 'node:fs';
+// The thread that reads workspaces and packs archives: several orders in turns, each under names of its own.
 import { parentPort } from 'node:worker_threads';
 import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
 import type { FromSnapshotThread, PackTask, SnapshotTask, ToSnapshotThread } from './snapshot-orders.ts';
 import { packArchive } from '../archives/pack-archive.ts';
+import { removeScratch } from '../blobs/blob-place.ts';
 import { lacksSpace } from '../blobs/no-space.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
 import { makePace, type Pace } from './pace.ts';
@@ -25,6 +25,7 @@ parentPort?.on('message', ({ id, message }: Numbered<ToSnapshotThread>) => {
     order.files.push(...message.files);
   } else if (message.t === 'begin') {
     orders.set(id, order);
+    order.files.push(...message.files);
     void carryOut(id, order, message.task);
   } else if (message.t === 'cancel') order.pace?.end(new ErrandError('unavailable', 'It was cancelled.'));
   else order.held?.();
@@ -36,15 +37,15 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
   order.pace = pace;
   let last: FromSnapshotThread;
   try {
-    mkdirSync(task.scratch, { mode: 0o700 });
     const skipped = await work(task, order, { pace, report: async (files) => reportFound(id, order, files) });
     last = { t: 'done', skipped };
   } catch (error) {
     last = { t: 'failed', ...wordsFor(error) };
+    // One that succeeds has moved or removed all that it wrote.
+    await removeScratch(task.scratch);
   } finally {
     pace.stop();
     orders.delete(id);
-    rmSync(task.scratch, { recursive: true, force: true });
   }
   report(id, last);
 }

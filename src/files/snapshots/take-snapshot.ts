@@ -1,9 +1,9 @@
 // Takes the snapshot of a workspace on the snapshot thread.
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
-import { identityOf, readFound } from './copy-file.ts';
+import { identityOf, readFound, readSmall, writeNew } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
@@ -18,10 +18,17 @@ export interface Work {
 
 /** Files that are reported to the main thread at once. */
 const BATCH = 1_024;
+/** Bytes that are held in memory meanwhile. */
+const BATCH_BYTES = 4_194_304;
+/** Files up to this size are read into memory: a copy of one whose bytes are a blob already would only be removed again. */
+const SMALL_BYTES = 65_536;
+/** To hash these again costs less than to store their hashes. */
+const FEW_FILES = 8;
+const FEW_BYTES = 262_144;
 
 interface Read extends SnapshotFile {
-  /** Where its bytes were written to; null when they were not. */
-  readonly copy: string | null;
+  /** Its bytes, or where they were written to; null when neither is needed. */
+  readonly copy: Buffer | string | null;
   /** Whether it was read now, rather than known from before. */
   readonly isFresh: boolean;
 }
@@ -31,11 +38,12 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
   const before = readHashed(task.hashedPath);
   const after: HashedFiles = new Map();
   const skipped: SkipCounts = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep: 0, tooMany: 0, unreadable: 0 };
-  let [copies, fresh] = [0, 0];
+  let [copies, fresh, bytes] = [0, 0, 0];
 
   async function read(found: FoundFile): Promise<Read | undefined> {
     const { path, stats } = found;
     const [identity, size] = [identityOf(stats), Number(stats.size)];
+    bytes += size;
     const known = before.get(path);
     const isKept = known !== undefined && (!task.keep || hasBlob(task.blobs, known.sha256));
     if (isKept && known.settled && known.identity === identity) {
@@ -43,7 +51,15 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
       return { path, size, sha256: known.sha256, copy: null, isFresh: false };
     }
     fresh += 1;
-    const copy = task.keep ? join(task.scratch, String((copies += 1))) : null;
+    if (task.keep && size <= SMALL_BYTES) {
+      const hashedAt = Date.now();
+      const small = readSmall(found);
+      if (small === undefined) return undefined;
+      const sha256 = hash('sha256', small);
+      after.set(path, { identity, sha256, settled: isSettled(stats.ctimeNs, hashedAt) });
+      return { path, size, sha256, copy: small, isFresh: true };
+    }
+    const copy = task.keep ? `${task.scratch}-${(copies += 1)}` : null;
     const hashedAt = Date.now();
     // Most likely it is unchanged: then nothing has to be written, not even temporarily.
     const again = isKept && known.identity === identity ? await readFound(found, null, work.pace) : undefined;
@@ -57,19 +73,21 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
     return { path, size, sha256, copy: isSame ? null : copy, isFresh: true };
   }
 
-  let batch: Read[] = [];
+  let [batch, held]: [Read[], number] = [[], 0];
   for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     const file = await read(found);
     if (file === undefined) skipped.unreadable += 1;
     else batch.push(file);
-    if (batch.length >= BATCH) {
+    held += Buffer.isBuffer(file?.copy) ? file.size : 0;
+    if (batch.length >= BATCH || held >= BATCH_BYTES) {
       await hand(task, work, batch);
-      batch = [];
+      [batch, held] = [[], 0];
     }
     await work.pace.rest();
   }
   await hand(task, work, batch);
-  if (fresh > 0 || before.size !== after.size) keepHashed(task.hashedPath, after);
+  const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
+  if (!isLittle && (fresh > 0 || before.size !== after.size)) keepHashed(task.hashedPath, after);
   return skipped;
 }
 
@@ -82,9 +100,9 @@ async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]
   const found: string[] = [];
   for (const { sha256, copy, isFresh } of batch) {
     if (hasBlob(task.blobs, sha256) || missing.has(sha256)) {
-      if (copy !== null) rmSync(copy, { force: true });
+      if (typeof copy === 'string') rmSync(copy, { force: true });
       if (isFresh) found.push(sha256);
-    } else if (copy !== null) missing.set(sha256, copy);
+    } else if (copy !== null) missing.set(sha256, typeof copy === 'string' ? copy : writtenIn(task, sha256, copy));
     // It existed a moment ago, when nothing held it.
     else throw new ErrandError('unavailable', 'A file was removed while it was being stored.');
   }
@@ -93,4 +111,10 @@ async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]
     Array.from(missing, ([key, path]) => ({ key, path })),
     found,
   );
+}
+
+function writtenIn({ scratch }: SnapshotTask, sha256: string, bytes: Buffer): string {
+  const path = `${scratch}-${sha256}`;
+  writeNew(path, bytes);
+  return path;
 }

@@ -21,7 +21,7 @@ const statesOf = (pid: number) =>
 
 /** Stops a process so that it is in the middle of writing: what is stopped can't come to an end before it is killed. */
 async function stopInTheMiddle(child: ChildProcess, incoming: string): Promise<void> {
-  const isWriting = () => readdirSync(incoming).some((order) => readdirSync(join(incoming, order)).length > 0);
+  const isWriting = () => readdirSync(incoming).length > 0;
   await waitFor(
     async () => {
       if (!isWriting()) return false;
