@@ -22,8 +22,8 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     text: 'The names of the events; text that follows closely is merged into one delta.',
     proofs: {
       [EVENTS]: ['%s is sent with all that it carries'],
-      'agent/port/signals.test.ts': [
-        'text that follows closely is merged into one signal, and what is urgent takes it along in order',
+      'agent/port/outbox.test.ts': [
+        'text that follows closely waits and is merged, and leaves though nothing follows it',
       ],
     },
   },

@@ -11,6 +11,7 @@ import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '..
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
+import type { Parcel } from '../../src/agent/port/mail.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
 import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
 import { ROOMY } from '../support/files/space.ts';
@@ -166,7 +167,7 @@ export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSid
   const waiting = new Set<() => void>();
   const finished = Promise.withResolvers<Outcome>();
   const control = (message: Control) => port.postMessage(message);
-  port.on('message', (batch: SignalBatch) => {
+  port.on('message', ({ batch }: Parcel) => {
     batches.push({ at: performance.now(), batch });
     for (const signal of batch) {
       signals.push(signal);

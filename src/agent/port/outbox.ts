@@ -1,49 +1,73 @@
-// Outgoing signals: in order, in batches, with the first text sent at once.
-import type { Signal, SignalBatch } from './protocol.ts';
+// Outgoing signals of a run: in order and in batches, those that are streamed with the mail of the thread.
+import type { Mail, Parcel } from './mail.ts';
+import type { Signal } from './protocol.ts';
 
-/** How long text waits for more after a batch was sent: only briefly, since the model's bytes were already gathered. */
-export const BATCH_WINDOW_MS = 5;
 /** A batch of this many signals is sent at once. */
 const BATCH_SIZE = 64;
 
-/** Signals that are sent at once; text and blocks may wait for a batch. */
-const URGENT: Readonly<Record<Signal['t'], boolean>> = {
-  'block-start': false,
-  text: false,
-  'block-stop': false,
-  log: false,
-  step: true,
-  'tool-result': true,
-  compaction: true,
-  spent: false,
-  'call-failed': false,
-  discard: false,
-  request: true,
-  'permit-wanted': true,
-  'permit-returned': true,
-  pong: true,
-  done: true,
+/**
+ * How signals leave. `streamed`: with the mail; they are flat, so that they can always be read. `later`: with the mail too, but on the
+ * run's port. `now`: on the run's port at the end of this turn of the event loop, with all that waits.
+ */
+const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
+  'block-start': 'streamed',
+  text: 'streamed',
+  'block-stop': 'streamed',
+  log: 'later',
+  step: 'now',
+  'tool-result': 'now',
+  compaction: 'now',
+  spent: 'later',
+  'call-failed': 'later',
+  discard: 'later',
+  request: 'now',
+  'permit-wanted': 'now',
+  'permit-returned': 'now',
+  pong: 'now',
+  done: 'now',
 };
 
 export interface Outbox {
   add(signal: Signal): void;
+  /** Sends what waits, on the run's port. */
+  flush(): void;
 }
 
-/** The outgoing half: text after a quiet time leaves at once, a busy stream leaves in batches; the order is kept. */
-export function makeOutbox(post: (batch: SignalBatch) => void): Outbox {
-  let batch: Signal[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let sentAt = -Infinity;
+export interface OutboxParts {
+  readonly mail: Mail;
+  /** Names the run to the receiver of the mail; null keeps all on the run's port. */
+  readonly line: number | null;
+  /** Sends on the run's port. Returns false if that was impossible. */
+  post(parcel: Parcel): boolean;
+}
 
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (batch.length === 0) return;
+/** The outgoing half of a run's channel. */
+export function makeOutbox({ mail, line, post }: OutboxParts): Outbox {
+  let batch: Signal[] = [];
+  let number = 0;
+  let soon: NodeJS.Immediate | undefined;
+
+  const take = (): Parcel => {
     const full = batch;
     batch = [];
-    sentAt = performance.now();
-    post(full);
+    return { line: line ?? 0, number, batch: full };
   };
+  const flush = () => {
+    clearImmediate(soon);
+    soon = undefined;
+    mail.withdraw(sender);
+    if (batch.length > 0 && post(take())) number += 1;
+  };
+  const leave = () => {
+    if (line === null || batch.some(({ t }) => WAYS[t] !== 'streamed')) {
+      flush();
+      return undefined;
+    }
+    const parcel = take();
+    number += 1;
+    return parcel;
+  };
+  const sender = { leave };
   const add = (signal: Signal) => {
     const last = batch.at(-1);
     if (signal.t === 'text' && last?.t === 'text' && last.index === signal.index) {
@@ -51,10 +75,9 @@ export function makeOutbox(post: (batch: SignalBatch) => void): Outbox {
     } else {
       batch.push(signal);
     }
-    const quietMs = performance.now() - sentAt;
-    const textMayGo = signal.t === 'text' && quietMs >= BATCH_WINDOW_MS;
-    if (URGENT[signal.t] || textMayGo || batch.length >= BATCH_SIZE) flush();
-    else timer ??= setTimeout(flush, Math.min(BATCH_WINDOW_MS, Math.max(0, BATCH_WINDOW_MS - quietMs)));
+    if (batch.length >= BATCH_SIZE) flush();
+    else if (WAYS[signal.t] === 'now') soon ??= setImmediate(flush);
+    else mail.announce(sender);
   };
-  return { add };
+  return { add, flush };
 }

@@ -259,7 +259,7 @@ export type Signal =
   /** Always the last signal; the worker closes nothing before it is sent. `touched`: a tool may have changed the workspace. */
   | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: boolean };
 
-/** What is sent on the port: signals in order, in batches. */
+/** What one message has: signals in order. */
 export type SignalBatch = readonly Signal[];
 
 /** Main to worker. */
@@ -280,6 +280,8 @@ export type Control =
 export interface WorkerTask {
   readonly brief: Brief;
   readonly port: import('node:worker_threads').MessagePort;
+  /** Names the run in the mail of its thread. */
+  readonly line: number;
   /** Shared with the main thread: its one element is 1 while the run does nothing but wait for its model. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
   /** Shared with the main thread by all runs: its one element is 1 while there may be budgets. */

@@ -1,6 +1,7 @@
 // The worker's end of a run's port: signals out in order and in batches, control in.
 import type { MessagePort } from 'node:worker_threads';
 import { ErrandError } from '../../domain/errors.ts';
+import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
 import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, SignalBatch } from './protocol.ts';
 
@@ -10,6 +11,11 @@ const ACK_TIMEOUT_MS = 300_000;
 const LOST: Stop = { kind: 'canceled', reason: 'port' };
 
 const NO_BUDGETS = new Int32Array(1);
+/** Of runs without a line, whose signals leave on their ports. */
+const NO_MAIL = makeMail(
+  () => undefined,
+  () => true,
+);
 
 type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
@@ -47,27 +53,22 @@ interface ChannelOptions {
   readonly waiting?: Int32Array;
   /** What `hasBudgets` reads, see `WorkerTask`. */
   readonly budgets?: Int32Array;
+  /** Carries what is streamed, under the name of the run, see `WorkerTask`. By default all is sent on the port. */
+  readonly mail?: Mail;
+  readonly line?: number | null;
 }
 
 /**
  * Opens the worker's end of a run's port. The run is stopped when the main thread closes the port, when a message can't be sent
  * or read, and when an ack does not arrive.
  */
-export function openChannel(
-  port: MessagePort,
-  { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS }: ChannelOptions = {},
-): Channel {
+export function openChannel(port: MessagePort, options: ChannelOptions = {}): Channel {
+  const { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS } = options;
+  const { mail = NO_MAIL, line = null } = options;
   const controller = new AbortController();
   const { signal } = controller;
-  const post = (batch: SignalBatch) => {
-    try {
-      port.postMessage(batch);
-    } catch {
-      stop(LOST);
-      if (batch.at(-1)?.t === 'done') port.postMessage(ENDED_WITHOUT_OUTCOME);
-    }
-  };
-  const { add: send } = makeOutbox(post);
+  const post = makePost(port, () => stop(LOST));
+  const { add: send, flush } = makeOutbox({ mail, line, post });
   const permits = makePermits(send, signal);
   const commits = makeCommits(send, signal, { afterMs: ackTimeoutMs, lost: () => stop(LOST) });
   const requests = makeRequests(send, signal);
@@ -110,6 +111,7 @@ export function openChannel(
     request: requests.ask,
     finish: (outcome, touched) => {
       send({ t: 'done', outcome, touched });
+      flush();
       port.close();
     },
   };
@@ -117,6 +119,20 @@ export function openChannel(
 
 /** Made once: each run's signal is aborted at its end, and making an error costs as much as two messages. */
 const STOPPED = new DOMException('This operation was aborted', 'AbortError');
+
+/** Sends messages on a port. Returns false after it has called `lost`: a message can't be sent. */
+function makePost(port: MessagePort, lost: () => void) {
+  return (parcel: Parcel): boolean => {
+    try {
+      port.postMessage(parcel);
+      return true;
+    } catch {
+      lost();
+      if (parcel.batch.at(-1)?.t === 'done') port.postMessage({ ...parcel, batch: ENDED_WITHOUT_OUTCOME });
+      return false;
+    }
+  };
+}
 
 /** Sent when the real outcome can't be: the run is executed again. */
 const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];

@@ -1,11 +1,13 @@
 // The task of a worker thread: one run of an agent, from its brief to `done`.
 import { setFlagsFromString } from 'node:v8';
+import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../domain/errors.ts';
 import { makeArgumentCheck } from '../loop/argument-check.ts';
 import { RETRY_POLICY } from '../models/retries.ts';
 import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';
+import { openMail } from './mail.ts';
 import type { WorkerTask } from './protocol.ts';
 import { openChannel, type Stop } from './signals.ts';
 
@@ -19,10 +21,11 @@ const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
 const argumentFaults = makeArgumentCheck();
+const mail = openMail(parentPort!);
 
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
-export default async function run({ brief, port, waiting, budgets }: WorkerTask): Promise<void> {
-  const channel = openChannel(port, { waiting, budgets });
+export default async function run({ brief, port, line, waiting, budgets }: WorkerTask): Promise<void> {
+  const channel = openChannel(port, { waiting, budgets, mail, line });
   const workspace = openWorkspace(brief);
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };

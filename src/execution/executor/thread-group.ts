@@ -1,11 +1,13 @@
 // A group of worker threads of one size. Each executes many runs, with one message port per run.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import type { Delivery, Parcel } from '../../agent/port/mail.ts';
 import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
 import { threadFile } from '../../threads/thread-file.ts';
+import { makeSequence } from './sequence.ts';
 import { type Active, makeWatch } from './watch-threads.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
@@ -72,6 +74,12 @@ export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadG
   // Threads that fail without a run are reported here. Without a listener they would end the daemon.
   piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
   const active = new Set<Active>();
+  const lines = new Map<number, Line>();
+  let lastLine = 0;
+  piscina.on('message', ({ parcels, taken }: Delivery) => {
+    for (const parcel of parcels) lines.get(parcel.line)?.take(parcel);
+    Atomics.add(taken, 0, 1);
+  });
   const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
   let opening: Promise<void> | null = null;
 
@@ -84,26 +92,29 @@ export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadG
     return (opening = started);
   }
 
-  async function execute(brief: Brief, line: Line): Promise<void> {
+  async function execute(brief: Brief, line: Line, name: number): Promise<void> {
     const wait = opened();
     if (wait !== null) await wait;
     // Meanwhile, the watch may have given it up.
     if (!active.has(line)) return;
     const { workerPort, waiting } = line;
-    await piscina.run({ brief, port: workerPort, waiting, budgets }, { transferList: [workerPort] });
+    await piscina.run({ brief, port: workerPort, line: name, waiting, budgets }, { transferList: [workerPort] });
     await line.closed;
   }
 
   return {
     start: (brief, sink) => {
-      const line = openLine(sink, () => {
+      const name = (lastLine += 1);
+      const line: Line = openLine(sink, () => {
         active.delete(line);
+        lines.delete(name);
         runEnded?.();
       });
       active.add(line);
+      lines.set(name, line);
       watch.begin();
       // The promise may settle before the port has delivered everything, so it is used only to detect the thread's loss.
-      execute(brief, line).then(
+      execute(brief, line, name).then(
         () => line.lose('it ended without reporting an outcome'),
         (error: unknown) => line.lose(messageOf(error)),
       );
@@ -121,6 +132,8 @@ interface Line extends Active {
   readonly handle: RunHandle;
   readonly workerPort: MessagePort;
   readonly waiting: Int32Array<SharedArrayBuffer>;
+  /** Takes a message of the run, from its port or from the mail. */
+  readonly take: (parcel: Parcel) => void;
   /** Resolves when nothing more can come from the worker. */
   readonly closed: Promise<unknown>;
 }
@@ -143,21 +156,27 @@ function openLine(sink: RunSink, ended: () => void): Line {
       sink.garbled(messageOf(error));
     }
   };
-  const closed = new Promise<unknown>((resolve) => port1.once('close', resolve));
   const waiting = new Int32Array(new SharedArrayBuffer(4));
   const lose = (why: string) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1 });
   const ping = () => send({ t: 'ping' });
-  const line: Line = { handle: { send }, ping, lose, unanswered: null, workerPort: port2, waiting, closed };
-  port1.on('messageerror', (error) => sink.garbled(messageOf(error)));
-  port1.on('message', (batch: SignalBatch) => {
-    line.unanswered = null;
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const sequence = makeSequence((batch: SignalBatch) => {
+    if (isOver) return;
     const last = batch.at(-1);
-    if (last?.t !== 'done') {
-      sink.signals(batch);
-      return;
-    }
+    if (last?.t !== 'done') return sink.signals(batch);
     if (batch.length > 1) sink.signals(batch.slice(0, -1));
     end({ kind: 'done', outcome: last.outcome, touched: last.touched });
+  }, close);
+  const take = (parcel: Parcel) => {
+    line.unanswered = null;
+    sequence.take(parcel);
+  };
+  const line: Line = { handle: { send }, ping, lose, unanswered: null, workerPort: port2, waiting, take, closed };
+  port1.on('messageerror', (error) => {
+    sequence.broken();
+    sink.garbled(messageOf(error));
   });
+  port1.on('message', take);
+  port1.once('close', sequence.close);
   return line;
 }

@@ -1,8 +1,7 @@
 // The worker's end of the port: order, batches, acks and permits.
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { makeOutbox } from '../../../src/agent/port/outbox.ts';
-import type { Signal, SignalBatch } from '../../../src/agent/port/protocol.ts';
+import type { Signal } from '../../../src/agent/port/protocol.ts';
 import { openChannel, untilAborted } from '../../../src/agent/port/signals.ts';
 import { makeTextBlocks } from '../../../src/agent/loop/call/text-blocks.ts';
 import { sitAtMain } from '../play-main.ts';
@@ -20,54 +19,6 @@ const RESULT = {
   result: { ok: true, output: 'x' },
   durationMs: 1,
 } as const;
-
-test('the first text of a quiet stream is sent in the same tick, with its block', () => {
-  const batches: SignalBatch[] = [];
-  const outbox = makeOutbox((batch) => batches.push(batch));
-  outbox.add({ t: 'block-start', index: 0 });
-  outbox.add({ t: 'text', index: 0, text: 'Hi' });
-  expect(batches).toEqual([
-    [
-      { t: 'block-start', index: 0 },
-      { t: 'text', index: 0, text: 'Hi' },
-    ],
-  ]);
-});
-
-test('text that follows closely is merged into one signal, and what is urgent takes it along in order', () => {
-  const batches: SignalBatch[] = [];
-  const outbox = makeOutbox((batch) => batches.push(batch));
-  for (const text of ['a', 'b', 'c']) outbox.add({ t: 'text', index: 0, text });
-  outbox.add({ t: 'text', index: 1, text: 'd' });
-  outbox.add({ ...RESULT, ack: 1 });
-  expect(batches).toEqual([
-    [{ t: 'text', index: 0, text: 'a' }],
-    [
-      { t: 'text', index: 0, text: 'bc' },
-      { t: 'text', index: 1, text: 'd' },
-      { ...RESULT, ack: 1 },
-    ],
-  ]);
-});
-
-test('text that nothing follows leaves when its window ends', async () => {
-  const second = Promise.withResolvers<SignalBatch>();
-  let count = 0;
-  const outbox = makeOutbox((batch) => {
-    count += 1;
-    if (count === 2) second.resolve(batch);
-  });
-  outbox.add({ t: 'text', index: 0, text: 'a' });
-  outbox.add({ t: 'text', index: 0, text: 'b' });
-  expect(await second.promise).toEqual([{ t: 'text', index: 0, text: 'b' }]);
-});
-
-test('a batch never grows beyond 64 signals', () => {
-  const batches: SignalBatch[] = [];
-  const outbox = makeOutbox((batch) => batches.push(batch));
-  for (let index = 0; index < 200; index += 1) outbox.add({ t: 'text', index, text: 'x' });
-  expect(batches.map(({ length }) => length)).toEqual([1, 64, 64, 64]);
-});
 
 test('a commit resolves with its own ack only', async () => {
   const { main, channel } = makePair({ acks: () => false });

@@ -10,6 +10,7 @@ import { performCall } from '../../../src/agent/loop/perform-call.ts';
 import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../../src/agent/port/grants.ts';
 import type { Brief, Services } from '../../../src/agent/port/protocol.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import type { Parcel } from '../../../src/agent/port/mail.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
 import type { Of } from '../files/temporary-directory.ts';
@@ -74,11 +75,11 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
   });
   const { port1, port2 } = new MessageChannel();
   const pictures: Picture[] = [];
-  port1.on('message', (batch: readonly { t: string; request: number; input: unknown }[]) => {
-    for (const { t, request, input } of batch) {
-      if (t !== 'request') continue;
-      pictures.push(input as Picture);
-      port1.postMessage({ t: 'reply', request, reply: { ok: true, output: { sha256: '' } } });
+  port1.on('message', ({ batch }: Parcel) => {
+    for (const signal of batch) {
+      if (signal.t !== 'request') continue;
+      pictures.push(signal.input as Picture);
+      port1.postMessage({ t: 'reply', request: signal.request, reply: { ok: true, output: { sha256: '' } } });
     }
   });
   const main = sitAtMain(port1);

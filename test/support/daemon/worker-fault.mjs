@@ -21,12 +21,11 @@ const FAULTS = {
     const kept = [];
     for (;;) kept.push(block.slice());
   },
-  /** The next message of a run can be sent, and not be read. */
+  /** The next reply that a run has to record can be sent, and not be read. */
   garble: () => {
     const { postMessage } = MessagePort.prototype;
     MessagePort.prototype.postMessage = function (message, ...rest) {
-      const isSignals = Array.isArray(message) && message.some(({ t }) => t === 'text');
-      if (!isSignals) return postMessage.call(this, message, ...rest);
+      if (!message.batch?.some(({ t }) => t === 'step')) return postMessage.call(this, message, ...rest);
       MessagePort.prototype.postMessage = postMessage;
       return postMessage.call(this, JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)), ...rest);
     };
@@ -43,7 +42,8 @@ const POISON = 'arsenic';
 function dieOfPoison() {
   const { postMessage } = MessagePort.prototype;
   MessagePort.prototype.postMessage = function (message, ...rest) {
-    if (Array.isArray(message) && message.some(({ text }) => text?.includes(POISON))) process.exit(9);
+    const parcels = message.parcels ?? [message];
+    if (parcels.some(({ batch }) => batch?.some(({ text }) => text?.includes(POISON)))) process.exit(9);
     return postMessage.call(this, message, ...rest);
   };
 }

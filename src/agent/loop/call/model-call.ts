@@ -4,7 +4,6 @@ import type { Pace } from '../../../domain/sessions/call-timing.ts';
 import { type CallUsage, NO_USAGE } from '../../../domain/sessions/usage.ts';
 import { recordReply } from '../../conversation/recorded-message.ts';
 import type { Ending, ModelEvent } from '../../models/event.ts';
-import { gatherText, type TextGatherer, threadGatherMs } from '../../models/gather.ts';
 import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import type { Model } from '../../models/open-model.ts';
 import { makeReplyCollector, type Reply } from '../../models/reply.ts';
@@ -78,14 +77,13 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const watchdog = startWatchdog(brief.limits, signal);
   const stopwatch = startStopwatch();
   const collector = makeReplyCollector();
-  const text = gatherText(threadGatherMs, (piece) => blocks.write(piece));
   const take = (event: ModelEvent) => {
     if (TOKENS.has(event.type)) {
       stopwatch.token();
       watchdog.touch();
     }
     collector.take(event);
-    streamOn(event, text, blocks);
+    streamOn(event, blocks);
   };
   let failed: unknown = null;
   try {
@@ -95,7 +93,6 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   } finally {
     call.waits(false);
     watchdog.end();
-    text.flush();
     blocks.close();
   }
   const pace = stopwatch.pace();
@@ -137,11 +134,9 @@ function ask(
 }
 
 /** Sends text on, and closes its block before anything else begins. */
-function streamOn(event: ModelEvent, text: TextGatherer, blocks: TextBlocks): void {
-  if (event.type === 'text') return text.add(event.text);
-  if (!BLOCK_ENDS.has(event.type)) return;
-  text.flush();
-  blocks.close();
+function streamOn(event: ModelEvent, blocks: TextBlocks): void {
+  if (event.type === 'text') blocks.write(event.text);
+  else if (BLOCK_ENDS.has(event.type)) blocks.close();
 }
 
 const hasText = ({ parts }: Reply) => parts.some(({ type }) => type === 'text');
