@@ -33,7 +33,7 @@ export async function makeExecutable({ directory }: Tree, node: string, file: st
     });
     // A snapshot or compiled code would be of one architecture.
     // Starting a module from a script is an experimental feature of Node.js. For the heap, see `bin/errand`.
-    const execArgv = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4'];
+    const execArgv = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', '--max-old-space-size=1024'];
     const config = { main: 'boot.cjs', output: 'blob', disableExperimentalSEAWarning: true, execArgv };
     const assets = { list: 'list', files: 'files' };
     writeFileSync(at('config.json'), JSON.stringify({ ...config, useSnapshot: false, useCodeCache: false, assets }));
