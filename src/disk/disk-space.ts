@@ -1,10 +1,8 @@
 // Disk space: what is free on a disk, and what a directory with all its contents takes.
 import { execFile } from 'node:child_process';
-import { type Stats, statfsSync } from 'node:fs';
-import { type FileHandle, lstat } from 'node:fs/promises';
-import { codeOf } from '../domain/errors.ts';
+import { fstatSync, lstatSync, type Stats, statfsSync } from 'node:fs';
 import { namesIn } from './list-beneath.ts';
-import { at, descend, openDirectoryAt } from './open-beneath.ts';
+import { at, descend, type Folder, openDirectoryAt } from './open-beneath.ts';
 
 /** Time limit for counting a directory. */
 const COUNT_MS = 60_000;
@@ -57,21 +55,21 @@ interface Tally {
 async function takenByFew(directory: string): Promise<number | undefined> {
   const folder = await descend(directory, []);
   try {
-    const { dev, blocks } = await folder.stat();
+    const { dev, blocks } = fstatSync(folder.fd);
     const tally = { device: dev, linked: new Set<number>(), namesLeft: MAX_FEW_NAMES, bytes: blocks * BLOCK_BYTES };
     return (await addContents(folder, tally, MAX_FEW_LEVELS)) ? tally.bytes : undefined;
   } finally {
-    await folder.close();
+    folder.close();
   }
 }
 
 /** Returns false when there is more than may be counted here. */
-async function addContents(folder: FileHandle, tally: Tally, levels: number): Promise<boolean> {
+async function addContents(folder: Folder, tally: Tally, levels: number): Promise<boolean> {
   const { names, more } = await namesIn(folder, tally.namesLeft);
   if (more || levels === 0) return false;
   tally.namesLeft -= names.length;
   for (const name of names) {
-    const stats = await statsAt(folder, name);
+    const stats = statsAt(folder, name);
     if (stats === undefined || stats.dev !== tally.device) continue;
     if (!stats.isDirectory()) {
       if (stats.nlink > 1 && tally.linked.has(stats.ino)) continue;
@@ -85,22 +83,18 @@ async function addContents(folder: FileHandle, tally: Tally, levels: number): Pr
 
 type Rest = { readonly tally: Tally; readonly levels: number };
 
-async function addFolder(parent: FileHandle, name: Buffer, { tally, levels }: Rest): Promise<boolean> {
-  const folder = await openDirectoryAt(parent, name, name.toString());
+async function addFolder(parent: Folder, name: Buffer, { tally, levels }: Rest): Promise<boolean> {
+  const folder = openDirectoryAt(parent, name, name.toString());
   try {
     return await addContents(folder, tally, levels);
   } finally {
-    await folder.close();
+    folder.close();
   }
 }
 
 /** Undefined for a file that has gone since it was listed. */
-async function statsAt(folder: FileHandle, name: Buffer): Promise<Stats | undefined> {
-  return lstat(at(folder, name)).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    return undefined;
-  });
-}
+const statsAt = (folder: Folder, name: Buffer): Stats | undefined =>
+  lstatSync(at(folder, name), { throwIfNoEntry: false });
 
 /** Runs a separate program, so that counting a tree of many files does not block the event loop. */
 function total([program, ...args]: readonly string[]): Promise<{ bytes: number; whole: boolean }> {

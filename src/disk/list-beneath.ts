@@ -1,6 +1,7 @@
 // Lists folders beneath a directory, and never follows a link out of it.
-import { type FileHandle, opendir } from 'node:fs/promises';
-import { descend, factsAt, type FileFacts, partsBeneath } from './open-beneath.ts';
+import { type Dirent, opendirSync } from 'node:fs';
+import { descend, factsAt, type FileFacts, type Folder, partsBeneath } from './open-beneath.ts';
+import { makeTurns } from './turns.ts';
 
 /** One name in a directory. `exact` is false when the name on disk is not UTF-8, so that no path can reach it. */
 export interface Entry extends FileFacts {
@@ -15,14 +16,21 @@ export interface Listing {
 }
 
 /** The names in an open directory, at most `limit` of them, as bytes. */
-export async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
+export async function namesIn(directory: Folder, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
   const names: Buffer[] = [];
+  const turns = makeTurns();
   const options = { encoding: 'buffer' as BufferEncoding, bufferSize: 256 };
-  for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, options)) {
-    if (names.length === limit) return { names, more: true };
-    names.push(entry.name as unknown as Buffer);
+  const open = opendirSync(`/proc/self/fd/${directory.fd}`, options);
+  try {
+    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+      if (names.length === limit) return { names, more: true };
+      names.push((entry as unknown as Dirent<Buffer>).name);
+      if (turns.isOver()) await turns.next();
+    }
+    return { names, more: false };
+  } finally {
+    open.closeSync();
   }
-  return { names, more: false };
 }
 
 /** Lists a folder. Names that vanish meanwhile are left out. Throws not_found, bad_request (not a folder, a link). */
@@ -31,13 +39,15 @@ export async function readDirectoryBeneath(root: string, path: string, limit = 1
   try {
     const { names, more } = await namesIn(directory, limit);
     const entries: Entry[] = [];
+    const turns = makeTurns();
     for (const bytes of names) {
-      const facts = await factsAt(directory, bytes);
+      const facts = factsAt(directory, bytes);
       const name = bytes.toString();
       if (facts !== undefined) entries.push({ name, exact: Buffer.from(name).equals(bytes), ...facts });
+      if (turns.isOver()) await turns.next();
     }
     return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), more };
   } finally {
-    await directory.close();
+    directory.close();
   }
 }

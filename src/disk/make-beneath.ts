@@ -1,7 +1,13 @@
 // Makes folders beneath a directory, and never follows a link out of it.
-import { chmod, chown, type FileHandle, lstat, mkdir } from 'node:fs/promises';
+import { fchmod, fchown, fsync } from 'node:fs';
+import { chmod, chown, lstat, mkdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { codeOf } from '../domain/errors.ts';
 import { at, descend, explained, openDirectoryAt, partsBeneath } from './open-beneath.ts';
+
+/** Syncs what is open under a descriptor. */
+export const syncOpen: (fd: number) => Promise<void> = promisify(fsync);
+const [setOwner, setMode] = [promisify(fchown), promisify(fchmod)];
 
 export interface Owner {
   readonly uid: number;
@@ -38,16 +44,16 @@ export async function makeDirectoriesBeneath(
     );
     const child = await openDirectoryAt(parent, name, shown);
     if (made) {
-      await dress(child, options.mode ?? 0o755, options.owner ?? null);
-      await parent.sync();
+      await dress(child.fd, options.mode ?? 0o755, options.owner ?? null);
+      await syncOpen(parent.fd);
     }
     return child;
   });
-  await directory.close();
+  directory.close();
 }
 
 /** Sets the owner first: a chown clears mode bits. Sets the mode explicitly because the umask has reduced it. */
-export async function dress(handle: FileHandle, mode: number, owner: Owner | null): Promise<void> {
-  if (owner !== null) await handle.chown(owner.uid, owner.gid);
-  await handle.chmod(mode);
+export async function dress(fd: number, mode: number, owner: Owner | null): Promise<void> {
+  if (owner !== null) await setOwner(fd, owner.uid, owner.gid);
+  await setMode(fd, mode);
 }

@@ -1,6 +1,6 @@
 // Opens and describes files beneath a directory, and never follows a link out of it, as openat2 does with RESOLVE_BENEATH.
 // Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
-import { constants, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { codeOf, ErrandError, type ErrorReason } from '../domain/errors.ts';
 
@@ -20,6 +20,17 @@ export interface FileFacts {
   /** Permission bits. */
   readonly mode: number;
 }
+
+/**
+ * An open folder. Folders are opened, closed and asked for facts at once: that takes microseconds, and a hop to another thread
+ * and back takes more. What writes or syncs doesn't block.
+ */
+export interface Folder {
+  readonly fd: number;
+  close(): void;
+}
+
+const folderOf = (fd: number): Folder => ({ fd, close: () => closeSync(fd) });
 
 const FAULTS: Readonly<Record<string, readonly [ErrorReason, string]>> = {
   ENOENT: ['not_found', 'does not exist'],
@@ -64,7 +75,7 @@ export function partsBeneath(path: string): readonly string[] {
   return parts;
 }
 
-export function at(directory: FileHandle, name: string | Buffer): string | Buffer {
+export function at(directory: Folder, name: string | Buffer): string | Buffer {
   const prefix = `/proc/self/fd/${directory.fd}/`;
   return typeof name === 'string' ? prefix + name : Buffer.concat([Buffer.from(prefix), name]);
 }
@@ -74,22 +85,34 @@ function factsOf(stats: Stats): FileFacts {
   return { kind, size: stats.size, modifiedAt: Math.floor(stats.mtimeMs), mode: stats.mode & 0o777 };
 }
 
-export async function factsAt(directory: FileHandle, name: string | Buffer): Promise<FileFacts | undefined> {
-  const stats = await lstat(at(directory, name)).catch(() => undefined);
-  return stats === undefined ? undefined : factsOf(stats);
+export function factsAt(directory: Folder, name: string | Buffer): FileFacts | undefined {
+  try {
+    const stats = lstatSync(at(directory, name), { throwIfNoEntry: false });
+    return stats === undefined ? undefined : factsOf(stats);
+  } catch {
+    return undefined;
+  }
 }
 
-export async function openDirectoryAt(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
+export function openDirectoryAt(parent: Folder, name: string | Buffer, path: string): Folder {
   try {
-    return await open(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    return folderOf(openSync(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   } catch (error) {
     // Linux reports ENOTDIR for a link too; the difference matters to the reader of the message.
-    if ((await factsAt(parent, name))?.kind === 'link') throw refusal('ELOOP', path, error);
+    if (factsAt(parent, name)?.kind === 'link') throw refusal('ELOOP', path, error);
     throw explained(error, path);
   }
 }
 
-type Step = (parent: FileHandle, name: string, path: string) => Promise<FileHandle>;
+type Step = (parent: Folder, name: string, path: string) => Folder | Promise<Folder>;
+
+function openRoot(root: string, first: string | undefined): Folder {
+  try {
+    return folderOf(openSync(root, O_RDONLY | O_DIRECTORY));
+  } catch (error) {
+    throw explained(error, codeOf(error) === 'ENOENT' ? (first ?? '/') : '/');
+  }
+}
 
 /**
  * Descends from the root, with at most two open descriptors. The caller closes the result. Beneath a missing root, the first
@@ -100,16 +123,14 @@ export async function descend(
   parts: readonly string[],
   step: Step = openDirectoryAt,
   first = parts[0],
-): Promise<FileHandle> {
-  let directory = await open(root, O_RDONLY | O_DIRECTORY).catch((error: unknown) => {
-    throw explained(error, codeOf(error) === 'ENOENT' ? (first ?? '/') : '/');
-  });
+): Promise<Folder> {
+  let directory = openRoot(root, first);
   for (const [index, part] of parts.entries()) {
     const parent = directory;
     try {
       directory = await step(parent, part, parts.slice(0, index + 1).join('/'));
     } finally {
-      await parent.close();
+      parent.close();
     }
   }
   return directory;
@@ -119,7 +140,7 @@ export async function descend(
 export async function withParent<T>(
   root: string,
   path: string,
-  verb: (parent: FileHandle, name: string, path: string) => Promise<T>,
+  verb: (parent: Folder, name: string, path: string) => Promise<T>,
 ): Promise<T> {
   const parts = partsBeneath(path);
   const name = parts.at(-1);
@@ -130,7 +151,7 @@ export async function withParent<T>(
   } catch (error) {
     throw explained(error, parts.join('/'));
   } finally {
-    await parent.close();
+    parent.close();
   }
 }
 
@@ -160,12 +181,12 @@ export async function openFileBeneath(root: string, path: string, flags = O_RDON
         if (codeOf(error) !== 'EEXIST' || (flags & O_EXCL) !== 0) throw error;
       }
     }
-    const named = await open(at(parent, name), O_PATH | O_NOFOLLOW);
+    const named = openSync(at(parent, name), O_PATH | O_NOFOLLOW);
     try {
-      requireFile(factsOf(await named.stat()), shown);
-      return await open(`/proc/self/fd/${named.fd}`, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_NONBLOCK);
+      requireFile(factsOf(fstatSync(named)), shown);
+      return await open(`/proc/self/fd/${named}`, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_NONBLOCK);
     } finally {
-      await named.close();
+      closeSync(named);
     }
   });
 }
@@ -173,5 +194,5 @@ export async function openFileBeneath(root: string, path: string, flags = O_RDON
 /** Kind, size, time and mode of what the path names; a link itself, not its target. Throws not_found. */
 export async function statBeneath(root: string, path: string): Promise<FileFacts> {
   if (partsBeneath(path).length === 0) return factsOf(await lstat(root));
-  return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));
+  return withParent(root, path, async (parent, name) => factsOf(lstatSync(at(parent, name))));
 }

@@ -1,8 +1,8 @@
 // Removes files and trees beneath a directory, and never follows a link.
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, chmod, open, rename, rmdir, unlink } from 'node:fs/promises';
-import { at, factsAt, O_PATH, openDirectoryAt, withParent } from './open-beneath.ts';
+import { closeSync, constants, openSync } from 'node:fs';
+import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
+import { at, factsAt, type Folder, O_PATH, openDirectoryAt, withParent } from './open-beneath.ts';
 import { codeOf } from '../domain/errors.ts';
 import { namesIn } from './list-beneath.ts';
 import { TEMPORARY_PREFIX } from './replace-beneath.ts';
@@ -13,7 +13,7 @@ const REMOVAL_BATCH = 1000;
 /** Removes a file, link or whole folder; returns whether it existed. Links inside are removed, not followed. */
 export async function removeBeneath(root: string, path: string): Promise<boolean> {
   return withParent(root, path, async (parent, name, shown) => {
-    const facts = await factsAt(parent, name);
+    const facts = factsAt(parent, name);
     if (facts === undefined) return false;
     if (facts.kind !== 'directory') {
       await unlink(at(parent, name));
@@ -24,7 +24,7 @@ export async function removeBeneath(root: string, path: string): Promise<boolean
       let left = true;
       while (left) left = await emptyOnce(top, shown);
     } finally {
-      await top.close();
+      top.close();
     }
     await rmdir(at(parent, name));
     return true;
@@ -32,12 +32,12 @@ export async function removeBeneath(root: string, path: string): Promise<boolean
 }
 
 /** A folder whose mode denies its owner access is first made accessible by name. */
-async function openForRemoval(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
-  const named = await open(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+async function openForRemoval(parent: Folder, name: string | Buffer, path: string): Promise<Folder> {
+  const named = openSync(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   try {
-    await chmod(`/proc/self/fd/${named.fd}`, 0o700);
+    await chmod(`/proc/self/fd/${named}`, 0o700);
   } finally {
-    await named.close();
+    closeSync(named);
   }
   return openDirectoryAt(parent, name, path);
 }
@@ -46,7 +46,7 @@ async function openForRemoval(parent: FileHandle, name: string | Buffer, path: s
  * Removes one batch of names; returns whether there were any. Nested folders are moved up to `top`, so that depth needs neither
  * stack nor descriptors.
  */
-async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
+async function emptyOnce(top: Folder, path: string): Promise<boolean> {
   const { names } = await namesIn(top, REMOVAL_BATCH);
   for (const name of names) {
     if (await unlinked(top, name)) continue;
@@ -55,11 +55,11 @@ async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
       const inner = await namesIn(folder, Number.POSITIVE_INFINITY);
       for (const child of inner.names) {
         if (await unlinked(folder, child)) continue;
-        await (await openForRemoval(folder, child, path)).close();
+        (await openForRemoval(folder, child, path)).close();
         await rename(at(folder, child), at(top, TEMPORARY_PREFIX + randomUUID()));
       }
     } finally {
-      await folder.close();
+      folder.close();
     }
     await rmdir(at(top, name));
   }
@@ -67,14 +67,14 @@ async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
 }
 
 /** Removes a name unless it is a folder, and returns whether it did. */
-async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
+async function unlinked(directory: Folder, name: Buffer): Promise<boolean> {
   try {
     await unlink(at(directory, name));
     return true;
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return true;
-    if (code === 'EISDIR' || (await factsAt(directory, name))?.kind === 'directory') return false;
+    if (code === 'EISDIR' || factsAt(directory, name)?.kind === 'directory') return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
-import { dress, type Owner } from './make-beneath.ts';
+import { dress, type Owner, syncOpen } from './make-beneath.ts';
 import { at, factsAt, requireFile, withParent } from './open-beneath.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -24,7 +24,7 @@ export async function replaceFileBeneath(
   options: { readonly mode?: number; readonly owner?: Owner | null } = {},
 ): Promise<void> {
   await withParent(root, path, async (parent, name, shown) => {
-    const old = await factsAt(parent, name);
+    const old = factsAt(parent, name);
     if (old !== undefined) requireFile(old, shown);
     const temporary = at(parent, TEMPORARY_PREFIX + randomUUID());
     const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
@@ -33,14 +33,14 @@ export async function replaceFileBeneath(
         // Through the descriptor, so that no other process can substitute another file.
         if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
         else await file.writeFile(content);
-        await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
+        await dress(file.fd, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
         // Before it gets its name: otherwise a power failure may leave the name with an empty file.
         await file.sync();
       } finally {
         await file.close();
       }
       await rename(temporary, at(parent, name));
-      await parent.sync();
+      await syncOpen(parent.fd);
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
       throw error;
