@@ -42,7 +42,7 @@ export async function makeDirectoriesBeneath(
         throw explained(error, shown);
       },
     );
-    const child = await openDirectoryAt(parent, name, shown);
+    const child = openDirectoryAt(parent, name, shown);
     if (made) {
       await dress(child.fd, options.mode ?? 0o755, options.owner ?? null);
       await syncOpen(parent.fd);

@@ -1,4 +1,5 @@
 // The `search_files` tool: lines of the workspace's files that contain a text or match a pattern.
+import { fstatSync } from 'node:fs';
 import type { Entry } from '../../disk/list-beneath.ts';
 import { openFileBeneath, partsBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
@@ -104,7 +105,11 @@ function isSearchable(entry: Entry, tally: Tally): boolean {
 async function readSmall(root: string, path: string, tally: Tally): Promise<Buffer | undefined> {
   const file = await openFileBeneath(root, path);
   try {
-    if ((await file.stat()).size <= MAX_FILE_BYTES) return await file.readFile();
+    const { size } = fstatSync(file.fd);
+    if (size <= MAX_FILE_BYTES) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(size), 0, size, 0);
+      return buffer.subarray(0, bytesRead);
+    }
     tally.large += 1;
     return undefined;
   } finally {
