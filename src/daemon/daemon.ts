@@ -48,8 +48,9 @@ async function build(start: Start): Promise<Daemon> {
   const { config } = start.configuration;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
-  const { found: sandbox, ended: sandboxFound } = findSandbox(config, log, closers);
-  const files = await openFiles(start, { live, log });
+  const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
+  // The command of the search runs during all that follows.
+  const [files] = await Promise.all([openFiles(start, { live, log }), begun]);
 
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();

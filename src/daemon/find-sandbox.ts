@@ -10,26 +10,29 @@ import type { Closer } from './closers.ts';
 export interface SandboxSearch {
   /** What it has found: nothing, before it has ended. */
   found(): SandboxProbe;
+  /** Its trial command runs, which takes a while; or it has ended. */
+  readonly begun: Promise<void>;
   readonly ended: Promise<void>;
 }
 
 /** Looks for the sandbox, once: the result is valid until the next start. */
 export function findSandbox(config: Config, log: Log, closers: Closer[]): SandboxSearch {
   let found: SandboxProbe = { ok: false, why: 'the search for it has not finished' };
-  const ended = look(config, log).then((probe) => {
+  const { promise: launched, resolve } = Promise.withResolvers<void>();
+  const ended = look(config, log, resolve).then((probe) => {
     found = probe;
   });
   // Its trial command must not outlive a start that fails for another reason.
   const settled = ended.catch(() => undefined);
   closers.push(() => settled);
-  return { found: () => found, ended };
+  return { found: () => found, begun: Promise.race([launched, settled]), ended };
 }
 
-async function look(config: Config, log: Log): Promise<SandboxProbe> {
-  await removeOrphanedFolders().catch((error: unknown) =>
+async function look(config: Config, log: Log, launched: () => void): Promise<SandboxProbe> {
+  const removed = removeOrphanedFolders().catch((error: unknown) =>
     log.warn({ err: error }, 'leftover temporary folders could not be removed'),
   );
-  const found = await probeSandbox(sandboxSettings(config));
+  const [found] = await Promise.all([probeSandbox(sandboxSettings(config), launched), removed]);
   if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: no sandbox is available');
   else log.info({ memory: found.grant.groups === null ? 'watched' : 'control group' }, 'the sandbox works');
   return found;

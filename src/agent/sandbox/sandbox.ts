@@ -35,6 +35,8 @@ export interface SandboxRequest {
   /** Below the grant's limit, if given. */
   readonly timeoutMs?: number;
   readonly signal: AbortSignal;
+  /** Called when the command runs. */
+  launched?(): void;
 }
 
 export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups' | 'space'> {
@@ -48,8 +50,11 @@ export type SandboxProbe =
   | { readonly ok: true; readonly grant: SandboxGrant }
   | { readonly ok: false; readonly why: string };
 
-/** Finds bubblewrap and runs a command in the sandbox that a grant describes. `why` is one sentence with a remedy. */
-export async function probeSandbox(settings: SandboxSettings): Promise<SandboxProbe> {
+/**
+ * Finds bubblewrap and runs a command in the sandbox that a grant describes. `why` is one sentence with a remedy. Calls `launched`
+ * when the command runs, which takes longer than all before it.
+ */
+export async function probeSandbox(settings: SandboxSettings, launched?: () => void): Promise<SandboxProbe> {
   const { path, privateFolders, ...limits } = settings;
   const bwrap = await findProgram('bwrap', path);
   if (bwrap === undefined) {
@@ -59,17 +64,17 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
   if (open !== undefined) return { ok: false, why: `${open} is in /usr, which commands can read; move it elsewhere.` };
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups(), space: null };
-  const found = await tryOut(grant);
+  const found = await tryOut(grant, launched);
   // The system may delegate only part of what is needed; without control groups, memory is watched from outside.
   return found.ok || grant.groups === null ? found : tryOut({ ...grant, groups: null });
 }
 
-async function tryOut(grant: SandboxGrant): Promise<SandboxProbe> {
+async function tryOut(grant: SandboxGrant, launched?: () => void): Promise<SandboxProbe> {
   const workspace = await makeTemporaryFolder('probe');
   try {
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     const command = 'test -w /workspace && test ! -e /etc/shadow';
-    const result = await runInSandbox(grant, { workspace, command, signal });
+    const result = await runInSandbox(grant, { workspace, command, signal, ...(launched && { launched }) });
     if (result.exitCode === 0) return { ok: true, grant };
     return { ok: false, why: `a trial command failed in the sandbox: ${result.stopped ?? result.output}.` };
   } catch (error) {
@@ -118,6 +123,7 @@ export async function runInSandbox(grant: SandboxGrant, request: SandboxRequest)
     return { exitCode: null, signal: null, stopped: 'canceled', output: '', bytes: 0, durationMs: durationMs() };
   }
   const launched = launch(prepared);
+  request.launched?.();
   const output = captureOutput();
   const stopCommand = (cause: StopCause) => stop(launched, cause);
   launched.stdout.on('data', (chunk: Buffer) => {
