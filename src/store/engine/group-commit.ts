@@ -9,8 +9,10 @@ import type { Reserve } from './reserve.ts';
 import type { Step, Transaction } from './statement.ts';
 import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
 
-/** The pause after a commit, in times that the disk took for it. */
-const PAUSES = 4;
+/** A commit that more verbs than these have shared shows that there is load: a turn is accepted and claimed by two. */
+const FEW_VERBS = 2;
+/** The shortest pause under load: about the work of a commit that doesn't grow with its verbs. */
+const MIN_PAUSE_MS = 2;
 /** A stalled disk must not delay the next commit for longer than this. */
 const MAX_PAUSE_MS = 20;
 /** How long verbs wait for a lock of another process, such as a shell or a backup tool. */
@@ -60,12 +62,12 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     const batch = pending;
     pending = [];
     const diskMs = settle(batch, hindrance);
-    nextAt = clock.monotonic() + PAUSES * diskMs;
+    nextAt = clock.monotonic() + (batch.length > FEW_VERBS ? Math.max(diskMs, MIN_PAUSE_MS) : diskMs);
   }
 
   /**
-   * Under load, the disk takes at most a fifth of the time: the slower it is, the more verbs share a commit. The work of the
-   * verbs themselves grows with their number, so a pause for it would only make each commit block the loop for longer.
+   * The disk takes at most half of the time: the slower it is, the more verbs share a commit. The work of the verbs themselves
+   * grows with their number, so a pause for it would only make each commit block the loop for longer.
    */
   function schedule(): NodeJS.Immediate | NodeJS.Timeout {
     const pauseMs = nextAt - clock.monotonic();
