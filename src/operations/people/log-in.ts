@@ -55,12 +55,13 @@ interface Identified {
 
 function makePasswordLogin({ store, throttle }: LogInParts) {
   // The hash that an unknown account's password is checked against: the check takes as long as a real one and never matches.
-  const standIn = hashPassword(makePassword());
-  standIn.catch(() => undefined);
+  let standIn: string | undefined;
   return async ({ username, password, address }: Extract<Grant, { type: 'password' }>): Promise<Identified> => {
     const found = await throttle({ address, account: username }, async () => {
+      // Made with the first attempt, whoever it names: later, only unknown accounts would wait for it.
+      standIn ??= await hashPassword(makePassword());
       const login = await store.users.findLogin(username);
-      const matches = await passwordMatches(password, login?.passwordHash ?? (await standIn));
+      const matches = await passwordMatches(password, login?.passwordHash ?? standIn);
       return matches ? login : undefined;
     });
     if (found === undefined) throw new ErrandError('unauthenticated', 'The username or password is wrong.');
