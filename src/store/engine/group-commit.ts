@@ -62,12 +62,12 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     const batch = pending;
     pending = [];
     const diskMs = settle(batch, hindrance);
-    nextAt = clock.monotonic() + (batch.length > FEW_VERBS ? Math.max(diskMs, MIN_PAUSE_MS) : diskMs);
+    nextAt = clock.monotonic() + (batch.length > FEW_VERBS ? Math.max(2 * diskMs, MIN_PAUSE_MS) : diskMs);
   }
 
   /**
-   * The disk takes at most half of the time: the slower it is, the more verbs share a commit. The work of the verbs themselves
-   * grows with their number, so a pause for it would only make each commit block the loop for longer.
+   * Under load, the disk takes at most a third of the time: the slower it is, the more verbs share a commit. The work of the
+   * verbs themselves grows with their number, so a pause for it would only make each commit block the loop for longer.
    */
   function schedule(): NodeJS.Immediate | NodeJS.Timeout {
     const pauseMs = nextAt - clock.monotonic();
