@@ -50,7 +50,8 @@ export function makeMail(send: (parcels: readonly Parcel[]) => void, isTaken: ()
       return;
     }
     timer = undefined;
-    sentAt = now;
+    // What waited may have left on the ports of its runs.
+    if (senders.size > 0) sentAt = now;
     const leaving = Array.from(senders);
     senders.clear();
     const parcels = leaving.flatMap((sender) => sender.leave() ?? []);
