@@ -11,7 +11,7 @@ export interface Target {
 
 /** One request of a case. */
 export interface Shot {
-  /** Directives for the scripted model server. */
+  /** Directives for the scripted model server; `#` becomes the number of the request. */
   readonly text: string;
   readonly stream: boolean;
   /** What the whole reply must contain, so that a wrong reply does not count as a fast one. */
@@ -55,6 +55,8 @@ interface Gun {
 
 const STAMP = /@(\d+);/g;
 
+let sent = 0;
+
 /** Opens a pool of at most `connections` keep-alive connections. */
 function makeGun(target: Target, connections: number): Gun {
   const url = new URL(target.url);
@@ -66,7 +68,7 @@ function makeGun(target: Target, connections: number): Gun {
       const body = JSON.stringify({
         model: 'scripted',
         stream: shot.stream,
-        messages: [{ role: 'user', content: shot.text }],
+        messages: [{ role: 'user', content: shot.text.replace('#', String((sent += 1))) }],
       });
       const startedAt = performance.now();
       const reply = await pool.request({ path: url.pathname, method: 'POST', headers, body });

@@ -90,7 +90,7 @@ const FIRST: Shot = { text: 'Begin. [[deltas=5 stamp=1]]', stream: true, expect:
 const TOOLS = {
   tools: { text: 'Look. [[lists=4]] [[text=All is seen.]]', stream: false, expect: /All is seen\./ },
   lists: { text: 'Look. [[lists=2]] [[text=All is seen.]]', stream: false, expect: /All is seen\./ },
-  files: { text: 'Work. [[tools=2]] [[text=Both are written.]]', stream: false, expect: /Both are written\./ },
+  files: { text: 'Work. [[tools=2 note=#]] [[text=Both are written.]]', stream: false, expect: /Both are written\./ },
 } as const satisfies Record<string, Shot>;
 const DELTA_MS = 20;
 

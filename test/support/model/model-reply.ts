@@ -8,6 +8,7 @@
 //   [[first=200]]             milliseconds before the first delta
 //   [[stamp=1]]               each text delta is `@<microseconds of the machine's monotonic clock>;` plus its text
 //   [[tools=2]]               first that many replies, each with one call of write_file {path, content}
+//   [[note=17]]               a line more in each of these files
 //   [[lists=4]]               after those, that many replies, each with one call of list_files
 //   [[shell=sleep 1]]         after those, one reply that calls shell {command}; runs to the closing brackets
 //   [[input=900 output=40]]   the usage to report
@@ -162,7 +163,9 @@ export function replyFromDirectives({ userText, step }: ModelQuestion): Reply {
   }
   const fileSteps = number('tools') ?? 0;
   if (step < fileSteps) {
-    const input = { path: `step-${step + 1}.txt`, content: `Written at step ${step + 1}.\n` };
+    const note = directives.get('note');
+    const content = `Written at step ${step + 1}.\n${note === undefined ? '' : `${note}\n`}`;
+    const input = { path: `step-${step + 1}.txt`, content };
     return { ...usage, tools: [{ name: 'write_file', input }] };
   }
   const callSteps = fileSteps + (number('lists') ?? 0);
