@@ -16,8 +16,9 @@ export interface RunRow {
   readonly resumes: number;
   readonly include_usage: number;
   readonly idempotency_key: string | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
+  /** Of the replies in the ledger that were kept: calls that were stopped or broke off have no step. */
+  readonly kept_input_tokens: number;
+  readonly kept_output_tokens: number;
   readonly error: string | null;
   /** What a reader gets, wherever it is stored. */
   readonly answer: string | null;
@@ -155,6 +156,10 @@ const REMAINS: readonly (readonly [string, string])[] = [
   ['events of the session', "events x WHERE x.run_seq IS NULL AND x.type <> 'session.deleted' AND x.session_seq"],
 ];
 
+const kept = (name: string) =>
+  `(SELECT coalesce(sum(${name}), 0) FROM usage_records u
+    WHERE u.session_seq = r.session_seq AND u.run_seq = r.seq AND u.purpose = 'reply' AND u.outcome = 'ok') AS kept_${name}`;
+
 /** Reads a database file that nobody writes to. */
 export function readStoredFacts(file: string): StoredFacts {
   const connection = new Connection(file, { readonly: true });
@@ -171,6 +176,7 @@ export function readStoredFacts(file: string): StoredFacts {
     });
     const runs = all<RunRow>(
       `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted, r.answer AS own_answer,
+         ${kept('input_tokens')}, ${kept('output_tokens')},
          iif(r.outcome = 'completed', coalesce(r.answer,
            (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)), NULL) AS answer
        FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq`,

@@ -130,7 +130,9 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 function checkUsage({ run, steps }: RunRecord): string[] {
   const total = (name: 'input_tokens' | 'output_tokens') => steps.reduce((sum, step) => sum + step[name], 0);
   return (['input_tokens', 'output_tokens'] as const).flatMap((name) =>
-    run[name] === total(name) ? [] : [`${name} is ${run[name]}, its steps add up to ${total(name)}`],
+    run[`kept_${name}`] === total(name)
+      ? []
+      : [`${name} of its replies is ${run[`kept_${name}`]}, its steps add up to ${total(name)}`],
   );
 }
 

@@ -13,7 +13,7 @@ import type { Piece } from '../../../src/selftest/work/load.ts';
 import { isKept } from '../../../src/selftest/promises.ts';
 import { answerOf, fileOf } from '../../../src/selftest/work/scripted-model.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 const { path, content } = fileOf(1, 0);
 const SHA256 = createHash('sha256').update(content).digest('hex');
@@ -53,6 +53,8 @@ async function makePattern(): Promise<Done> {
   ]);
   const message = { role: 'assistant', content: '' } as const;
   await runs.recordStep(fence, aStep({ step: 2, text: answerOf(1), message }), FREE);
+  // A call that broke off counts for the run, and is part of no step.
+  await runs.recordUnkept(fence, { ...aSpentCall(), purpose: 'reply', outcome: 'failed' }, FREE);
   await runs.finalize(fence, { outcome: 'completed', answer: answerOf(1), stopReason: 'end_turn' });
   await runs.settle(fence);
   const workspace = join(dataDir, 'workspaces', accepted.sessionId);
@@ -101,6 +103,7 @@ test.each<[string, (scene: Scene) => void, readonly string[]]>([
     ['ended', 'turns', 'steps', 'files'],
   ],
   ['tokens that do not add up', ({ change }) => change('UPDATE runs SET input_tokens = 1'), ['ledger']],
+  ['a step without its tokens', ({ change }) => change('UPDATE steps SET input_tokens = 0 WHERE step = 2'), ['ledger']],
   [
     'a result that is missing',
     ({ change }) => change("UPDATE tool_calls SET state = 'waiting', output = NULL"),
