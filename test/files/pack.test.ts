@@ -126,16 +126,10 @@ describe('tar.gz', () => {
   });
 });
 
-/** What is packed in memory. */
-const smallContents = () => Object.fromEntries(Object.entries(contents()).filter(([, { length }]) => length < 1_000));
-
-describe.each([
-  ['zip', contents],
-  ['small zip', smallContents],
-])('%s', (_, make) => {
+describe('zip', () => {
   test.skipIf(!has('unzip'))('is read by the system’s own program', async () => {
     const house = await snapshotHouse({ beside: shared });
-    const all = { ...make(), '/small.PNG': randomBytes(400) };
+    const all = contents();
     const { key, size } = await house.snapshotThread.packZip({
       files: await house.files(all),
       hold: house.hold,
@@ -145,9 +139,6 @@ describe.each([
     expect(readFileSync(path)).toHaveLength(size);
     const out = join(house.directory, 'out');
     mkdirSync(out);
-    const listing = execFileSync('unzip', ['-Z', path], { encoding: 'utf8' }).split('\n').slice(2, -2);
-    expect(listing).toHaveLength(Object.keys(all).length);
-    for (const line of listing) expect(line).toMatch(/^-rw-r--r-- .* (?:defN|stor) 80-Jan-01 00:00 /);
     execFileSync('unzip', ['-q', path, '-d', out], { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
     for (const [name, bytes] of Object.entries(all)) {
       // This program leaves control characters out of names.

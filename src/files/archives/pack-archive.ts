@@ -8,7 +8,6 @@ import type { PackTask } from '../snapshots/snapshot-orders.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
 import { type Packing, readBlob } from './packing.ts';
-import { SMALL_ARCHIVE_BYTES } from './small-archive.ts';
 import type { SnapshotFile } from '../snapshots/snapshot.ts';
 import type { Work } from '../snapshots/take-snapshot.ts';
 
@@ -16,6 +15,9 @@ const PACKERS: Readonly<Record<PackTask['kind'], (packing: Packing) => Promise<v
   'tar.gz': packTarGz,
   zip: packZip,
 };
+
+/** An archive up to this size is written once it is known that there is no blob of it. */
+const SMALL_BYTES = 262_144;
 
 /** Packs files, and reports the archive as one file without a path. */
 export async function packArchive(task: PackTask, files: readonly SnapshotFile[], work: Work): Promise<void> {
@@ -39,7 +41,7 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
 interface Received {
   readonly key: string;
   readonly size: number;
-  /** Its bytes when it is small, and in no file: it is written once it is known that there is no blob of it. */
+  /** Its bytes when it is small, and in no file. */
   readonly small: Buffer | undefined;
 }
 
@@ -51,7 +53,7 @@ function receive(path: string): { readonly to: Writable; close(): void; result()
   let size = 0;
   const write = (bytes: Buffer) => {
     hash.update(bytes);
-    if (file === undefined && size + bytes.length > SMALL_ARCHIVE_BYTES) {
+    if (file === undefined && size + bytes.length > SMALL_BYTES) {
       file = openSync(path, 'wx', 0o600);
       writeAll(file, Buffer.concat(small), 0);
       small = [];

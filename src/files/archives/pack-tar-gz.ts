@@ -5,16 +5,17 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { Header, Pax } from 'tar';
 import { uniqueName } from './entry-name.ts';
 import type { Packing } from './packing.ts';
-import { isSmall } from './small-archive.ts';
 
 const BLOCK_BYTES = 512;
 /** Two empty blocks end an archive. */
 const END = Buffer.alloc(2 * BLOCK_BYTES);
 const NO_TIME = new Date(0);
+/** Archives of this size are packed in memory, which costs less than streams. */
+const SMALL_BYTES = 262_144;
 
 /** Packs the files in their order. */
 export async function packTarGz(packing: Packing): Promise<void> {
-  if (isSmall(packing.files)) {
+  if (packing.files.reduce((sum, { size }) => sum + size + BLOCK_BYTES, 0) <= SMALL_BYTES) {
     packing.to.end(gzipSync(Buffer.concat(await Array.fromAsync(blocks(packing)))));
     return finished(packing.to, { signal: packing.signal });
   }

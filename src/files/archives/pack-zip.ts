@@ -2,12 +2,9 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { type ZipEntryData, ZipArchive } from 'archiver';
 import type { Packing } from './packing.ts';
-import { isSmall } from './small-archive.ts';
-import { smallZip, type ZipEntry } from './small-zip.ts';
-import type { SnapshotFile } from '../snapshots/snapshot.ts';
 import { uniqueName } from './entry-name.ts';
 
 /** The earliest time that a zip can represent. */
@@ -27,7 +24,6 @@ const COMPRESSED = new Set(
 
 /** Packs the files in their order. */
 export async function packZip(packing: Packing): Promise<void> {
-  if (isSmall(packing.files)) return packSmall(packing);
   const zip = new ZipArchive({ zlib: { level: LEVEL } });
   // A failure of one part must end the others: a stream's errors are not forwarded along a pipe.
   const broken = new AbortController();
@@ -48,16 +44,6 @@ export async function packZip(packing: Packing): Promise<void> {
   }
 }
 
-async function packSmall({ files, bytesOf, to, signal }: Packing): Promise<void> {
-  const names = new Set<string>();
-  const entries: ZipEntry[] = [];
-  for (const file of files) {
-    entries.push({ name: uniqueName(file.path, names), bytes: await whole(bytesOf(file)), store: isCompressed(file) });
-  }
-  to.end(smallZip(entries, LEVEL));
-  await finished(to, { signal });
-}
-
 interface Ends {
   readonly signal: AbortSignal;
   readonly fail: (error: unknown) => void;
@@ -66,7 +52,7 @@ interface Ends {
 async function append(zip: ZipArchive, { files, bytesOf }: Packing, { signal, fail }: Ends): Promise<void> {
   const names = new Set<string>();
   for (const file of files) {
-    const store = file.size <= MAX_STORED_BYTES && isCompressed(file);
+    const store = file.size <= MAX_STORED_BYTES && COMPRESSED.has(extname(file.path).toLowerCase());
     const entry = { name: uniqueName(file.path, names), date: NO_TIME, mode: 0o644, store };
     if (store || file.size <= SMALL_BYTES) {
       await appendOne(zip, await whole(bytesOf(file)), entry, signal);
@@ -87,8 +73,6 @@ async function appendOne(zip: ZipArchive, source: Buffer | Readable, entry: ZipE
   zip.append(source, entry);
   await taken;
 }
-
-const isCompressed = ({ path }: SnapshotFile) => COMPRESSED.has(extname(path).toLowerCase());
 
 async function whole(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bytes));
