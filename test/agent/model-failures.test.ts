@@ -58,19 +58,17 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 
   test('a server that stays broken fails the run after five tries, and says how', async () => {
-    server.script({ status: 502, body: 'upstream is down' });
-    const ended = await runWith(kind);
+    server.script({ status: 500, body: 'upstream is down' });
+    const ended = await runWith(kind, { patienceMs: 60_000 });
     expect(ended.calls).toBe(5);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(ended)).toBe('The model "house-model" failed at its endpoint (HTTP status 502). (tried 5 times)');
+    expect(messageOf(ended)).toBe('The model "house-model" failed at its endpoint (HTTP status 500). (tried 5 times)');
     expect(saidTo(ended)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
   });
 
   test('a server that is down is asked again for as long as the run has patience, and the log has it once', async () => {
-    server.enqueue(
-      ...Array.from({ length: 6 }, () => ({ status: 503 })),
-      ...Array.from({ length: 6 }, () => ({ status: 529 })),
-    );
+    const statuses = [503, 529, 502, 504, 521, 524].flatMap((status) => [status, status]);
+    server.enqueue(...statuses.map((status) => ({ status })));
     const ended = await runWith(kind, { patienceMs: 60_000 });
     expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
     expect(ended.calls).toBe(13);
@@ -82,10 +80,12 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 
   test('a server that stays down fails the run when the patience ends, and says how', async () => {
-    server.script({ status: 503 });
+    server.script({ status: 502 });
     const ended = await runWith(kind, { patienceMs: 40 });
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(ended)).toMatch(/is overloaded \(HTTP status 503\)\. \(tried \d+ times\)$/);
+    expect(messageOf(ended)).toMatch(
+      /could not be reached by the gateway in front of it \(HTTP status 502\)\. \(tried \d+ times\)$/,
+    );
     expect(ended.main.of('log').map(({ message }) => message)).toEqual([
       'The model call failed and is retried.',
       'The model call failed.',
@@ -212,7 +212,7 @@ test.each(REPORTS)('%s is tried again, and its words are for the log alone', asy
   expect(ended.calls).toBe(5);
   expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
   expect(messageOf(ended)).toMatch(
-    /^The model "house-model" (is overloaded|failed at its endpoint)\. \(tried 5 times\)$/,
+    /^The model "house-model" (is overloaded|failed at its endpoint|could not be reached by .*)\. \(tried 5 times\)$/,
   );
   expect(saidTo(ended)).toHaveLength(5);
   expect(String(saidTo(ended)[0])).toContain('node 7');

@@ -34,6 +34,7 @@ export const FAULT_KINDS = {
   reply_too_large: lasting('sent a longer reply than is accepted'),
   rate_limited: throttled('was called too often'),
   overloaded: down('is overloaded'),
+  gateway: { ...down('could not be reached by the gateway in front of it'), outcome: 'unreachable' },
   failing: failed('failed at its endpoint', true),
   cut: failed('broke off: its reply ended before it was finished', true),
   document: failed('answered with a document instead of a stream', false),
@@ -75,7 +76,14 @@ const BY_STATUS: Readonly<Record<number, FaultKind>> = {
   408: 'failing',
   413: 'request_too_large',
   429: 'rate_limited',
+  502: 'gateway',
   503: 'overloaded',
+  504: 'gateway',
+  // Cloudflare's own words for 502 and 504.
+  521: 'gateway',
+  522: 'gateway',
+  523: 'gateway',
+  524: 'gateway',
   529: 'overloaded',
 };
 

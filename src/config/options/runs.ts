@@ -70,8 +70,8 @@ export const RUN_OPTIONS = {
     schema: seconds(0, WEEK),
     fallback: 120,
     about:
-      'Seconds that a call is repeated while its model server is down: it refuses connections, or replies with 503 or 529. ' +
-      'After that, the run fails. 0: five tries, as after other failures.',
+      'Seconds that a call is repeated while its model server is down: it refuses connections or accepts none in time, or ' +
+      'it or its gateway replies with 502, 503, 504 or 529. After that, the run fails. 0: five tries, as after other failures.',
   },
   'user_input.expires_seconds': {
     schema: seconds(1, YEAR),

@@ -45,8 +45,8 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
 };
 
-/** Faults of the network that a restart of the server explains. */
-const OUTAGES: ReadonlySet<string> = new Set(['ECONNREFUSED']);
+/** Faults of the network that a restart of the server, or of its machine, explains. */
+const OUTAGES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ETIMEDOUT']);
 
 /** A failed call: which model, and within which limits. */
 interface Called {
@@ -61,7 +61,7 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
   const codes = codesOf(error);
   if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
     const words = `${model} could not be reached: connecting took too long.`;
-    return { ...passing('unreachable', words), error: timeout(words) };
+    return { ...passing('unreachable', words), error: timeout(words), isDown: true };
   }
   const network = codes.find((code) => NETWORK_FAULTS[code] !== undefined);
   if (network !== undefined) {
