@@ -61,6 +61,10 @@ export interface EventPayloads {
   };
   /** The older part of the conversation is summarised from here on. */
   'run.compacted': { step: number; characters: number };
+  /** A call is repeated while the server of its model is down, for as long as there is patience. `agent`: a sub-agent. */
+  'model_wait.started': { model: string; agent: string | null; message: string; patienceMs: number };
+  /** `answered`: the model replies; else the call was given up. */
+  'model_wait.ended': { model: string; agent: string | null; answered: boolean; waitedMs: number };
   /** These four belong to the session: a run's own events end with its terminal one. */
   'artifacts.ready': { runId: string; fileCount: number; totalSize: number };
   'artifacts.failed': { runId: string; message: string };

@@ -33,6 +33,7 @@ export type StateWord =
   | ArtifactStatus
   | DeliveryState
   | 'waiting'
+  | 'stalled'
   | 'ok'
   | 'degraded'
   | 'warning'
@@ -68,6 +69,7 @@ const LOOKS: Readonly<Record<StateWord, Look>> = {
   degraded: WARNING,
   warning: WARNING,
   failing: WARNING,
+  stalled: WARNING,
   failed: WRONG,
   incomplete: WRONG,
   unavailable: WRONG,

@@ -28,6 +28,8 @@ const CUT = { truncated: optional(constant(true)) };
 const QUESTION = { request_id: uuid, ...CALL, tool_name: string, expires_at: time };
 /** Events of earlier versions don't say until when their question waited. */
 const SETTLED = { ...QUESTION, expires_at: nullable(time) };
+/** `agent`: the sub-agent that waits, if it is one. */
+const ASKED_MODEL = { model: string, agent: nullable(string) };
 const COLLECTED = { run_id: uuid, file_count: count };
 const FAILED = { run_id: uuid, message: string };
 const PAGE = { publish_center_id: integer({ from: 1 }), name: string, publish_key: string };
@@ -62,6 +64,8 @@ export const PAYLOADS = {
     source: oneOf(['agent', 'user', 'api']),
   },
   'run.compacted': { step: count, characters: count },
+  'model_wait.started': { ...ASKED_MODEL, message: string, patience_ms: count },
+  'model_wait.ended': { ...ASKED_MODEL, answered: boolean, waited_ms: count },
   'artifacts.ready': { ...COLLECTED, total_size: count },
   'artifacts.failed': FAILED,
   'workspace_export.completed': { ...COLLECTED, archive_size: count },
@@ -144,6 +148,8 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
   'user_input.expired': renderSettled,
   'insight.status_changed': ({ runId: _runId, insightId, ...fields }) => ({ insight_id: insightId, ...fields }),
   'run.compacted': same,
+  'model_wait.started': ({ patienceMs, ...wait }) => ({ ...wait, patience_ms: patienceMs }),
+  'model_wait.ended': ({ waitedMs, ...wait }) => ({ ...wait, waited_ms: waitedMs }),
   'artifacts.ready': ({ totalSize, ...collected }) => ({ ...renderCollected(collected), total_size: totalSize }),
   'artifacts.failed': renderFailed,
   'workspace_export.completed': ({ archiveSize, ...collected }) => ({

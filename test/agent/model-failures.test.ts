@@ -54,6 +54,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.calls).toBe(4);
     const outcomes = ended.main.of('call-failed').map(({ outcome }) => outcome);
     expect(outcomes).toEqual(['failed', 'unreachable', 'throttled']);
+    expect(ended.main.of('model-wait')).toEqual([]);
     expect(ended.main.of('log')).toHaveLength(3);
   });
 
@@ -77,6 +78,10 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     );
     expect(ended.main.of('step')[0]?.reply.timing.tries).toBe(13);
     expect(ended.main.of('log')).toMatchObject([{ level: 'warn', facts: { tried: 1, patienceMs: 60_000 } }]);
+    expect(ended.main.of('model-wait')).toMatchObject([{ model: GRANT.name, agent: null, patienceMs: 60_000 }]);
+    expect(ended.main.of('model-wait-over')).toMatchObject([{ model: GRANT.name, answered: true }]);
+    const names = ended.main.signals.map(({ t }) => t);
+    expect(names.indexOf('model-wait-over')).toBeLessThan(names.indexOf('block-start'));
   });
 
   test('a server that stays down fails the run when the patience ends, and says how', async () => {
@@ -90,6 +95,8 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
       'The model call failed and is retried.',
       'The model call failed.',
     ]);
+    expect(ended.main.of('model-wait')).toHaveLength(1);
+    expect(ended.main.of('model-wait-over')).toMatchObject([{ answered: false }]);
   });
 
   test('a background run asks again for a reply that broke off after text, and says that the text was discarded', async () => {

@@ -40,6 +40,8 @@ const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
     source: 'api',
   },
   'run.compacted': { step: 1, characters: 2 },
+  'model_wait.started': { model: 'm', agent: null, message: 'It is down.', patienceMs: 120_000 },
+  'model_wait.ended': { model: 'm', agent: 'scout', answered: true, waitedMs: 7 },
   'artifacts.ready': { runId: ID, fileCount: 1, totalSize: 2 },
   'artifacts.failed': { runId: ID, message: 'No.' },
   'workspace_export.completed': { runId: ID, fileCount: 1, archiveSize: 2 },

@@ -7,6 +7,7 @@ import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './call/model-call.ts';
 import { type ModelFailure, seconds } from './call/model-failure.ts';
+import { beginModelWait, type ModelWait } from './model-wait.ts';
 import { makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
 import type { Channel } from '../port/signals.ts';
 
@@ -37,28 +38,39 @@ export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
   const askedAt = performance.now();
   const waits: Waits = { budgetWaitMs: 0, permitWaitMs: 0 };
-  const nextTry = makeRetries(policy, call.brief.limits.patienceMs);
+  const { patienceMs, restartsReplies } = call.brief.limits;
+  const nextTry = makeRetries(policy, patienceMs);
+  let wait: ModelWait | null = null;
   const timed = (tries: number, pace: Pace) => timingOf({ tries, ...waits, ...pace }, performance.now() - askedAt);
   for (let tried = 1; ; tried += 1) {
-    const end = await tryOnce(call, channel, waits).catch((error: unknown) => {
+    const end = await tryOnce(wait?.call ?? call, channel, waits).catch((error: unknown) => {
       if (!(error instanceof CallStopped)) throw error;
       report(asking, { outcome: 'stopped', used: error.used, timing: timed(tried, error.pace) });
       throw error.cause;
     });
-    if ('refusal' in end) return { ok: false, error: end.refusal, outcome: null, timing: timed(tried - 1, NOT_ASKED) };
+    if ('refusal' in end) {
+      wait?.end(false);
+      return { ok: false, error: end.refusal, outcome: null, timing: timed(tried - 1, NOT_ASKED) };
+    }
     const timing = timed(tried, end.pace);
-    if (end.ok) return { ok: true, reply: end.reply, timing };
+    if (end.ok) {
+      wait?.end(true);
+      return { ok: true, reply: end.reply, timing };
+    }
     const { failure, streamed, used } = end;
     report(asking, { outcome: failure.outcome, used, timing });
     const now = performance.now();
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
-    const isOver = streamed && !call.brief.limits.restartsReplies;
-    const next = isOver ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
+    const next = streamed && !restartsReplies ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
     logFailure(asking, failure, tried, next);
     if (!next.again) {
+      wait?.end(false);
       return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome: failure.outcome, timing };
     }
     if (streamed) channel.send({ t: 'discard' });
+    if (failure.isDown && patienceMs > 0 && wait?.isOver() !== false) {
+      wait = beginModelWait(call, channel, failure.error.message);
+    }
     await sleep(next.waitMs, undefined, { signal: channel.signal, ref: false });
   }
 }

@@ -19,6 +19,8 @@ const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
   compaction: 'now',
   spent: 'later',
   'call-failed': 'later',
+  'model-wait': 'later',
+  'model-wait-over': 'later',
   discard: 'later',
   request: 'now',
   'permit-wanted': 'now',

@@ -6,6 +6,7 @@ import type { EgressRule } from '../../domain/egress.ts';
 import type { InsightPriority } from '../../domain/sessions/insight.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { EndpointKind } from '../../domain/capabilities/model.ts';
+import type { EventPayloads } from '../../domain/journal-event.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
@@ -247,6 +248,9 @@ export type Signal =
       readonly agent: string | null;
       readonly timing: CallTiming;
     }
+  /** A call of a model, by the catalog's name, is repeated while its server is down; then it goes on or is given up. */
+  | ({ readonly t: 'model-wait' } & EventPayloads['model_wait.started'])
+  | ({ readonly t: 'model-wait-over' } & EventPayloads['model_wait.ended'])
   /** The text since the last step belongs to a reply that broke off, and is asked for again. */
   | { readonly t: 'discard' }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)

@@ -22,6 +22,8 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
       if (signal.t === 'log')
         above.send({ ...signal, facts: { ...signal.facts, agent: signal.facts['agent'] ?? name } });
       if (signal.t === 'spent') above.send({ ...signal, agent: signal.agent ?? name });
+      if (signal.t === 'model-wait' || signal.t === 'model-wait-over')
+        above.send({ ...signal, agent: signal.agent ?? name });
       if (signal.t === 'call-failed') {
         const purpose = signal.purpose === 'reply' ? 'agent' : signal.purpose;
         above.send({ ...signal, purpose, agent: signal.agent ?? name });

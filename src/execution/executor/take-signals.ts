@@ -37,6 +37,16 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
       case 'block-stop':
         stream.push({ type: 'content_block_stop', payload: { index: signal.index } });
         break;
+      case 'model-wait': {
+        const { t: _, ...payload } = signal;
+        stream.push({ type: 'model_wait.started', payload });
+        break;
+      }
+      case 'model-wait-over': {
+        const { t: _, ...payload } = signal;
+        stream.push({ type: 'model_wait.ended', payload });
+        break;
+      }
       case 'step':
         takeStep(state, signal, takeStream(), resolved);
         break;
@@ -48,7 +58,10 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
   flush();
 }
 
-type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' | 'step' }>;
+type StreamSignal = Extract<
+  Signal,
+  { t: 'block-start' | 'text' | 'block-stop' | 'model-wait' | 'model-wait-over' | 'step' }
+>;
 
 /** Records a reply with the last of its stream, in one verb. */
 function takeStep(

@@ -5,7 +5,7 @@ import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../.
 import { isTerminal } from '../../domain/sessions/run.ts';
 import type { Glance } from '../../operations/office/house.ts';
 import { type ConversationAccess, conversationAccess } from '../../operations/office/conversation-access.ts';
-import type { OfficeRun } from '../../store/office/office-runs.ts';
+import type { ModelWait, OfficeRun } from '../../store/office/office-runs.ts';
 import type { EntityWire } from '../../wire/office/entity.ts';
 
 /** The viewer, and the time of the view. */
@@ -37,6 +37,7 @@ export function renderEntity(run: OfficeRun, { access, at }: Look): EntityWire {
     meta: `${compact(run.totalTokens)} ${run.totalTokens === 1 ? 'token' : 'tokens'} · ${dollars(run.costUsd)} · ${toolsOf(run)}`,
     progress: progressOf(run.status, run.steps),
     detail: detailOf(run),
+    model_wait: run.modelWait === null ? null : renderModelWait(run.modelWait, at),
     ...team,
     run_id: run.id,
     session_id: run.sessionId,
@@ -63,7 +64,12 @@ function detailOf(run: OfficeRun): string | null {
   if (run.status === 'waiting') return `waits for ${nameOf(run)}`;
   if (run.status === 'queued') return 'waits for its turn';
   if (run.status === 'finalizing') return 'finishes';
+  if (run.modelWait !== null) return `waits for the model ${run.modelWait.model}`;
   return run.call === null ? 'thinks' : activityOf(run.call.name, run.call.input);
+}
+
+function renderModelWait({ model, agent, message, since }: ModelWait, at: number): EntityWire['model_wait'] {
+  return { model, agent, since: isoTime(since), waited_seconds: elapsedSeconds(since, at), message };
 }
 
 const nameOf = ({ fullName, username }: OfficeRun) => (fullName === '' ? username : fullName);

@@ -32,6 +32,16 @@ export interface OfficeRun {
   readonly artifactCount: number;
   /** The tool call in progress, if any. */
   readonly call: CurrentCall | null;
+  /** It waits for the server of its model, which is down. */
+  readonly modelWait: ModelWait | null;
+}
+
+/** `agent`: the sub-agent that waits, if it is one. */
+export interface ModelWait {
+  readonly model: string;
+  readonly agent: string | null;
+  readonly message: string;
+  readonly since: number;
 }
 
 /** `input`: the beginning of its arguments as JSON. */
@@ -40,11 +50,13 @@ export interface CurrentCall {
   readonly input: string;
 }
 
-export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call'> {
+export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call' | 'modelWait'> {
   readonly seq: number;
   readonly error: string | null;
   readonly createdAt: number;
+  /** The time of its last event while it is live, and the payload of one that says that it waits for its model. */
   readonly toldAt: number | null;
+  readonly waitsWith: string | null;
 }
 
 /** To be followed by a condition on the runs `r`. */
@@ -54,11 +66,12 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at 
     s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
     coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName,
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
-    CASE WHEN r.finished_at IS NULL THEN
-      (SELECT created_at FROM events WHERE run_seq = r.seq ORDER BY stream_seq DESC LIMIT 1) END AS toldAt,
+    e.created_at AS toldAt, CASE WHEN e.type = 'model_wait.started' THEN e.payload END AS waitsWith,
     CASE WHEN ${isReportedAs('running')} THEN
       coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
   FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  LEFT JOIN events e ON r.finished_at IS NULL
+    AND e.id = (SELECT id FROM events WHERE run_seq = r.seq ORDER BY stream_seq DESC LIMIT 1)
   LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
 
 /** Enough for the argument that shows what a call is about. */
@@ -70,12 +83,13 @@ const CURRENT_CALL = `SELECT name, substr(input, 1, ${INPUT_CHARACTERS}) AS inpu
 export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<OfficeRun[]> {
   const runs: OfficeRun[] = [];
   for (const row of rows) {
-    const { seq, error, createdAt, toldAt, ...rest } = row;
+    const { seq, error, createdAt, toldAt, waitsWith, ...rest } = row;
     const isAtWork = reportedStatus(row.status) === 'running' && row.steps > 0;
     runs.push({
       ...rest,
       error: error === null ? null : (JSON.parse(error) as RunError),
       updatedAt: row.finishedAt ?? toldAt ?? row.startedAt ?? createdAt,
+      modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: toldAt! },
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
     });
   }

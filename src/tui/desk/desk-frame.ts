@@ -104,11 +104,13 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
     return lineByWorth([span(' '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
   }
   const { glyph, role } = lookOf(row);
+  const at = state.now + house.skewMs;
   const about = [
+    ...waitOf(row, at),
     { worth: 90, span: aside(`  ${row.fullName || row.username}`) },
     { worth: 60, span: aside(row.teamName === null ? '' : ` · ${row.teamName}`) },
   ];
-  const figures = figuresOf(row, state.now + house.skewMs);
+  const figures = figuresOf(row, at);
   const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
   const kept = keepByWorth([...about, ...figures, stands], width - 5 - share);
   const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
@@ -118,6 +120,13 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
 }
 
 const aside = (text: string) => cell(text, widthOf(text), 'dim');
+
+/** For which model the run waits, and for how long. */
+function waitOf({ modelWait }: Row, now: number): readonly Part[] {
+  if (modelWait === null) return [];
+  const text = `  waits ${spanOf(now - modelWait.since)} for ${modelWait.model}`;
+  return [{ worth: 95, span: cell(text, widthOf(text), 'waiting') }];
+}
 
 function figuresOf({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Part[] {
   const time = startedAt === null ? '' : `  ${spanOf((finishedAt ?? now) - startedAt)}`;

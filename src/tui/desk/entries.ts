@@ -3,8 +3,9 @@ import type { OfficeEvent } from '../../client/office-stream.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { EventType } from '../../domain/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
+import { elapsed } from './durations.ts';
 import { describeCall } from '../state/activity.ts';
-import { short } from '../text/figures.ts';
+import { short, span } from '../text/figures.ts';
 import type { Role } from '../text/line.ts';
 
 /** `key` rises from entry to entry. */
@@ -84,6 +85,14 @@ const HANDLERS: { readonly [T in EventType]?: Handler<PayloadWire<T>> } = {
   },
   'run.resumed': news('●', 'running', () => 'run resumed'),
   'run.compacted': news('·', 'dim', ({ characters }) => `summarised ${short(characters)} characters of the past`),
+  'model_wait.started': news(
+    '!',
+    'waiting',
+    ({ message, patience_ms: patience }) => `${message} Asks again for up to ${span(patience)}.`,
+  ),
+  'model_wait.ended': news('·', 'dim', ({ model, answered, waited_ms: waited }) =>
+    answered ? `${model} replies after ${elapsed(waited)}` : `${model} was given up after ${elapsed(waited)}`,
+  ),
   'run.finalizing': news('·', 'dim', () => 'collects its files'),
   'run.done': news('✓', 'completed', () => 'run completed'),
   'run.failed': (builder, { error }) => {

@@ -49,6 +49,10 @@ function progress(row: Row, width: number): readonly Span[] {
 
 function doing(row: Row, at: number): Span {
   if (row.status === 'failed') return span(row.error ?? 'failed', 'failed');
+  if (row.modelWait !== null) {
+    const { model, since } = row.modelWait;
+    return span(`waits ${spanOfTime(at - since)} for ${model}`, 'waiting');
+  }
   if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
   if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');
   if (row.status === 'pending') return span(row.now ?? 'waits for a slot', 'dim');

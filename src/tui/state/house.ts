@@ -20,6 +20,8 @@ export interface Row {
   readonly status: RunStatus;
   /** The run is live and waits for its user. */
   readonly isWaiting: boolean;
+  /** The model whose server is down, and since when the run waits for it. */
+  readonly modelWait: { readonly model: string; readonly since: number } | null;
   readonly progress: number;
   /** What the agent does now; null when the run is over. */
   readonly now: string | null;

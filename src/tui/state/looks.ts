@@ -9,17 +9,20 @@ export interface Look {
   readonly role: Role;
 }
 
-const LOOKS: Readonly<Record<Row['status'] | 'waiting', Pick<Look, 'word' | 'role'>>> = {
+const LOOKS: Readonly<Record<Row['status'] | 'waiting' | 'stalled', Pick<Look, 'word' | 'role'>>> = {
   running: { word: 'running', role: 'running' },
   waiting: { word: 'waiting', role: 'waiting' },
+  stalled: { word: 'stalled', role: 'waiting' },
   pending: { word: 'pending', role: 'pending' },
   completed: { word: 'completed', role: 'completed' },
   failed: { word: 'failed', role: 'failed' },
   idle: { word: 'stopped', role: 'idle' },
 };
 
+type Looked = Pick<Row, 'status'> & Partial<Pick<Row, 'isWaiting' | 'modelWait'>>;
+
 /** The look of a run, or of a status. */
-export function lookOf({ status, isWaiting = false }: { status: Row['status']; isWaiting?: boolean }): Look {
-  const look = LOOKS[isWaiting ? 'waiting' : status];
+export function lookOf({ status, isWaiting = false, modelWait = null }: Looked): Look {
+  const look = LOOKS[isWaiting ? 'waiting' : modelWait !== null ? 'stalled' : status];
   return { ...look, glyph: lookOfWord(look.word).glyph };
 }

@@ -18,8 +18,10 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
     progress: Math.max(5, row.progress),
   }),
   'run.step': (_payload, row) => ({ ...atWork(row), now: THINKS }),
+  'model_wait.started': ({ model }, _row, at) => ({ modelWait: { model, since: at } }),
+  'model_wait.ended': () => ({ modelWait: null }),
   'run.compacted': () => ({ now: 'summarises the conversation' }),
-  'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS }),
+  'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS, modelWait: null }),
   'run.finalizing': () => ({ now: 'collects its files', progress: 95, isWaiting: false }),
   'run.done': (_payload, _row, at) => over('completed', at),
   'run.failed': ({ error }, _row, at) => ({ ...over('failed', at), error: error.message }),
@@ -66,7 +68,7 @@ function atWork({ progress }: Row): Change {
 }
 
 function over(status: RunStatus, at: number): Change {
-  return { status, now: null, progress: 100, finishedAt: at, isWaiting: false };
+  return { status, now: null, progress: 100, finishedAt: at, isWaiting: false, modelWait: null };
 }
 
 function count(overview: Record<keyof Overview, number>, from: RunStatus | undefined, to: RunStatus): void {
@@ -88,6 +90,7 @@ function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: n
     teamName: null,
     status: 'running',
     isWaiting: false,
+    modelWait: null,
     progress: 0,
     now: null,
     startedAt: null,

@@ -102,6 +102,8 @@ export function takeLastHour(house: House, { step_seconds: seconds, teams }: Las
 }
 
 function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
+  // An older daemon doesn't report it.
+  const modelWait = entity.model_wait ?? null;
   const row: Row = {
     runId: entity.run_id,
     sessionId: entity.session_id,
@@ -111,7 +113,8 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     teamId: entity.team_id,
     teamName: entity.team_name,
     status: entity.status,
-    isWaiting: entity.status === 'running' && /^waits for /i.test(entity.detail ?? ''),
+    isWaiting: entity.status === 'running' && modelWait === null && /^waits for /i.test(entity.detail ?? ''),
+    modelWait: modelWait === null ? null : { model: modelWait.model, since: Date.parse(modelWait.since) },
     progress: entity.progress,
     now: entity.detail,
     startedAt: timeOf(entity.started_at),

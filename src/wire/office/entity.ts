@@ -32,6 +32,10 @@ const ENTITY = {
   progress: integer({ from: 0, to: 100 }),
   /** What the agent does now, in one line; null when the run is over. */
   detail: nullable(string),
+  /** It repeats a call, its own or a sub-agent's, while the server of the model is down; null otherwise. */
+  model_wait: nullable(
+    object({ model: string, agent: nullable(string), since: time, waited_seconds: count, message: string }),
+  ),
   ...TEAM,
   run_id: uuid,
   session_id: uuid,

@@ -21,7 +21,10 @@ test('runs outlive a restart of their model server: one in its reply, and those 
     const body = { background: true, idempotency_key: 'restart-1' };
     const background = await takeTurn(daemon, { content: 'In the background.', body });
     expect(background.status).toBe(202);
-    await waitFor(() => daemon.stderr().split('"patienceMs"').length > 3, { what: 'all three to wait for the server' });
+    await waitFor(() => answersOf(daemon, 'started').length === 3, { what: 'all three to wait for the server' });
+    const { entities } = (await daemon.admin('GET', '/api/v1/office-mode/snapshot')) as { entities: object[] };
+    const model_wait = { agent: null, message: expect.stringContaining('the connection was refused') as string };
+    expect(entities).toMatchObject([{ model_wait }, { model_wait }, { model_wait }]);
     const second = await startModelServer({ host: HOST, port: first.port });
     try {
       second.script({ text: 'Up again.' });
@@ -30,6 +33,7 @@ test('runs outlive a restart of their model server: one in its reply, and those 
       }
       await waitFor(() => statusesOf(daemon).length === 3, { what: 'the background run to end' });
       expect(statusesOf(daemon)).toEqual(['completed', 'completed', 'completed']);
+      expect(answersOf(daemon, 'ended')).toEqual([1, 1, 1]);
     } finally {
       await second.close();
     }
@@ -41,4 +45,10 @@ test('runs outlive a restart of their model server: one in its reply, and those 
 function statusesOf(daemon: { readonly dataDir: string }): string[] {
   const ended = rowsOf<{ status: string }>(daemon, 'SELECT status FROM runs WHERE finished_at IS NOT NULL');
   return ended.map(({ status }) => status);
+}
+
+/** Of the events of one kind that say who waits for a model: whether it replied, if they say that. */
+function answersOf(daemon: { readonly dataDir: string }, kind: 'started' | 'ended'): (number | null)[] {
+  const sql = "SELECT payload ->> '$.answered' AS answered FROM events WHERE type = ?";
+  return rowsOf<{ answered: number | null }>(daemon, sql, `model_wait.${kind}`).map(({ answered }) => answered);
 }

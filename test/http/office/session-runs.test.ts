@@ -43,6 +43,7 @@ describe('runs of a session', () => {
           meta: '14 tokens · $0.003 · 0 tools',
           progress: 14,
           detail: 'shell: python plot.py',
+          model_wait: null,
           started_at: '2026-03-01T12:01:02.500Z',
           finished_at: null,
           updated_at: '2026-03-01T12:01:02.500Z',
@@ -58,6 +59,7 @@ describe('runs of a session', () => {
           meta: '28 tokens · $0.006 · 2 tools',
           progress: 100,
           detail: null,
+          model_wait: null,
           started_at: AT,
           finished_at: ENDED,
           updated_at: ENDED,
@@ -131,6 +133,25 @@ describe('runs of a session', () => {
     const { stopRun } = at.rows.store.runs;
     await stopRun({ sessionSeq: run.sessionSeq, runSeq: run.seq }, 'user_requested_stop');
     expect(await rowsOf(run)).toMatchObject([{ detail: null, status: 'idle', progress: 100 }]);
+  });
+
+  test('a run that waits for its model shows for which, and since when, until it replies or the run ends', async () => {
+    const run = await at.rows.begin();
+    const { appendStream, stopRun } = at.rows.store.runs;
+    const of = { model: 'big', agent: 'scout' };
+    const started = { ...of, message: 'It is down.', patienceMs: 120_000 };
+    const begins = () => appendStream(fenceOf(run), [{ type: 'model_wait.started', payload: started }]);
+    await begins();
+    const since = new Date(at.rows.clock.now()).toISOString();
+    at.rows.clock.advance(90_500);
+    const model_wait = { ...of, since, waited_seconds: 90, message: 'It is down.' };
+    expect(await rowsOf(run)).toMatchObject([{ detail: 'waits for the model big', status: 'running', model_wait }]);
+    const ended = { ...of, answered: true, waitedMs: 90_500 };
+    await appendStream(fenceOf(run), [{ type: 'model_wait.ended', payload: ended }]);
+    expect(await rowsOf(run)).toMatchObject([{ detail: 'thinks', model_wait: null }]);
+    await begins();
+    await stopRun({ sessionSeq: run.sessionSeq, runSeq: run.seq }, 'user_requested_stop');
+    expect(await rowsOf(run)).toMatchObject([{ detail: null, model_wait: null }]);
   });
 
   test('a failed run has its error', async () => {

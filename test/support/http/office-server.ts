@@ -32,6 +32,7 @@ export function anEntity(number: number, over: Partial<EntityWire> = {}): Entity
     meta: '18.2k tokens · $0.07 · 3 tools',
     progress: 45,
     detail: 'shell: python plot.py',
+    model_wait: null,
     team_id: 't1',
     team_name: 'Research',
     run_id: runId(number),

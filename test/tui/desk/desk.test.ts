@@ -52,6 +52,20 @@ function press(state: AppState, ...keys: readonly string[]): AppState {
   }, state);
 }
 
+test('the title says for which model the run waits, and for how long', () => {
+  const model_wait = {
+    model: 'big',
+    agent: null,
+    since: new Date(AT - 83_000).toISOString(),
+    waited_seconds: 83,
+    message: '',
+  };
+  const entities = [anEntity(1, { model_wait })];
+  const wait = { type: 'snapshot', snapshot: aSnapshot(entities), queue: null, limit: 96, at: AT } as const;
+  const title = frame(reduce(shown(HISTORY), wait), { columns: 100, rows: 18 }).split('\n')[2];
+  expect(title).toMatch(/^ ! Plot the sales of quarter 1 {2}waits 1:23 for big/);
+});
+
 test('a session as it happens', () => {
   expect(frame(shown(HISTORY))).toMatchInlineSnapshot(`
     " ● 1  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M                 ◌ connecting  12:00:00

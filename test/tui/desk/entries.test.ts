@@ -15,6 +15,19 @@ test('why a run failed is shown once: that it has no files either is no news', (
   expect(linesOf(stopped, filesFailed(2, 'The run was stopped.'))).toEqual(['run stopped: user']);
 });
 
+test('an outage of the model is shown with how long it may last, and how it ended', () => {
+  const of = { model: 'big', agent: null };
+  const started = anEvent(1, 'model_wait.started', { ...of, message: 'It refuses.', patience_ms: 120_000 });
+  const replied = anEvent(1, 'model_wait.ended', { ...of, answered: true, waited_ms: 83_000 });
+  const ended = anEvent(1, 'model_wait.ended', { ...of, answered: false, waited_ms: 120_000 });
+  expect(linesOf(started, replied, started, ended)).toEqual([
+    'It refuses. Asks again for up to 2:00.',
+    'big replies after 1:23',
+    'It refuses. Asks again for up to 2:00.',
+    'big was given up after 2:00',
+  ]);
+});
+
 test('why the files of a completed run failed is shown, also after another run failed', () => {
   const failed = anEvent(1, 'run.failed', { error: { type: 'api_error', message: 'No model.' } });
   const done = anEvent(2, 'run.done', {});

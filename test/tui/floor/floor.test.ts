@@ -217,3 +217,16 @@ test('of a thousand runs those around the chosen one are drawn', () => {
   expect(frame(state)).toContain('Nr 90.');
   expect(frame(press(state, 'first'))).toContain('Nr 1.');
 });
+
+test('a run whose model is down says so, and for how long', () => {
+  const model_wait = {
+    model: 'big',
+    agent: null,
+    since: new Date(AT - 83_000).toISOString(),
+    waited_seconds: 83,
+    message: '',
+  };
+  const state = shown([anEntity(1, { model_wait, detail: 'waits for the model big' })]);
+  expect(frame(state)).toMatch(/^❯ !.*waits 1:23 for big/m);
+  expect(frame(reduce(state, { type: 'tick', at: AT + 1000 }))).toContain('waits 1:24 for big');
+});

@@ -54,6 +54,24 @@ test('a run shows what its agent does, from call to call to its end', () => {
   expect(rowOf(state, 1)).toMatchObject({ progress: 100, finishedAt: AT + 1000 });
 });
 
+test('a run shows the model that it waits for, by its events and by snapshots, until that replies or the run ends', () => {
+  const waits = (state: AppState) => rowOf(state, 1)?.modelWait;
+  const begun = happen(take(fresh(), [anEntity(1)]), 1, 'model_wait.started', { model: 'big' });
+  expect(waits(begun)).toEqual({ model: 'big', since: AT + 1000 });
+  expect(waits(happen(begun, 1, 'tool_result'))).not.toBeNull();
+  for (const [type, payload] of [
+    ['model_wait.ended', { model: 'big', answered: true }],
+    ['run.resumed', { resumes: 1 }],
+    ['run.failed', { error: { message: 'It is down.' } }],
+    ['run.stopped', {}],
+  ] as const) {
+    expect([type, waits(happen(begun, 1, type, payload))]).toEqual([type, null]);
+  }
+  const model_wait = { model: 'big', agent: null, since: new Date(AT).toISOString(), waited_seconds: 0, message: '' };
+  const read = take(fresh(), [anEntity(1, { model_wait, detail: 'waits for the model big' })]);
+  expect(rowOf(read, 1)).toMatchObject({ modelWait: { model: 'big', since: AT }, isWaiting: false });
+});
+
 test('a failed run tells why, and what comes after its end changes nothing', () => {
   const failed = happen(take(fresh(), [anEntity(1)]), 1, 'run.failed', { error: { type: 'x', message: 'No model.' } });
   expect(rowOf(happen(failed, 1, 'tool_result'), 1)).toMatchObject({ status: 'failed', error: 'No model.', now: null });

@@ -53,7 +53,9 @@ test('each state has a glyph of its own', () => {
   const looks = (['running', 'pending', 'completed', 'failed', 'idle'] as const).map(
     (status) => lookOf({ status }).glyph,
   );
-  expect(new Set([...looks, lookOf({ status: 'running', isWaiting: true }).glyph]).size).toBe(6);
+  looks.push(lookOf({ status: 'running', isWaiting: true }).glyph);
+  looks.push(lookOf({ status: 'running', modelWait: { model: 'big', since: 0 } }).glyph);
+  expect(new Set(looks).size).toBe(7);
 });
 
 type Channels = readonly number[];

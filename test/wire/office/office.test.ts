@@ -29,6 +29,7 @@ const ENTITY = {
   meta: '18.2k tokens · $0.07 · 3 tools',
   progress: 40,
   detail: 'shell: python plot.py',
+  model_wait: { model: 'big', agent: 'scout', since: AT, waited_seconds: 7, message: 'It is down.' },
   ...NO_TEAM,
   run_id: ID,
   session_id: ID,

@@ -64,7 +64,13 @@ export class CallStopped extends Error {
 }
 
 /** Events that carry some of the reply. Others announce or end something, perhaps long before the first token. */
-const TOKENS: ReadonlySet<ModelEvent['type']> = new Set(['text', 'thinking', 'proof', 'call-start', 'call-delta']);
+export const TOKENS: ReadonlySet<ModelEvent['type']> = new Set([
+  'text',
+  'thinking',
+  'proof',
+  'call-start',
+  'call-delta',
+]);
 /** Events after which text is a new block. */
 const BLOCK_ENDS: ReadonlySet<ModelEvent['type']> = new Set(['block-end', 'call-start']);
 

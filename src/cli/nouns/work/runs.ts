@@ -172,6 +172,8 @@ const LINES: { readonly [T in EventType]?: (payload: Payload<T>, context: LineCo
   'run.queued': () => 'queued',
   'run.started': ({ model, attempt }) => `started on ${model}, attempt ${attempt}`,
   'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
+  'model_wait.started': ({ message }) => `! ${message} Asking again.`,
+  'model_wait.ended': ({ model, answered }) => (answered ? `  ${model} replies` : `! ${model} was given up`),
   tool_use: ({ name, input }) => `* ${name} ${subjectOf(input)}`,
   tool_result: ({ tool_use_id: id, ok, output }, { names }) => toolLine(names.get(id) ?? 'tool', ok, output),
   'user_input.requested': ({ request_id: id }, { call }) => `asks its user: ${call} inputs answer ${id} TEXT`,
