@@ -32,6 +32,7 @@ import { diskSamples } from './migrations/025-disk-samples.ts';
 import { spaceOfUsers } from './migrations/026-space-of-users.ts';
 import { setupsOfRuns } from './migrations/027-setups-of-runs.ts';
 import { estimatedCalls } from './migrations/028-estimated-calls.ts';
+import { quickConditions } from './migrations/029-quick-conditions.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -63,6 +64,7 @@ const MIGRATIONS: readonly string[] = [
   spaceOfUsers,
   setupsOfRuns,
   estimatedCalls,
+  quickConditions,
 ];
 
 /** The schema version this code writes. */
@@ -99,6 +101,8 @@ export function migrate(connection: Connection, file: string, begins?: (step: Mi
   connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
   // A migration may rebuild a table that others reference. The setting can't be changed within a transaction.
   connection.pragma('foreign_keys = OFF');
+  // A migration may change the words of a table.
+  connection.unsafeMode(true);
   for (let next = version; next < SCHEMA_VERSION; next += 1) {
     if (version > 0) begins?.({ kind: 'change', from: next, to: next + 1, bytes });
     connection
@@ -110,5 +114,6 @@ export function migrate(connection: Connection, file: string, begins?: (step: Mi
       })
       .immediate();
   }
+  connection.unsafeMode(false);
   connection.pragma('foreign_keys = ON');
 }

@@ -1,13 +1,11 @@
 // The states of a run in SQL. Partial indexes have the same conditions, written out in the migrations.
 import {
-  ENDED,
   EXECUTING,
   FAILED,
   RUN_STATES,
   type RunState,
   type RunStatus,
   reportedStatus,
-  UNFINISHED,
 } from '../../domain/sessions/run.ts';
 
 /** Whether a column is one of some states. */
@@ -15,10 +13,10 @@ export function isIn(column: string, states: readonly RunState[]): string {
   return `${column} IN (${states.map((state) => `'${state}'`).join(', ')})`;
 }
 
-/** Conditions on `status`, each matching a partial index. */
-export const IS_UNFINISHED = isIn('status', UNFINISHED);
+/** Conditions on runs, each matching a partial index. A run has an end exactly when its state is one of `ENDED`. */
+export const IS_UNFINISHED = 'finished_at IS NULL';
+export const IS_ENDED = 'finished_at IS NOT NULL';
 export const IS_EXECUTING = isIn('status', EXECUTING);
-export const IS_ENDED = isIn('status', ENDED);
 export const HAS_FAILED = isIn('status', FAILED);
 
 /** Whether a run `r` is reported with a status. */

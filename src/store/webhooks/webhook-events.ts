@@ -13,8 +13,8 @@ export const EVENT_TYPE_OF: ReadonlyMap<EventType, WebhookEventType> = new Map(
   [...JOURNAL_TYPES].map(([type, journalType]) => [journalType, type]),
 );
 
-// The list is the condition of the index `events_for_webhooks`: the table's journal types in its order.
-const EVENTS = `SELECT * FROM events WHERE type IN (${[...JOURNAL_TYPES.values()].map((type) => `'${type}'`).join(', ')})
+// These are the condition of the index `events_for_webhooks`: the table's journal types in its order.
+const EVENTS = `SELECT * FROM events WHERE (${[...JOURNAL_TYPES.values()].map((type) => `type = '${type}'`).join(' OR ')})
   AND type = ? AND id > ? ORDER BY id LIMIT ?`;
 
 /** Up to `limit` events of some types after an id, in order. Events of other types are not read. */

@@ -17,6 +17,7 @@ export async function olderDatabase(file: string, version: number): Promise<void
   const connection = new Connection(file);
   connection.pragma('journal_mode = WAL');
   connection.pragma('foreign_keys = OFF');
+  connection.unsafeMode(true);
   connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
   for (const [index, name] of readdirSync(MIGRATIONS).sort().slice(0, version).entries()) {
     const [sql] = Object.values((await import(pathToFileURL(join(MIGRATIONS, name)).href)) as Record<string, string>);
