@@ -134,12 +134,13 @@ describe('report_insight', () => {
   test('asks the main thread once, with clean texts and the call it belongs to', async () => {
     server.enqueue({ tools: [report({ title: ' Salt\nin the\u0000 air ', summary: 'It \ud800 rusts.' })] });
     const main = startRun(await briefFor('openai'), [], { packs });
-    const request = await main.next(({ t }) => t === 'request');
-    expect(request).toMatchObject({
+    await main.next(({ t }) => t === 'request');
+    const asked = main.of('request')[0]!;
+    expect(asked).toMatchObject({
       service: 'report_insight',
       input: { callId: 'r1', title: 'Salt in the\uFFFD air', summary: 'It \uFFFD rusts.', priority: 'normal' },
     });
-    main.control({ t: 'reply', request: 1, reply: { ok: true, output: { insightId: 'the-id' } } });
+    main.control({ t: 'reply', request: asked.request, reply: { ok: true, output: { insightId: 'the-id' } } });
     expect(await main.done).toMatchObject({ status: 'completed' });
     expect(main.of('tool-result')[0]!.result).toEqual({ ok: true, output: 'Recorded as insight the-id.' });
   });
@@ -148,7 +149,12 @@ describe('report_insight', () => {
     server.enqueue({ tools: [report({ title: 'Salt', summary: 'It rusts.', priority: 'urgent' })] });
     const main = startRun(await briefFor('openai'), [], { packs });
     await main.next(({ t }) => t === 'request');
-    main.control({ t: 'reply', request: 1, reply: { ok: false, message: 'The insight could not be recorded.' } });
+    const asked = main.of('request')[0]!;
+    main.control({
+      t: 'reply',
+      request: asked.request,
+      reply: { ok: false, message: 'The insight could not be recorded.' },
+    });
     await main.done;
     expect(main.of('tool-result')[0]!.result).toEqual({ ok: false, output: 'The insight could not be recorded.' });
   });

@@ -35,7 +35,7 @@ export function makeRunBrowser(
     const open = await browser?.catch(() => undefined);
     if (open?.alive() === true) return open;
     await open?.close();
-    channel.signal.throwIfAborted();
+    channel.halt.signal.throwIfAborted();
     browser = openBrowser(grant, brief);
     return browser;
   }
@@ -46,7 +46,7 @@ export function makeRunBrowser(
     await open?.close();
   }
   // At once, so that nothing continues to wait for a page.
-  channel.signal.addEventListener('abort', () => void close(), { once: true });
+  channel.halt.signal.addEventListener('abort', () => void close(), { once: true });
 
   return {
     close,
@@ -57,7 +57,7 @@ export function makeRunBrowser(
         const page = open.front() ?? (needsPage ? undefined : await open.newPage());
         return page === undefined ? failed(NO_PAGE) : await inTime(page, work(page, open), limitMs);
       } catch (error) {
-        channel.signal.throwIfAborted();
+        channel.halt.signal.throwIfAborted();
         return failed(wordsFor(error, open));
       }
     },

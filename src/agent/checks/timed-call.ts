@@ -3,6 +3,7 @@ import type { ModelCheckTask } from './check-task.ts';
 import { type CallEnd, callModel, type ModelCall } from '../loop/call/model-call.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ModelTool } from '../models/message.ts';
+import { makeHalt } from '../port/halt.ts';
 import { openModel } from '../models/open-model.ts';
 
 /** Room for models that reason before they reply. */
@@ -25,6 +26,8 @@ export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limit
   const model = { ...grant, maxOutputTokens: Math.min(grant.maxOutputTokens, MAX_OUTPUT_TOKENS) };
   return async (prompt, tools = [], replySchema) => {
     const startedAt = performance.now();
+    const halt = makeHalt();
+    const timer = setTimeout(() => halt.halt(), limits.runTimeoutMs);
     let firstTextMs: number | null = null;
     let pieces = 0;
     const call: ModelCall = {
@@ -42,10 +45,10 @@ export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limit
         close: () => undefined,
       },
       usedIds: new Set(),
-      signal: AbortSignal.timeout(limits.runTimeoutMs),
+      halt,
       waits: () => undefined,
     };
-    const end = await callModel(call);
+    const end = await callModel(call).finally(() => clearTimeout(timer));
     return { end, firstTextMs, pieces, totalMs: performance.now() - startedAt };
   };
 }

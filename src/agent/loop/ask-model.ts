@@ -71,7 +71,7 @@ export async function askModel(asking: Asking): Promise<Asked> {
     if (failure.isDown && patienceMs > 0 && wait?.isOver() !== false) {
       wait = beginModelWait(call, channel, failure.error.message);
     }
-    await sleep(next.waitMs, undefined, { signal: channel.signal, ref: false });
+    await sleep(next.waitMs, undefined, { signal: channel.halt.signal, ref: false });
   }
 }
 
@@ -132,7 +132,7 @@ async function tryOnce(call: ModelCall, channel: Channel, waits: Waits): Promise
     try {
       return await waiting;
     } catch (error) {
-      throw call.signal.aborted ? new CallStopped(error, { used: null, pace: NOT_ASKED }) : error;
+      throw call.halt.isHalted ? new CallStopped(error, { used: null, pace: NOT_ASKED }) : error;
     } finally {
       waits[wait] += Math.round(performance.now() - since);
     }

@@ -14,7 +14,7 @@ import {
 } from '../conversation/history.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { seconds } from './call/model-failure.ts';
-import type { ModelMessage, ModelTool } from '../models/message.ts';
+import type { ModelMessage } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
@@ -26,7 +26,8 @@ import { NOT_RUN } from '../result/structured-result.ts';
 import { recordSetups } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './call/text-blocks.ts';
-import type { OpenedTools, Tool } from '../tools/tool.ts';
+import { offeredOf } from '../tools/offered.ts';
+import { nothingToClose, type OpenedTools, type Tool } from '../tools/tool.ts';
 
 /**
  * Runs one turn to its end. Failures of the model or a tool are part of the outcome; only a bug rejects. Write-ahead (D7): a
@@ -46,7 +47,7 @@ export async function runLoop(run: Run): Promise<Outcome> {
     return stopped.kind === 'canceled' ? { status: 'canceled' } : failed(runTimeout(brief));
   } finally {
     clearTimeout(timer);
-    await opened?.close();
+    if (opened !== undefined && opened.close !== nothingToClose) await opened.close();
   }
 }
 
@@ -98,17 +99,17 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
     instructions: instructionsOf(brief, opened, Date.now()),
     messages: [],
-    tools: tools.map(offerOf),
+    tools: offeredOf(tools),
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
-    signal: channel.signal,
+    halt: channel.halt,
     waits: channel.waits,
   };
   const asking: Asking = { call, purpose: 'reply', channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);
   const contextParts = makeContextParts(call);
   const askStep = makeAskStep(asking, brief.outputSchema, search);
-  const setupFor = recordSetups(call.instructions, tools);
+  const setupFor = recordSetups(call.instructions, call.tools);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
     await compactor.makeRoom(turn.conversation);
     const messages = messagesOf(turn.conversation);
@@ -191,11 +192,6 @@ async function resultOf(
 
 function answerTo({ id }: ToolCall, { answers }: Brief): ToolResult | 'waits' {
   return (Object.hasOwn(answers, id) ? answers[id] : undefined) ?? 'waits';
-}
-
-/** What the model is told of a tool. */
-function offerOf({ name, description, inputSchema }: Tool): ModelTool {
-  return { name, description, inputSchema };
 }
 
 function completed(text: string, ending: string): Outcome {

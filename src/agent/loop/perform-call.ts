@@ -18,13 +18,13 @@ export interface Asked {
 
 /** What calls need from their run. */
 export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix' | 'argumentFaults'> & {
-  readonly channel: Pick<Channel, 'request' | 'signal'>;
+  readonly channel: Pick<Channel, 'request' | 'halt'>;
 };
 
 /** Executes one call. Every failure becomes its result; rejects only when the run is stopped. */
 export async function performCall(run: Performing, asked: Asked): Promise<ToolResult> {
   const { brief, channel, callPrefix = '' } = run;
-  const { signal } = channel;
+  const { signal } = channel.halt;
   const { call } = asked;
   const tool = findTool(asked);
   const refusal = refusalOf(run, asked);

@@ -1,6 +1,6 @@
 // The agent's instructions.
 import { type Brief, SUBMIT_RESULT } from '../port/protocol.ts';
-import type { OpenedTools } from '../tools/tool.ts';
+import type { OpenedTools, Tool } from '../tools/tool.ts';
 
 const DEFAULT_INSTRUCTIONS = `You are Errand, an autonomous agent that carries out a task on behalf of a user, without supervision.
 
@@ -28,19 +28,52 @@ export function defaultInstructions(): string {
   return DEFAULT_INSTRUCTIONS;
 }
 
+/** What instructions are written from. */
+interface Facts {
+  /** Of the agent; empty for the default ones. */
+  readonly own: string;
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly tools: readonly Pick<Tool, 'name'>[];
+  readonly notes: readonly string[];
+}
+
+/** The last ones: nearly all runs of an installation have the same. */
+let latest: { readonly of: Facts; readonly text: string } | undefined;
+
+const DAY_MS = 86_400_000;
+
 /**
  * A run's instructions, with the facts of this run. They stay the same in all its steps, so that servers can reuse their cache.
  */
 export function instructionsOf(
-  brief: Pick<Brief, 'instructions' | 'outputSchema' | 'depth'>,
+  { instructions, depth, outputSchema }: Pick<Brief, 'instructions' | 'outputSchema' | 'depth'>,
   opened: Pick<OpenedTools, 'tools' | 'notes'>,
   now: number,
 ): string {
-  const day = new Date(now).toISOString().slice(0, 10);
-  const names = opened.tools.map(({ name }) => name).join(', ');
-  const tools = names === '' ? 'You have no tools in this turn.' : `Your tools: ${names}.`;
-  const facts = [`Today is ${day} (UTC).`, tools, ...opened.notes];
-  if (brief.depth > 0) facts.push(DELEGATED);
-  if (brief.outputSchema !== null) facts.push(SUBMITS);
-  return `${brief.instructions.trim() || DEFAULT_INSTRUCTIONS}\n\nThis turn\n${facts.map((fact) => `- ${fact}`).join('\n')}`;
+  const notes = [...opened.notes];
+  if (depth > 0) notes.push(DELEGATED);
+  if (outputSchema !== null) notes.push(SUBMITS);
+  const facts: Facts = { own: instructions, day: Math.floor(now / DAY_MS), tools: opened.tools, notes };
+  if (latest === undefined || !areSame(latest.of, facts))
+    latest = { of: { ...facts, tools: opened.tools.map(({ name }) => ({ name })) }, text: textOf(facts) };
+  return latest.text;
+}
+
+function areSame(one: Facts, other: Facts): boolean {
+  return (
+    one.day === other.day &&
+    one.tools.length === other.tools.length &&
+    one.notes.length === other.notes.length &&
+    one.tools.every(({ name }, at) => name === other.tools[at]!.name) &&
+    one.notes.every((note, at) => note === other.notes[at]) &&
+    one.own === other.own
+  );
+}
+
+function textOf({ own, day, tools, notes }: Facts): string {
+  const names = tools.map(({ name }) => name).join(', ');
+  const offered = names === '' ? 'You have no tools in this turn.' : `Your tools: ${names}.`;
+  const facts = [`Today is ${new Date(day * DAY_MS).toISOString().slice(0, 10)} (UTC).`, offered, ...notes];
+  return `${own.trim() || DEFAULT_INSTRUCTIONS}\n\nThis turn\n${facts.map((fact) => `- ${fact}`).join('\n')}`;
 }

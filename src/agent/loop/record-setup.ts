@@ -1,9 +1,10 @@
 // Records what a run's model is asked with, so that its requests can be made again.
 import { createHash } from 'node:crypto';
 import { firstBytes } from '../../domain/excerpt.ts';
+import { remember } from '../../domain/remember.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';
+import type { ModelTool } from '../models/message.ts';
 import { definitionText } from '../tools/definition-text.ts';
-import type { Tool } from '../tools/tool.ts';
 
 /** Of the instructions, and of all tools together. A definition that has no room is left out whole, but for its name. */
 const MAX_BYTES = 131_072;
@@ -16,7 +17,7 @@ const MAX_NAMES = 500;
  */
 export function recordSetups(
   instructions: string,
-  tools: readonly Tool[],
+  tools: readonly ModelTool[],
 ): (differs: { readonly instructions: string } | null) => RunSetup | null {
   let last: { readonly instructions: string } | null | undefined;
   return (differs) => {
@@ -27,22 +28,20 @@ export function recordSetups(
 }
 
 /** The last one: nearly all runs of an installation have the same. */
-let latest:
-  | { readonly instructions: string; readonly definitions: readonly string[]; readonly setup: RunSetup }
-  | undefined;
+let latest: { readonly instructions: string; readonly definitions: string; readonly setup: RunSetup } | undefined;
+
+/** All definitions of a list of tools, in a text by which lists can be compared. */
+const definitionsOf = remember((tools: readonly ModelTool[]) => tools.map(definitionText).join(','));
 
 /** The same instructions and tools give the same text. */
-export function recordSetup(instructions: string, tools: readonly Tool[]): RunSetup {
-  const definitions = tools.map(definitionText);
-  const isLatest =
-    latest?.instructions === instructions &&
-    latest.definitions.length === definitions.length &&
-    latest.definitions.every((definition, at) => definition === definitions[at]);
-  if (!isLatest) latest = { instructions, definitions, setup: writeSetup(instructions, tools) };
-  return latest!.setup;
+export function recordSetup(instructions: string, tools: readonly ModelTool[]): RunSetup {
+  const definitions = definitionsOf(tools);
+  if (latest?.instructions !== instructions || latest.definitions !== definitions)
+    latest = { instructions, definitions, setup: writeSetup(instructions, tools) };
+  return latest.setup;
 }
 
-function writeSetup(instructions: string, tools: readonly Tool[]): RunSetup {
+function writeSetup(instructions: string, tools: readonly ModelTool[]): RunSetup {
   const recorded: string[] = [];
   const omitted: string[] = [];
   let left = MAX_BYTES;

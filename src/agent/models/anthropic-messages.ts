@@ -1,8 +1,9 @@
 // The Messages protocol of Anthropic, as it and gateways to it speak it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { remember } from '../../domain/remember.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Ending, TakeEvent } from './event.ts';
-import type { FilePart, MessagePart, ModelMessage, Prompt } from './message.ts';
+import type { FilePart, MessagePart, ModelMessage, ModelTool, Prompt } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { countIn, withoutGaps } from './server-quirks.ts';
 
@@ -26,14 +27,11 @@ const CACHED_MESSAGES = 2;
 const CACHE_FIELD = 'cache_control';
 
 export const ANTHROPIC_MESSAGES: Protocol = {
-  requestOf: ({ model, extras }, prompt) => ({
-    path: '/messages',
-    headers: { 'anthropic-version': ANTHROPIC_VERSION },
-    // An administrator who sets the field decides what is cached.
-    body: bodyOf(model, prompt, !Object.hasOwn(extras.extraBody, CACHE_FIELD)),
-  }),
+  path: '/messages',
+  // An administrator who sets the field decides what is cached.
+  bodyOf: ({ model, extras }, prompt) => bodyOf(model, prompt, !Object.hasOwn(extras.extraBody, CACHE_FIELD)),
   // Servers without keys of their own still expect the header.
-  headersOf: (apiKey) => ({ 'x-api-key': apiKey ?? 'none' }),
+  headersOf: (apiKey) => ({ 'anthropic-version': ANTHROPIC_VERSION, 'x-api-key': apiKey ?? 'none' }),
   openReply,
 };
 
@@ -51,7 +49,7 @@ function bodyOf(
     system: [{ type: 'text', text: instructions, ...(isCached && CACHED) }],
     messages: turns.map(({ role, content }) => ({ role, content })),
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+      tools: toolsOf(tools),
       // Earlier calls are refused without their tools.
       tool_choice: { type: replySchema === undefined ? 'auto' : 'none' },
     }),
@@ -59,6 +57,10 @@ function bodyOf(
     stream: true,
   };
 }
+
+const toolsOf = remember((tools: readonly ModelTool[]): JsonObject[] =>
+  tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+);
 
 interface Turn {
   readonly role: 'user' | 'assistant';

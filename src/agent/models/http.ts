@@ -1,7 +1,8 @@
 // HTTP to model servers: one keep-alive agent per thread, no hidden time limits, bounded replies, and only streams.
-import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { Agent, type Dispatcher } from 'undici';
+import type { TextDecoder as Decoder } from 'node:util';
+import type { JsonValue } from '../../domain/json.ts';
+import { HALTED, type Halt } from '../port/halt.ts';
 import type { ByteReader } from './read-reply.ts';
 import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './upstream-fault.ts';
 
@@ -14,13 +15,20 @@ const SETTLE_MS = 2_000;
 
 const agents = new Map<number, Agent>();
 
-/** A call as it is sent. */
-export interface PostedCall {
-  readonly address: string;
+/** Where calls of a model go, and what they have in common. */
+export interface Target {
+  readonly origin: string;
+  /** With the query. */
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: JsonObject;
   readonly connectTimeoutMs: number;
-  readonly signal: AbortSignal;
+}
+
+/** A call as it is sent. `body`: JSON. */
+export interface PostedCall {
+  readonly target: Target;
+  readonly body: Buffer;
+  readonly halt: Halt;
 }
 
 /**
@@ -29,97 +37,164 @@ export interface PostedCall {
  * `waits` is called when the request was sent, and when bytes are processed. Rejects with UpstreamFault for any reply that is
  * no complete stream, and with UnreachedError when there is no reply at all.
  */
-export async function streamReply(
-  call: PostedCall,
+export function streamReply(
+  { target, body, halt }: PostedCall,
   reader: ByteReader,
   waits: (isWaiting: boolean) => void,
 ): Promise<void> {
-  const response = send(call);
-  waits(true);
-  const { statusCode, headers, body } = await response;
-  const fault = await faultOf(statusCode, headers, body);
-  if (fault !== null) throw fault;
-  await readBody(body, reader, waits);
-}
-
-async function send({ address, headers, body, connectTimeoutMs, signal }: PostedCall) {
-  const content = JSON.stringify(body);
-  try {
-    const dispatcher = agentFor(connectTimeoutMs);
-    return await request(address, { dispatcher, method: 'POST', headers, body: content, signal });
-  } catch (cause) {
-    throw new UnreachedError(cause);
-  }
-}
-
-/** Each chunk is read as it arrives, without a promise or a buffer in between. */
-function readBody(body: Readable, reader: ByteReader, waits: (isWaiting: boolean) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    let isOver = false;
-    let settling: NodeJS.Timeout | undefined;
-    const finish = () => {
-      isOver = true;
-      clearTimeout(settling);
-      resolve();
+    const settle = (error: unknown) => {
+      halt.leave(stop);
+      if (error === null) resolve();
+      else reject(error);
     };
-    const fail = (error: unknown) => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(settling);
-      reject(error);
-      body.destroy();
-    };
-    const attempt = (read: () => void) => {
-      if (isOver) return;
-      try {
-        read();
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const end = () => {
-      attempt(() => {
-        reader.end();
-        finish();
-      });
-      body.destroy();
-    };
-    body.on('data', (chunk: Buffer) => {
-      attempt(() => {
-        waits(false);
-        clearTimeout(settling);
-        if (reader.take(chunk)) {
-          leaveSoon(body);
-          finish();
-        } else if (reader.isWhole()) {
-          settling = setTimeout(end, SETTLE_MS);
-        }
-      });
-    });
-    body.once('end', end);
-    body.on('error', fail);
-    body.once('close', () => {
-      if (!isOver) fail(new UpstreamFault('cut', 'The connection was closed.'));
-    });
+    const reply = new StreamedReply(reader, waits, settle);
+    const stop = () => reply.stop();
+    const { origin, path, headers, connectTimeoutMs } = target;
+    halt.listen(stop);
+    agentFor(connectTimeoutMs).dispatch({ origin, path, method: 'POST', headers, body }, reply);
+    waits(true);
   });
 }
 
-/** After a complete reply the connection is reused, once its last bytes have arrived. */
-function leaveSoon(body: Readable): void {
-  const timer = setTimeout(() => body.destroy(), LINGER_MS).unref();
-  body.once('close', () => clearTimeout(timer));
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type Controller = Dispatcher.DispatchController;
+
+/**
+ * One reply. Each chunk is read as it arrives, without a stream, a promise or a buffer in between: a thread has many calls in
+ * progress, so this is one object.
+ */
+class StreamedReply implements Dispatcher.DispatchHandler {
+  readonly #reader: ByteReader;
+  readonly #waits: (isWaiting: boolean) => void;
+  /** Called once, with null for a complete reply. */
+  readonly #settle: (error: unknown) => void;
+  #controller: Controller | undefined;
+  /** The start of a reply that is no stream; undefined for a stream. */
+  #document: Document | undefined;
+  #hasStarted = false;
+  #isSettled = false;
+  #hasEnded = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(reader: ByteReader, waits: (isWaiting: boolean) => void, settle: (error: unknown) => void) {
+    this.#reader = reader;
+    this.#waits = waits;
+    this.#settle = settle;
+  }
+
+  /** Ends the call at once. It may not have been sent yet. */
+  stop(): void {
+    this.#finish(this.#hasStarted ? HALTED : new UnreachedError(HALTED));
+    this.#controller?.abort(HALTED);
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(HALTED);
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
+    // Interim responses come before the real one.
+    if (status < 200) return;
+    this.#hasStarted = true;
+    const type = String(headers['content-type'] ?? '');
+    if (isStream(status, type)) return;
+    const retryAfter = headers['retry-after']?.toString();
+    this.#document = { status, type, retryAfter, decoder: new TextDecoder(), text: '' };
+  }
+
+  onResponseData(_controller: Controller, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    if (this.#document === undefined) return this.#read(chunk);
+    this.#document.text += this.#document.decoder.decode(chunk, { stream: true });
+    if (this.#document.text.length >= MAX_FAULT_BYTES) this.#cut(faultOf(this.#document));
+  }
+
+  onResponseEnd(): void {
+    this.#hasEnded = true;
+    if (this.#isSettled) clearTimeout(this.#timer);
+    else if (this.#document === undefined) this.#end();
+    else this.#finish(faultOf(this.#document));
+  }
+
+  onResponseError(_controller: Controller | null, error: Error): void {
+    this.#hasEnded = true;
+    this.#finish(this.#hasStarted ? error : new UnreachedError(error));
+    clearTimeout(this.#timer);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#waits(false);
+    try {
+      if (this.#reader.take(chunk)) this.#complete();
+      else if (this.#reader.isWhole()) this.#settleSoon();
+    } catch (error) {
+      this.#cut(error);
+    }
+  }
+
+  /** After a complete reply the connection is reused, once its last bytes have arrived: mostly they are here already. */
+  #complete(): void {
+    this.#finish(null);
+    queueMicrotask(() => {
+      if (!this.#hasEnded) this.#timer = setTimeout(() => this.#controller?.abort(HALTED), LINGER_MS).unref();
+    });
+  }
+
+  #settleSoon(): void {
+    if (this.#timer !== undefined) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#end();
+      this.#controller?.abort(HALTED);
+    }, SETTLE_MS);
+  }
+
+  /** No bytes follow. */
+  #end(): void {
+    try {
+      this.#reader.end();
+      this.#finish(null);
+    } catch (error) {
+      this.#finish(error);
+    }
+  }
+
+  /** What follows is not read, and the connection is not reused. */
+  #cut(error: unknown): void {
+    this.#finish(error);
+    this.#controller?.abort(HALTED);
+  }
+
+  #finish(error: unknown): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#settle(error);
+  }
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+/** A reply that is no stream, as far as it was read. */
+interface Document {
+  readonly status: number;
+  readonly type: string;
+  readonly retryAfter: string | undefined;
+  readonly decoder: Decoder;
+  text: string;
+}
 
-/** Why a response is not a stream; null when it may be one. */
-async function faultOf(status: number, headers: Headers, body: Readable): Promise<UpstreamFault | null> {
-  const contentType = String(headers['content-type'] ?? '');
-  const isGood = status >= 200 && status < 300;
-  if (isGood && !/^(?:text\/html|application\/json)\b/i.test(contentType)) return null;
-  const start = await startOf(body);
-  if (!isGood) return faultOfStatus(status, start, headers['retry-after']?.toString());
-  return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${contentType}: ${start}`, { status });
+const isGood = (status: number) => status >= 200 && status < 300;
+const isStream = (status: number, type: string) => isGood(status) && !/^(?:text\/html|application\/json)\b/i.test(type);
+
+/** Why a reply is no stream. */
+function faultOf({ status, type, retryAfter, text }: Document): UpstreamFault {
+  const start = text.slice(0, MAX_FAULT_BYTES);
+  if (!isGood(status)) return faultOfStatus(status, start, retryAfter);
+  return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${type}: ${start}`, { status });
 }
 
 function parse(text: string): JsonValue {
@@ -141,15 +216,4 @@ function agentFor(connectTimeoutMs: number): Agent {
   });
   agents.set(connectTimeoutMs, agent);
   return agent;
-}
-
-/** The start of a body as text. The rest is not read, and the connection is not reused. */
-async function startOf(body: Readable): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length >= MAX_FAULT_BYTES) break;
-  }
-  return text.slice(0, MAX_FAULT_BYTES);
 }

@@ -1,21 +1,23 @@
 // Creates a callable model from a grant.
 import { VERSION } from '../../version.ts';
 import type { ModelGrant } from '../port/grants.ts';
+import type { Halt } from '../port/halt.ts';
 import type { EndpointKind } from '../port/protocol.ts';
 import { ANTHROPIC_MESSAGES } from './anthropic-messages.ts';
 import { dressOf } from './dress-call.ts';
 import type { TakeEvent } from './event.ts';
-import { streamReply } from './http.ts';
+import { streamReply, type Target } from './http.ts';
 import type { Prompt } from './message.ts';
 import { answerOffline } from './offline.ts';
 import { OPENAI_CHAT } from './openai-chat.ts';
 import type { Protocol } from './protocol.ts';
 import { makeByteReader } from './read-reply.ts';
+import { writeBody } from './write-body.ts';
 
 /** Where the events of one reply go, and what limits it. */
 export interface Exchange {
   readonly take: TakeEvent;
-  readonly signal: AbortSignal;
+  readonly halt: Halt;
   /** Text, thinking and tool calls of a reply together; also the limit of one event. */
   readonly maxReplyBytes: number;
   /** Called when the request was sent, and when bytes of the reply are processed. */
@@ -53,30 +55,24 @@ export function openModel(grant: ModelGrant, connectTimeoutMs: number): Model {
 }
 
 const OFFLINE: Model = {
-  ask: async (prompt, { take, signal }) => {
-    for await (const event of answerOffline(prompt, signal)) take(event);
+  ask: async (prompt, { take, halt }) => {
+    for await (const event of answerOffline(prompt, halt.signal)) take(event);
   },
 };
 
 function remoteModel(grant: ModelGrant, protocol: Protocol, connectTimeoutMs: number): Model {
   const dress = dressOf(grant);
-  const base = normalizeBaseUrl(grant.baseUrl);
-  const common = {
+  const { origin, pathname, search } = new URL(dress.address(`${normalizeBaseUrl(grant.baseUrl)}${protocol.path}`));
+  const headers = dress.headers({
     'content-type': 'application/json',
     'user-agent': `errand/${VERSION}`,
     ...protocol.headersOf(grant.apiKey),
-  };
+  });
+  const target: Target = { origin, path: `${pathname}${search}`, headers, connectTimeoutMs };
   return {
-    ask: (prompt, { take, signal, maxReplyBytes, waits }) => {
-      const { path, headers, body } = protocol.requestOf(grant, prompt);
-      const call = {
-        address: dress.address(`${base}${path}`),
-        headers: dress.headers({ ...common, ...headers }),
-        body: dress.body(body),
-        connectTimeoutMs,
-        signal,
-      };
-      return streamReply(call, makeByteReader(protocol, maxReplyBytes, take), waits);
+    ask: (prompt, { take, halt, maxReplyBytes, waits }) => {
+      const body = writeBody(dress.body(protocol.bodyOf(grant, prompt)));
+      return streamReply({ target, body, halt }, makeByteReader(protocol, maxReplyBytes, take), waits);
     },
   };
 }

@@ -1,17 +1,19 @@
 // The chat completions protocol of OpenAI, as it and many other servers speak it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { remember } from '../../domain/remember.ts';
 import type { Ending, TakeEvent } from './event.ts';
 import { makeKeptLists } from './kept-lists.ts';
-import type { AssistantMessage, FilePart, ModelMessage, Prompt, ThinkingPart, UserMessage } from './message.ts';
-import {
-  acceptedName,
-  cutReply,
-  type Meter,
-  type Protocol,
-  type ProtocolRequest,
-  type ReplyReader,
-  textIn,
-} from './protocol.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type {
+  AssistantMessage,
+  FilePart,
+  ModelMessage,
+  ModelTool,
+  Prompt,
+  ThinkingPart,
+  UserMessage,
+} from './message.ts';
+import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { chatFormat } from './reply-schema.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
@@ -24,12 +26,13 @@ const FIELD = 'field';
 const EXTRA = 'extra_content';
 
 export const OPENAI_CHAT: Protocol = {
-  requestOf: ({ model }, prompt) => ({ path: '/chat/completions', headers: {}, body: bodyOf(model, prompt) }),
+  path: '/chat/completions',
+  bodyOf,
   headersOf: (apiKey) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   openReply,
 };
 
-function bodyOf(model: string, prompt: Prompt): ProtocolRequest['body'] {
+function bodyOf({ model }: Pick<ModelGrant, 'model'>, prompt: Prompt): JsonObject {
   const { instructions, messages, tools, maxOutputTokens, replySchema } = prompt;
   return {
     model,
@@ -39,16 +42,20 @@ function bodyOf(model: string, prompt: Prompt): ProtocolRequest['body'] {
     ...(replySchema !== undefined && { response_format: chatFormat(replySchema) }),
     ...(tools.length > 0 &&
       replySchema === undefined && {
-        tools: tools.map(({ name, description, inputSchema }) => ({
-          type: 'function',
-          function: { name, description, parameters: inputSchema },
-        })),
+        tools: toolsOf(tools),
         tool_choice: 'auto',
       }),
     stream: true,
     stream_options: { include_usage: true },
   };
 }
+
+const toolsOf = remember((tools: readonly ModelTool[]): JsonObject[] =>
+  tools.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  })),
+);
 
 function messageOf(message: ModelMessage): JsonObject[] {
   if (message.role === 'user') return [{ role: 'user', content: contentOf(message) }];

@@ -5,15 +5,6 @@ import type { TakeEvent } from './event.ts';
 import type { Prompt } from './message.ts';
 import { UpstreamFault } from './upstream-fault.ts';
 
-/** A request before it has what the administrator configured for the endpoint. */
-export interface ProtocolRequest {
-  /** Follows the base address. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: JsonObject;
-}
-
 /** Reads the data of one reply's events, in order. */
 export interface ReplyReader {
   /** Returns true after an event that nothing relevant follows. Throws UpstreamFault. */
@@ -25,9 +16,14 @@ export interface ReplyReader {
 }
 
 export interface Protocol {
-  /** `extraBody`: what will replace fields of the body. */
-  requestOf(grant: Pick<ModelGrant, 'model' | 'extras'>, prompt: Prompt): ProtocolRequest;
-  /** Headers with the key; null where the endpoint needs none. */
+  /** Follows the base address. */
+  readonly path: string;
+  /**
+   * The body of a request before it has what the administrator configured for the endpoint. `extraBody`: what will replace fields
+   * of it. The same list of tools is the same in all bodies.
+   */
+  bodyOf(grant: Pick<ModelGrant, 'model' | 'extras'>, prompt: Prompt): JsonObject;
+  /** The protocol's own headers, with the key; null where the endpoint needs none. Names in lower case. */
   headersOf(apiKey: string | null): Record<string, string>;
   /** Opens the reader of a reply. `meter` is called with all that a reply consists of, before it is kept. */
   openReply(take: TakeEvent, meter: Meter): ReplyReader;

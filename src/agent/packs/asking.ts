@@ -2,15 +2,16 @@
 import type { ToolPack } from '../loop/run.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { makeReportInsight } from '../tools/report-insight.ts';
+import { nothingToClose } from '../tools/tool.ts';
 
 const ASKING = `Use ${askUser.name} only when you cannot continue sensibly, or a wrong guess would do harm: the answer may take long, or never come.`;
 
-export const asking: ToolPack = async ({ brief, channel }) => {
+export const asking: ToolPack = ({ brief, channel }) => {
   // A sub-agent works within one call of the agent that delegates, and a call can't wait for the user.
   const mayAsk = brief.depth === 0;
   return {
     tools: [...(mayAsk ? [askUser] : []), makeReportInsight(channel)],
     notes: mayAsk ? [ASKING] : [],
-    close: async () => undefined,
+    close: nothingToClose,
   };
 };

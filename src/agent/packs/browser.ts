@@ -7,7 +7,7 @@ import { type Browser, VIEWPORT } from '../browser/open-browser.ts';
 import type { OpenedWindows } from '../browser/opened-windows.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
-import type { Run } from '../loop/run.ts';
+import { NO_TOOLS, type Run } from '../loop/run.ts';
 import type { ExecutedTool, OpenedTools } from '../tools/tool.ts';
 import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 
@@ -21,9 +21,9 @@ const NO_ANSWER =
 type KeepPicture = (page: Page, callId: string, fullPage: boolean) => Promise<void>;
 
 /** The browser's tools, for a run that was granted one. `limitMs`: time limit of an action, if not the default. */
-export async function browserTools(run: Run, limitMs?: number): Promise<OpenedTools> {
+export function browserTools(run: Run, limitMs?: number): OpenedTools {
   const grant = run.brief.equipment.browser;
-  if (grant === null) return { tools: [], notes: [], close: async () => undefined };
+  if (grant === null) return NO_TOOLS;
   const browser = makeRunBrowser(run, grant, limitMs);
   const keepPicture = pictureKeeper(run);
   const tools = [...ACTIONS.map((action) => toolOf(action, browser, keepPicture)), screenshot(browser, keepPicture)];

@@ -1,9 +1,10 @@
 // The built-in tools that a run was granted.
 import type { ToolPack } from '../loop/run.ts';
 import { TOOLS } from '../tools/all-tools.ts';
+import { nothingToClose } from '../tools/tool.ts';
 
-export const builtInTools: ToolPack = async ({ brief }) => ({
+export const builtInTools: ToolPack = ({ brief }) => ({
   tools: TOOLS.filter(({ name }) => brief.tools.includes(name)),
   notes: [],
-  close: async () => undefined,
+  close: nothingToClose,
 });

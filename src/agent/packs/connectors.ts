@@ -2,15 +2,15 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { ConnectionGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
-import type { ToolPack } from '../loop/run.ts';
+import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { defineTool, failed, inputOf, textOf } from '../tools/workspace-tool.ts';
+import { nothingToClose } from '../tools/tool.ts';
 
 /** Only for runs with connections. */
-export const connectorTools: ToolPack = async ({ brief, channel }) => {
+export const connectorTools: ToolPack = ({ brief, channel }) => {
   const { connections } = brief.equipment;
   const token = brief.connectorToken;
-  const close = async () => undefined;
-  if (connections.length === 0 || token === null) return { tools: [], notes: [], close };
+  if (connections.length === 0 || token === null) return NO_TOOLS;
   const named = new Map(connections.map((one) => [handleOf(one, connections), one]));
   const handles = [...named.keys()];
   const connectorRequest = defineTool({
@@ -49,7 +49,7 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
       return describe(reply);
     },
   });
-  return { tools: [connectorRequest], notes: [], close };
+  return { tools: [connectorRequest], notes: [], close: nothingToClose };
 };
 
 /** What a model calls a connection: its connector; where there are several, with the connection's own name, or its id. */

@@ -3,9 +3,9 @@ import { runLoop } from '../loop/loop.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';
 import type { SubagentGrant } from '../port/grants.ts';
 import type { Brief, Outcome, ToolResult } from '../port/protocol.ts';
-import type { Run, ToolPack } from '../loop/run.ts';
+import { NO_TOOLS, type Run, type ToolPack } from '../loop/run.ts';
 import { openSubChannel } from '../port/sub-channel.ts';
-import type { ToolContext } from '../tools/tool.ts';
+import { nothingToClose, type ToolContext } from '../tools/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from '../tools/workspace-tool.ts';
 
 /** The run's own agent has depth 0; agents at this depth can't delegate. */
@@ -13,10 +13,9 @@ const MAX_DEPTH = 2;
 const MAX_STEPS = 50;
 
 /** Only for runs with sub-agents, and for agents above the maximum depth. */
-export const delegation: ToolPack = async (run) => {
+export const delegation: ToolPack = (run) => {
   const { subagents } = run.brief.equipment;
-  const close = async () => undefined;
-  if (subagents.length === 0 || run.brief.depth >= MAX_DEPTH) return { tools: [], notes: [], close };
+  if (subagents.length === 0 || run.brief.depth >= MAX_DEPTH) return NO_TOOLS;
   const endsAt = performance.now() + run.brief.limits.runTimeoutMs;
   const list = subagents.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, ' ').trim()}`);
   const delegate = defineTool({
@@ -34,7 +33,7 @@ export const delegation: ToolPack = async (run) => {
       return delegateTo(run, agent, { task: textOf(input, 'task'), endsAt, context });
     },
   });
-  return { tools: [delegate], notes: [], close };
+  return { tools: [delegate], notes: [], close: nothingToClose };
 };
 
 interface Delegation {

@@ -5,17 +5,19 @@ import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
 import type { McpGrant } from '../port/grants.ts';
-import type { Run, ToolPack } from '../loop/run.ts';
-import type { ExecutedTool } from '../tools/tool.ts';
+import { NO_TOOLS, type Run, type ToolPack } from '../loop/run.ts';
+import type { ExecutedTool, OpenedTools } from '../tools/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
 const MAX_NAMES_LISTED = 10;
 
 /** Starts all servers concurrently. If one can't be used, the run lacks only its tools. */
-export const mcpTools: ToolPack = async (run) => {
-  const { brief } = run;
-  const grants = brief.equipment.mcp;
-  if (grants.length === 0) return { tools: [], notes: [], close: async () => undefined };
+export const mcpTools: ToolPack = (run) => {
+  const grants = run.brief.equipment.mcp;
+  return grants.length === 0 ? NO_TOOLS : openServers(run, grants);
+};
+
+async function openServers(run: Run, grants: readonly McpGrant[]): Promise<OpenedTools> {
   // A server may write there.
   if (grants.some(({ transport }) => transport.kind === 'stdio')) await run.workspace.prepare();
   const settled = await Promise.allSettled(grants.map((grant) => openServer(run, grant)));
@@ -30,7 +32,7 @@ export const mcpTools: ToolPack = async (run) => {
     throw failure.reason;
   }
   return { tools: toolsOf(servers), notes: opened.flatMap(({ notes }) => notes), close };
-};
+}
 
 interface Opened {
   readonly server: McpServer | null;
@@ -45,7 +47,7 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
     workspace: brief.workspace,
     sandbox: brief.sandbox,
     egress: brief.egress,
-    signal: channel.signal,
+    signal: channel.halt.signal,
     toolsChanged: () => {
       if (hasReportedChange) return;
       hasReportedChange = true;

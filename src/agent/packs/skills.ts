@@ -5,10 +5,11 @@ import { splitFrontMatter } from '../../domain/front-matter.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { SkillGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
-import type { ToolPack } from '../loop/run.ts';
+import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
 import { decodeText } from '../tools/text.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';
+import { nothingToClose } from '../tools/tool.ts';
 
 const MAX_SKILL_BYTES = 256 * 1024;
 const MAX_FILES = 200;
@@ -16,10 +17,9 @@ const MAX_DEPTH = 8;
 const SKILL_FILE = 'SKILL.md';
 
 /** Only for runs with skills. */
-export const skillTools: ToolPack = async ({ brief }) => {
+export const skillTools: ToolPack = ({ brief }) => {
   const { skills } = brief.equipment;
-  const close = async () => undefined;
-  if (skills.length === 0) return { tools: [], notes: [], close };
+  if (skills.length === 0) return NO_TOOLS;
   const loadSkill = defineTool({
     name: 'load_skill',
     description:
@@ -33,7 +33,7 @@ export const skillTools: ToolPack = async ({ brief }) => {
       return failed(`There is no skill "${name}". The skills are: ${skills.map((one) => one.name).join(', ')}.`);
     },
   });
-  return { tools: [loadSkill], notes: [noteOf(skills)], close };
+  return { tools: [loadSkill], notes: [noteOf(skills)], close: nothingToClose };
 };
 
 function noteOf(skills: readonly SkillGrant[]): string {

@@ -1,6 +1,7 @@
 // The worker's end of a run's port: signals out in order and in batches, control in.
 import type { MessagePort } from 'node:worker_threads';
 import { ErrandError } from '../../domain/errors.ts';
+import { HALTED, type Halt, makeHalt } from './halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
 import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, SignalBatch } from './protocol.ts';
@@ -25,8 +26,8 @@ export type Stop = { readonly kind: 'canceled'; readonly reason: string } | { re
 
 /** A run's channel to the main thread. */
 export interface Channel {
-  /** Aborts when the run has to end; `stopped()` then says why. */
-  readonly signal: AbortSignal;
+  /** Comes when the run has to end; `stopped()` then says why. */
+  readonly halt: Halt;
   stopped(): Stop | null;
   stop(reason: Stop): void;
   send(signal: Exclude<Signal, Committed>): void;
@@ -65,27 +66,25 @@ interface ChannelOptions {
 export function openChannel(port: MessagePort, options: ChannelOptions = {}): Channel {
   const { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS } = options;
   const { mail = NO_MAIL, line = null } = options;
-  const controller = new AbortController();
-  const { signal } = controller;
+  const halt = makeHalt();
   const post = makePost(port, () => stop(LOST));
   const { add: send, flush } = makeOutbox({ mail, line, post });
-  const permits = makePermits(send, signal);
-  const commits = makeCommits(send, signal, { afterMs: ackTimeoutMs, lost: () => stop(LOST) });
-  const requests = makeRequests(send, signal);
+  const permits = makePermits(send, halt);
+  const answers = makeAnswers(halt);
   let reason: Stop | null = null;
 
   const stop = (why: Stop) => {
     reason ??= why;
-    controller.abort(STOPPED);
+    halt.halt();
   };
   const receive = (control: Control): void => {
     switch (control.t) {
       case 'ack':
-        return commits.acked(control);
+        return answers.give(control.ack, undefined);
       case 'permit':
         return permits.granted();
       case 'reply':
-        return requests.answered(control);
+        return answers.give(control.request, control.reply);
       case 'ping':
         return send({ t: 'pong' });
       case 'abort':
@@ -99,16 +98,16 @@ export function openChannel(port: MessagePort, options: ChannelOptions = {}): Ch
   port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
 
   return {
-    signal,
+    halt,
     stopped: () => reason,
     stop,
     send,
-    commit: commits.commit,
+    commit: makeCommit(send, answers, { afterMs: ackTimeoutMs, lost: () => stop(LOST) }),
     takePermit: permits.take,
     returnPermit: permits.giveBack,
     hasBudgets: () => Atomics.load(budgets, 0) === 1,
     waits: (isWaiting) => void Atomics.store(waiting, 0, Number(isWaiting)),
-    request: requests.ask,
+    request: makeRequest(send, answers),
     finish: (outcome, touched) => {
       send({ t: 'done', outcome, touched });
       flush();
@@ -116,9 +115,6 @@ export function openChannel(port: MessagePort, options: ChannelOptions = {}): Ch
     },
   };
 }
-
-/** Made once: each run's signal is aborted at its end, and making an error costs as much as two messages. */
-const STOPPED = new DOMException('This operation was aborted', 'AbortError');
 
 /** Sends messages on a port. Returns false after it has called `lost`: a message can't be sent. */
 function makePost(port: MessagePort, lost: () => void) {
@@ -137,60 +133,68 @@ function makePost(port: MessagePort, lost: () => void) {
 /** Sent when the real outcome can't be: the run is executed again. */
 const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
 
-/** Signals that wait for the journal. An ack that does not arrive within `afterMs` counts as lost. */
-function makeCommits(
-  send: (signal: Signal) => void,
-  signal: AbortSignal,
-  late: { readonly afterMs: number; lost(): void },
-) {
-  const waiting = new Map<number, () => void>();
+interface Answers {
+  /** Waits for an answer, under the number that it returns. Rejects when the run is stopped. */
+  expect<T>(): { readonly number: number; readonly answer: Promise<T> };
+  give(number: number, answer: unknown): void;
+}
+
+/** What the main thread was asked and has not answered yet: acks of commits, and replies to requests. */
+function makeAnswers(halt: Halt): Answers {
+  const waiting = new Map<number, { resolve(answer: never): void; reject(error: unknown): void }>();
   let last = 0;
-  const acked = ({ ack }: Extract<Control, { t: 'ack' }>) => {
-    waiting.get(ack)?.();
-    waiting.delete(ack);
+  halt.listen(() => {
+    for (const { reject } of waiting.values()) reject(HALTED);
+    waiting.clear();
+  });
+  return {
+    expect: <T>() => {
+      last += 1;
+      const number = last;
+      const answer = new Promise<T>((resolve, reject) => {
+        if (halt.isHalted) reject(HALTED);
+        else waiting.set(number, { resolve, reject });
+      });
+      return { number, answer };
+    },
+    give: (number, answer) => {
+      waiting.get(number)?.resolve(answer as never);
+      waiting.delete(number);
+    },
   };
-  const commit: Channel['commit'] = async (committed) => {
-    last += 1;
-    const ack = last;
-    const acknowledged = new Promise<void>((resolve) => waiting.set(ack, resolve));
+}
+
+/** Signals that wait for the journal. An ack that does not arrive within `afterMs` counts as lost. */
+function makeCommit(
+  send: (signal: Signal) => void,
+  answers: Answers,
+  late: { readonly afterMs: number; lost(): void },
+): Channel['commit'] {
+  return async (committed) => {
+    const { number: ack, answer } = answers.expect<void>();
     const timer = setTimeout(late.lost, late.afterMs);
+    send({ ...committed, ack });
     try {
-      send({ ...committed, ack });
-      await untilAborted(acknowledged, signal);
+      await answer;
     } finally {
       clearTimeout(timer);
     }
   };
-  return { commit, acked };
 }
 
-/** Requests of tools that the main thread has not answered yet. */
-function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
-  const waiting = new Map<number, (reply: Extract<Control, { t: 'reply' }>['reply']) => void>();
-  let last = 0;
-  const answered = ({ request, reply }: Extract<Control, { t: 'reply' }>) => {
-    waiting.get(request)?.(reply);
-    waiting.delete(request);
-  };
-  const ask = async <S extends ServiceName>(
-    service: S,
-    input: Services[S]['input'],
-  ): Promise<Services[S]['output']> => {
-    last += 1;
-    const request = last;
-    const { promise, resolve } = Promise.withResolvers<Extract<Control, { t: 'reply' }>['reply']>();
-    waiting.set(request, resolve);
+function makeRequest(send: (signal: Signal) => void, answers: Answers): Channel['request'] {
+  return async <S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']> => {
+    const { number: request, answer } = answers.expect<Extract<Control, { t: 'reply' }>['reply']>();
     // The types of input and output depend on the service, which a union can't express across a port.
     send({ t: 'request', request, ...({ service, input } as ServiceRequest) });
-    const reply = await untilAborted(promise, signal);
+    const reply = await answer;
     if (!reply.ok) throw new ErrandError('bad_request', reply.message);
     return reply.output as Services[S]['output'];
   };
-  return { ask, answered };
 }
 
 /** The run's permit: each granted one is returned exactly once, even when its request was abandoned. */
-function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
+function makePermits(send: (signal: Signal) => void, halt: Halt) {
   let held = false;
   let wanted: (() => void) | undefined;
   const giveBack = () => {
@@ -209,7 +213,7 @@ function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
     });
     send({ t: 'permit-wanted', model });
     try {
-      await untilAborted(grant, signal);
+      await untilAborted(grant, halt.signal);
     } finally {
       wanted = undefined;
     }

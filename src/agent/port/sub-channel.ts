@@ -1,4 +1,5 @@
 // A sub-agent's channel to the main thread: goes through that of the agent above it, and has no journal of its own.
+import { HALTED } from './halt.ts';
 import type { Channel } from './signals.ts';
 
 /** The sub-agent of a channel. */
@@ -14,7 +15,7 @@ interface Subordinate {
  */
 export function openSubChannel(above: Channel, { name, model }: Subordinate): Channel {
   return {
-    signal: above.signal,
+    halt: above.halt,
     stopped: above.stopped,
     // It shares the run's time limit.
     stop: above.stop,
@@ -30,7 +31,7 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
       }
     },
     commit: async (signal) => {
-      above.signal.throwIfAborted();
+      if (above.halt.isHalted) throw HALTED;
       if (signal.t !== 'step') return;
       const { usage, estimated, timing } = signal.reply;
       above.send({ t: 'spent', model, usage, estimated, purpose: 'agent', agent: name, timing });

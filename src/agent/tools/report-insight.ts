@@ -10,25 +10,29 @@ const MAX_SUMMARY_CHARACTERS = 4_000;
 /** A text that the journal and all of its readers can process. */
 const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed().trim();
 
+const DESCRIPTION =
+  'Records a finding that a person should see and decide on, apart from your answer: a risk, a mistake, an opportunity. Do not use it for progress or results.';
+
+const INPUT = inputOf(
+  {
+    title: { type: 'string', minLength: 1, maxLength: MAX_TITLE_CHARACTERS, description: 'What it is, in a line.' },
+    summary: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_SUMMARY_CHARACTERS,
+      description: 'What you found, why it matters, and what could be done.',
+    },
+    priority: { type: 'string', enum: [...INSIGHT_PRIORITIES], description: 'Default: "normal".' },
+  },
+  ['title', 'summary'],
+);
+
 /** Makes the tool of a run. The main thread stores what it reports, once for each call. */
 export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTool {
   return defineTool({
     name: 'report_insight',
-    description:
-      'Records a finding that a person should see and decide on, apart from your answer: a risk, a mistake, an opportunity. Do not use it for progress or results.',
-    inputSchema: inputOf(
-      {
-        title: { type: 'string', minLength: 1, maxLength: MAX_TITLE_CHARACTERS, description: 'What it is, in a line.' },
-        summary: {
-          type: 'string',
-          minLength: 1,
-          maxLength: MAX_SUMMARY_CHARACTERS,
-          description: 'What you found, why it matters, and what could be done.',
-        },
-        priority: { type: 'string', enum: [...INSIGHT_PRIORITIES], description: 'Default: "normal".' },
-      },
-      ['title', 'summary'],
-    ),
+    description: DESCRIPTION,
+    inputSchema: INPUT,
     readsOnly: true,
     execute: async (input, { callId }) => {
       const title = clean(textOf(input, 'title')).replace(/\s+/g, ' ');

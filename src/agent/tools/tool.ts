@@ -67,3 +67,6 @@ export interface OpenedTools {
   readonly notes: readonly string[];
   close(): Promise<void>;
 }
+
+/** The `close` of tools that hold nothing open. */
+export const nothingToClose = (): Promise<void> => Promise.resolve();

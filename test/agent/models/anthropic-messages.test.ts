@@ -10,7 +10,7 @@ const PROMPT: Prompt = { instructions: 'Be brief.', messages: [], tools: [], max
 /** Without marks of the cache, unless `extraBody` is given. */
 function bodyOf(changes: Partial<Prompt>, extraBody: JsonObject = { cache_control: null }): JsonObject {
   const grant = { ...GRANT, extras: { ...NO_EXTRAS, extraBody } };
-  return ANTHROPIC_MESSAGES.requestOf(grant, { ...PROMPT, ...changes }).body;
+  return ANTHROPIC_MESSAGES.bodyOf(grant, { ...PROMPT, ...changes });
 }
 const sent = (...messages: ModelMessage[]) => bodyOf({ messages })['messages'];
 const text = (words: string) => ({ type: 'text', text: words }) as const;
@@ -24,10 +24,8 @@ test('a call streams, and without tools it has no field of them', () => {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
     stream: true,
   });
-  expect(ANTHROPIC_MESSAGES.requestOf(GRANT, PROMPT)).toMatchObject({
-    path: '/messages',
-    headers: { 'anthropic-version': '2023-06-01' },
-  });
+  expect(ANTHROPIC_MESSAGES.path).toBe('/messages');
+  expect(ANTHROPIC_MESSAGES.headersOf('sk-1')).toEqual({ 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-1' });
 });
 
 test('tools have their schema, and the model may choose', () => {

@@ -5,7 +5,7 @@ import { OPENAI_CHAT } from '../../../src/agent/models/openai-chat.ts';
 import { GRANT } from '../play-main.ts';
 
 const PROMPT: Prompt = { instructions: 'Be brief.', messages: [], tools: [], maxOutputTokens: 1_024 };
-const bodyOf = (changes: Partial<Prompt>) => OPENAI_CHAT.requestOf(GRANT, { ...PROMPT, ...changes }).body;
+const bodyOf = (changes: Partial<Prompt>) => OPENAI_CHAT.bodyOf(GRANT, { ...PROMPT, ...changes });
 const sent = (...messages: ModelMessage[]) => bodyOf({ messages })['messages'];
 const SYSTEM = { role: 'system', content: 'Be brief.' };
 const text = (words: string) => ({ type: 'text', text: words }) as const;

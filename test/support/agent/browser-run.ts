@@ -85,7 +85,7 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
   const main = sitAtMain(port1);
   const channel = openChannel(port2);
   const run = makeRun(brief, channel);
-  const opened = await browserTools(run, limitMs);
+  const opened = browserTools(run, limitMs);
   of.onTestFinished(async () => {
     await opened.close();
     port1.close();

@@ -1,4 +1,5 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
+import { makeHalt } from '../../../src/agent/port/halt.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeArgumentCheck } from '../../../src/agent/loop/argument-check.ts';
@@ -20,7 +21,7 @@ async function call(writes: boolean): Promise<void> {
   const model = { contextWindow: 100_000, maxOutputTokens: 1_000 } as Brief['model'];
   const equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
   const brief = { workspace, workspaceOwner: null, sandbox: null, space: ROOMY, egress: [], model, equipment };
-  const channel = { signal: new AbortController().signal, request: async () => null as never };
+  const channel = { halt: makeHalt(), request: async () => null as never };
   const asked: Asked = {
     tools: [{ ...writeFile, writes, execute: async () => ({ ok: true, output: 'done' }) }],
     call: { id: 'call', name: 'write_file', input: { path: 'a', content: 'b' } },

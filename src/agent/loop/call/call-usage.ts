@@ -6,6 +6,7 @@ import {
   totalTokens,
   type Usage,
 } from '../../../domain/sessions/usage.ts';
+import { remember } from '../../../domain/remember.ts';
 import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import { charactersOf } from '../../conversation/conversation.ts';
 import type { Brief } from '../../port/protocol.ts';
@@ -23,9 +24,9 @@ export interface Prompt {
 const OFFERED = ',"inputSchema":'.length - '"schema":'.length;
 
 /** The length of tools as a model reads them. */
-export function charactersOfTools(tools: readonly ModelTool[]): number {
-  return tools.reduce((sum, tool) => sum + OFFERED + definitionText(tool).length, 0);
-}
+export const charactersOfTools = remember((tools: readonly ModelTool[]): number =>
+  tools.reduce((sum, tool) => sum + OFFERED + definitionText(tool).length, 0),
+);
 
 /** Tokens of a prompt, estimated: never more than the window takes. */
 export function promptTokensOf({ brief, instructions, messages, tools }: Prompt): number {

@@ -8,6 +8,7 @@ import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import type { Model } from '../../models/open-model.ts';
 import { makeReplyCollector, type Reply } from '../../models/reply.ts';
 import { UpstreamFault } from '../../models/upstream-fault.ts';
+import { HALTED, type Halt } from '../../port/halt.ts';
 import type { Brief, ToolCall } from '../../port/protocol.ts';
 import { type Prompt, usageOf } from './call-usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
@@ -25,7 +26,8 @@ export interface ModelCall {
   readonly blocks: TextBlocks;
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
-  readonly signal: AbortSignal;
+  /** Of the run. */
+  readonly halt: Halt;
   /** Called when the run starts or stops waiting for nothing but the reply. */
   readonly waits: (isWaiting: boolean) => void;
 }
@@ -78,9 +80,9 @@ const UNSEEN: TextBlocks = { write: () => undefined, close: () => undefined };
 
 /** Makes one model call without retries. Rejects with `CallStopped` when the run was stopped, and only then. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
-  const { brief, signal } = call;
+  const { brief, halt } = call;
   const blocks = call.replySchema === undefined ? call.blocks : UNSEEN;
-  const watchdog = startWatchdog(brief.limits, signal);
+  const watchdog = startWatchdog(brief.limits, halt);
   const stopwatch = startStopwatch();
   const collector = makeReplyCollector();
   const take = (event: ModelEvent) => {
@@ -93,7 +95,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   };
   let failed: unknown = null;
   try {
-    await ask(call, take, watchdog.signal);
+    await ask(call, take, watchdog.halt);
   } catch (error) {
     failed = error ?? new Error('The call ended without a reason.');
   } finally {
@@ -104,7 +106,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const pace = stopwatch.pace();
   const reply = collector.reply();
   const usedIf = (wasWorkedOn: boolean) => usedOf(call, reply, wasWorkedOn);
-  if (signal.aborted) throw new CallStopped(signal.reason, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
+  if (halt.isHalted) throw new CallStopped(HALTED, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
     return { ok: false, failure, streamed: blocks !== UNSEEN && hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
@@ -132,11 +134,11 @@ function bytesOf({ parts }: Reply): number {
 function ask(
   { model, brief, instructions, messages, tools, replySchema, waits }: ModelCall,
   take: (event: ModelEvent) => void,
-  signal: AbortSignal,
+  halt: Halt,
 ) {
   const { maxOutputTokens } = brief.model;
   const prompt = { instructions, messages, tools, maxOutputTokens, ...(replySchema && { replySchema }) };
-  return model.ask(prompt, { take, signal, maxReplyBytes: brief.limits.maxReplyBytes, waits });
+  return model.ask(prompt, { take, halt, maxReplyBytes: brief.limits.maxReplyBytes, waits });
 }
 
 /** Sends text on, and closes its block before anything else begins. */

@@ -1,11 +1,12 @@
 // Limits on a model's silence, with one timer per call regardless of the number of tokens.
+import { type Halt, makeHalt } from '../../port/halt.ts';
 import type { RunLimits } from '../../port/protocol.ts';
 
 export type Silence = 'first-token' | 'idle';
 
 export interface Watchdog {
-  /** Aborts when the model was silent too long or the run was stopped. */
-  readonly signal: AbortSignal;
+  /** Comes when the model was silent too long or the run was stopped. */
+  readonly halt: Halt;
   /** Which limit was exceeded, if any. */
   expired(): Silence | null;
   /** Part of the reply has arrived. */
@@ -14,30 +15,29 @@ export interface Watchdog {
 }
 
 /** Watches one model call: the first token has one limit, every later silence another (D8). */
-export function startWatchdog(limits: RunLimits, runSignal: AbortSignal): Watchdog {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
+export function startWatchdog(limits: RunLimits, run: Halt): Watchdog {
+  const halt = makeHalt();
+  const stop = () => halt.halt();
   let silence: Silence = 'first-token';
   let expired: Silence | null = null;
   let touchedAt = performance.now();
 
-  const limitOf = () => (silence === 'idle' ? limits.idleTimeoutMs : limits.firstTokenTimeoutMs);
   const check = () => {
-    const leftMs = limitOf() - (performance.now() - touchedAt);
+    const limitMs = silence === 'idle' ? limits.idleTimeoutMs : limits.firstTokenTimeoutMs;
+    const leftMs = limitMs - (performance.now() - touchedAt);
     if (leftMs > 0) {
       timer = setTimeout(check, Math.min(leftMs, limits.idleTimeoutMs));
       return;
     }
     expired = silence;
-    controller.abort();
+    halt.halt();
   };
   // Never armed for longer than the idle limit, since a touch does not reset the timer.
   let timer = setTimeout(check, Math.min(limits.firstTokenTimeoutMs, limits.idleTimeoutMs));
-  runSignal.addEventListener('abort', abort, { once: true });
-  if (runSignal.aborted) abort();
+  run.listen(stop);
 
   return {
-    signal: controller.signal,
+    halt,
     expired: () => expired,
     touch: () => {
       silence = 'idle';
@@ -45,7 +45,7 @@ export function startWatchdog(limits: RunLimits, runSignal: AbortSignal): Watchd
     },
     end: () => {
       clearTimeout(timer);
-      runSignal.removeEventListener('abort', abort);
+      run.leave(stop);
     },
   };
 }

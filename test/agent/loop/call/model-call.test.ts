@@ -2,25 +2,23 @@
 import { expect, test } from 'vitest';
 import { callModel, CallStopped, type ModelCall } from '../../../../src/agent/loop/call/model-call.ts';
 import type { ModelEvent, TakeEvent } from '../../../../src/agent/models/event.ts';
+import { type Halt, makeHalt } from '../../../../src/agent/port/halt.ts';
 import { GRANT, LIMITS } from '../../play-main.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Calls a model that replies as `play` does. `written`: the pieces of text, and `|` for the end of a block. */
-async function callWith(
-  play: (take: TakeEvent, signal: AbortSignal) => Promise<void>,
-  signal = new AbortController().signal,
-) {
+async function callWith(play: (take: TakeEvent, signal: AbortSignal) => Promise<void>, halt: Halt = makeHalt()) {
   const written: string[] = [];
   const call: ModelCall = {
     brief: { model: GRANT, limits: LIMITS, compaction: null },
-    model: { ask: (_prompt, { take, signal: ends }) => play(take, ends) },
+    model: { ask: (_prompt, { take, halt: ends }) => play(take, ends.signal) },
     instructions: '',
     messages: [],
     tools: [],
     blocks: { write: (text) => written.push(text), close: () => written.at(-1) !== '|' && written.push('|') },
     usedIds: new Set(),
-    signal,
+    halt,
     waits: () => undefined,
   };
   return { end: await callModel(call), written };
@@ -91,19 +89,19 @@ test('half of a character at the end of a text is replaced', async () => {
 });
 
 test('a call whose run was stopped rejects with the reason of the stop, and what it has used', async () => {
-  const stop = new AbortController();
+  const stop = makeHalt();
   const called = callWith(async (take, signal) => {
     take({ type: 'text', text: 'a' });
-    stop.abort(new Error('stopped'));
+    stop.halt();
     signal.throwIfAborted();
-  }, stop.signal);
+  }, stop);
   const stopped = await called.then(
     () => null,
     (error: unknown) => error,
   );
   expect(stopped).toBeInstanceOf(CallStopped);
   expect(stopped).toMatchObject({
-    cause: { message: 'stopped' },
+    cause: { name: 'AbortError' },
     used: { estimated: true, usage: { outputTokens: 1 } },
   });
 });
