@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Caller } from '../calls.ts';
 import { makeCaller } from '../calls.ts';
+import { measurePolled } from './polled.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillStore, storeFileOf } from '../stores/fill-store.ts';
 import type { Limit } from '../load.ts';
@@ -18,6 +19,7 @@ import { startErrand } from '../servers/start.ts';
 const settingsFor = (executing: number): string => `
 streams: { drain_seconds: 0 }
 workers: { threads: 16, runs_per_thread: 1024 }
+limits: { connections_per_address: 1000 }
 background:
   max_unfinished_per_key: 1000000
   max_unfinished_per_user: 1000000
@@ -50,7 +52,8 @@ export async function measureBackground(
   const errand = await startErrand(modelUrl, scratch, settingsFor(1_000_000));
   try {
     const bench = { errand, scale, failures };
-    return { ...(await startsAtOnce(bench)), ...(await waits(bench)) };
+    const polled = await measurePolled(errand, scale, failures);
+    return { ...polled, ...(await startsAtOnce(bench)), ...(await waits(bench)) };
   } finally {
     await errand.close();
   }
