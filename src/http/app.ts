@@ -17,7 +17,7 @@ import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from '.
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
 import { isFromOperator } from './server/peers.ts';
-import { makeRouter, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
+import { makeRouting, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
@@ -110,11 +110,11 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const basesOf = makeBasesOf({ settings, isPublicUrlSet: parts.isPublicUrlSet, isTrustedProxy });
   const routes = routesOf(parts, clientAddressOf);
   const withExchange = makeWithExchange({ settings, openSpool, clock });
-  const router = makeRouter(routes, { operations, clientAddressOf, withExchange, clock });
+  const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);
   koa.use(makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
-  koa.use(router.routes() as Koa.Middleware);
+  koa.use(routing);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
   });

@@ -14,6 +14,11 @@ const SETTLE_MS = 300;
 const PATH = '/openapi/v1/messages';
 const QUESTION = { model: 'scripted', messages: [{ role: 'user', content: '[[text=Here you are.]]' }] };
 
+interface Way {
+  readonly clients: number;
+  run(): Promise<unknown>;
+}
+
 interface BackgroundReply {
   readonly background_results: { readonly run_id: string; readonly status: string };
 }
@@ -25,11 +30,11 @@ export async function measurePolled(
   failures: string[],
 ): Promise<Figures> {
   const caller = makeCaller(target, POLLING.clients);
-  const ways = {
+  const ways: Readonly<Record<'waited' | 'polled', Way>> = {
     waited: { clients: WAITING, run: () => caller.call({ method: 'POST', path: PATH, body: QUESTION, expect: 200 }) },
     polled: { clients: POLLING.clients, run: () => submitAndPoll(caller) },
   };
-  const cpuMsPerRun = async ({ clients, run }: (typeof ways)[keyof typeof ways], limit: Limit): Promise<number> => {
+  const cpuMsPerRun = async ({ clients, run }: Way, limit: Limit): Promise<number> => {
     const before = cpuMsOf(pid());
     const outcome = await callInLoop(clients, limit, run);
     await pause(SETTLE_MS);

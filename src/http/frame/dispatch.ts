@@ -1,5 +1,6 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
+import type Koa from 'koa';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Origin } from '../../domain/people/user.ts';
@@ -20,23 +21,51 @@ export interface DispatchParts {
   readonly clock: Clock;
 }
 
-/** A router of the table's routes. What no route matches falls through it. */
-export function makeRouter(routes: readonly Route[], parts: DispatchParts): Router {
-  const router = new Router({ sensitive: true, strict: true });
+/**
+ * The middleware that takes requests to the table's routes; what none matches falls through it. A router tests a path against all that it
+ * has, so there is one for each beginning of paths.
+ */
+export function makeRouting(routes: readonly Route[], parts: DispatchParts): Koa.Middleware {
   const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
-  for (const route of routes) {
-    router.register(route.path, [route.method], async (ctx: RouterContext) => {
-      ctx.state['route'] = route.path;
-      // The router answers HEAD wherever it answers GET.
-      if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
-      const reply = await answer(route, ctx, parts);
-      if (reply === undefined) return;
-      const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
-      if (hasLongList(whole.body)) await sendLongJson(ctx.res, whole, parts.clock);
-      else sendReply(ctx.res, whole);
-    });
+  const among = (own: readonly Route[]) => {
+    const router = new Router({ sensitive: true, strict: true });
+    for (const route of own) router.register(route.path, [route.method], makeHandler(route, streams, parts));
+    return router.routes() as Koa.Middleware;
+  };
+  const others = routes.filter(({ path }) => beginningOf(path) === null);
+  const byBeginning = Map.groupBy(routes, ({ path }) => beginningOf(path));
+  const routings = new Map(
+    [...byBeginning].map(([beginning, own]) => {
+      const candidates = new Set([...own, ...others]);
+      return [beginning, among(routes.filter((route) => candidates.has(route)))] as const;
+    }),
+  );
+  const rest = among(others);
+  return (ctx, next) => (routings.get(beginningOf(ctx.path)) ?? rest)(ctx, next);
+}
+
+/** The first three segments of a path, as in `/api/v1/runs`, if they are the same in all paths of a route; else null. */
+function beginningOf(path: string): string | null {
+  let end = 0;
+  for (let segment = 0; segment < 3; segment += 1) {
+    if (end === -1) return null;
+    end = path.indexOf('/', end + 1);
   }
-  return router;
+  const beginning = end === -1 ? path : path.slice(0, end);
+  return beginning.includes(':') ? null : beginning;
+}
+
+function makeHandler(route: Route, streams: ReadonlySet<string>, parts: DispatchParts) {
+  return async (ctx: RouterContext): Promise<void> => {
+    ctx.state['route'] = route.path;
+    // The router answers HEAD wherever it answers GET.
+    if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
+    const reply = await answer(route, ctx, parts);
+    if (reply === undefined) return;
+    const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
+    if (hasLongList(whole.body)) await sendLongJson(ctx.res, whole, parts.clock);
+    else sendReply(ctx.res, whole);
+  };
 }
 
 async function answer(
