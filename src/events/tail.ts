@@ -26,12 +26,17 @@ export interface Tails {
    * Calls nothing before it has returned.
    */
   follow(run: Pick<Run, 'seq'>, afterId: number, listener: TailListener): Tail;
+  /** Waits for the end of a run, without its events. Calls nothing before it has returned. */
+  await(run: Pick<Run, 'seq'>, listener: Pick<TailListener, 'end' | 'failed'>): Tail;
 }
 
 const PAGE = 500;
 
 export function makeTails({ bus, events }: { bus: Bus; events: Events }): Tails {
-  return { follow: (run, afterId, listener) => follow({ bus, events, runSeq: run.seq }, afterId, listener) };
+  return {
+    follow: (run, afterId, listener) => follow({ bus, events, runSeq: run.seq }, afterId, listener),
+    await: (run, listener) => awaitEnd({ bus, events, runSeq: run.seq }, listener),
+  };
 }
 
 interface Followed {
@@ -109,5 +114,33 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
     void pause.then(read);
   });
   read();
+  return { close };
+}
+
+function awaitEnd({ bus, events, runSeq }: Followed, { end, failed }: Pick<TailListener, 'end' | 'failed'>): Tail {
+  let closed = false;
+  const close = () => {
+    closed = true;
+    subscription.close();
+  };
+  const finish = () => {
+    if (closed) return;
+    close();
+    end();
+  };
+  // Before the store is asked, so that no end is missed.
+  const subscription = bus.subscribe(runSeq, (live) => {
+    if (live.some(({ type }) => TERMINAL_EVENTS.has(type))) finish();
+  });
+  events.isOver(runSeq).then(
+    (isOver) => {
+      if (isOver) finish();
+    },
+    (error: unknown) => {
+      if (closed) return;
+      close();
+      failed(error);
+    },
+  );
   return { close };
 }

@@ -250,3 +250,35 @@ test('a reader in the middle of a run whose events are removed by age learns of 
     { reason: 'not_found', message: expect.stringContaining('Its result remains') },
   ]);
 });
+
+test('the end of a run is waited for without its events: one that comes, and one that has come', async () => {
+  const house = await tailHouse();
+  const waitForEnd = () => {
+    const ended = Promise.withResolvers<void>();
+    makeTails({ bus: house.bus, events: house.store.events }).await(house.run, {
+      end: ended.resolve,
+      failed: ended.reject,
+    });
+    return ended.promise;
+  };
+  let isOver = false;
+  const early = waitForEnd().then(() => (isOver = true));
+  await house.store.runs.finalize(house.fence, ENDED);
+  expect(isOver).toBe(false);
+  await house.store.runs.settle(house.fence);
+  await early;
+  await waitForEnd();
+});
+
+test('who no longer waits for an end hears nothing, and a store that cannot be read is reported', async () => {
+  const house = await tailHouse();
+  const heard: string[] = [];
+  const listener = { end: () => heard.push('end'), failed: (error: unknown) => heard.push(String(error)) };
+  makeTails({ bus: house.bus, events: house.store.events }).await(house.run, listener).close();
+  await house.finish();
+  expect(await house.store.events.isOver(house.run.seq)).toBe(true);
+  const events = { ...house.store.events, isOver: async () => Promise.reject(new Error('broken')) };
+  makeTails({ bus: house.bus, events }).await(house.run, listener);
+  await waitFor(async () => heard.length > 0);
+  expect(heard).toEqual(['Error: broken']);
+});

@@ -3,7 +3,7 @@ import type { ModelCheckTask } from './check-task.ts';
 import { type CallEnd, callModel, type ModelCall } from '../loop/call/model-call.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ModelTool } from '../models/message.ts';
-import { makeHalt } from '../port/halt.ts';
+import { makeHalt } from '../../domain/halt.ts';
 import { openModel } from '../models/open-model.ts';
 
 /** Room for models that reason before they reply. */

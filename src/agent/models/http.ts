@@ -2,7 +2,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { TextDecoder as Decoder } from 'node:util';
 import type { JsonValue } from '../../domain/json.ts';
-import { HALTED, type Halt } from '../port/halt.ts';
+import { HALTED, type Halt } from '../../domain/halt.ts';
 import type { ByteReader } from './read-reply.ts';
 import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './upstream-fault.ts';
 

@@ -1,7 +1,7 @@
 // Creates a callable model from a grant.
 import { VERSION } from '../../version.ts';
 import type { ModelGrant } from '../port/grants.ts';
-import type { Halt } from '../port/halt.ts';
+import type { Halt } from '../../domain/halt.ts';
 import type { EndpointKind } from '../port/protocol.ts';
 import { ANTHROPIC_MESSAGES } from './anthropic-messages.ts';
 import { dressOf } from './dress-call.ts';

@@ -1,7 +1,7 @@
 // The worker's end of a run's port: signals out in order and in batches, control in.
 import type { MessagePort } from 'node:worker_threads';
 import { ErrandError } from '../../domain/errors.ts';
-import { HALTED, type Halt, makeHalt } from './halt.ts';
+import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
 import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, SignalBatch } from './protocol.ts';

@@ -1,5 +1,5 @@
 // A sub-agent's channel to the main thread: goes through that of the agent above it, and has no journal of its own.
-import { HALTED } from './halt.ts';
+import { HALTED } from '../../domain/halt.ts';
 import type { Channel } from './signals.ts';
 
 /** The sub-agent of a channel. */

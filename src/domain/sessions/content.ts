@@ -75,11 +75,17 @@ export function titleOf(text: string): string {
   return firstCharacters(text, TITLE_CHARACTERS);
 }
 
+/** All blanks but single spaces, which most texts have only. */
+const ODD_BLANKS = /\s{2,}|[^\S ]/g;
+
 function firstCharacters(text: string, count: number): string {
   // Cut before collapsing blanks, so that a 100 MB message costs no more than a short one.
   const start = text
     .slice(0, count * 8)
-    .replace(/\s+/g, ' ')
+    .replace(ODD_BLANKS, ' ')
     .trim();
-  return Array.from(start).slice(0, count).join('').trimEnd();
+  if (start.length <= count) return start;
+  let end = 0;
+  for (let left = count; left > 0 && end < start.length; left -= 1) end += start.codePointAt(end)! > 0xffff ? 2 : 1;
+  return start.slice(0, end).trimEnd();
 }

@@ -1,5 +1,6 @@
 // The baseline of a run's workspace: waits until the workspace is free, then records the state that the run is compared with
 // (E5).
+import { HALTED } from '../../domain/halt.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 
@@ -48,11 +49,11 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
     },
     isUntouched: async (touched) => {
       // Without uploads, a run that did nothing needs no baseline.
-      if (!touched && !hasUploads && !isTaken) off.abort();
+      if (!touched && !hasUploads && !isTaken) off.abort(HALTED);
       const known = (await taken) || (off.signal.aborted && !hasUploads);
       return isFirst && !touched && known;
     },
-    abort: () => off.abort(),
+    abort: () => off.abort(HALTED),
   };
 }
 

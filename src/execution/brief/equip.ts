@@ -89,7 +89,7 @@ async function castOf(
   const expert = target.kind === 'expert' ? definitions.experts.get(target.name) : undefined;
   if (target.kind === 'expert' && expert === undefined) return null;
   const names = async (kind: DefinitionKind, ids: readonly number[]) =>
-    (await store.definitionIds.namesOf(kind, ids)).map((name, at) => name ?? `no ${ids[at]}`);
+    ids.length === 0 ? [] : (await store.definitionIds.namesOf(kind, ids)).map((name, at) => name ?? `no ${ids[at]}`);
   const plugins = await names('plugin', config.pluginIds);
   const bundles = plugins.flatMap((name) => definitions.plugins.get(name) ?? []);
   const subagents = unique([

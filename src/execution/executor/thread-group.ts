@@ -69,6 +69,7 @@ export function makeThreadGroup({ size, clock, log, budgets, runEnded }: ThreadG
     concurrentTasksPerWorker: size.runsPerThread,
     // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
     atomics: 'disabled',
+    recordTiming: false,
     resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
   // Threads that fail without a run are reported here. Without a listener they would end the daemon.

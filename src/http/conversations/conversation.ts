@@ -1,4 +1,5 @@
 // A turn over HTTP, in either protocol: accepts it, then waits or streams; and rejoins a run's stream.
+import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
 import type { Run } from '../../domain/sessions/run.ts';
@@ -174,15 +175,15 @@ function makeLookUps({
 }
 
 /** Work that the client's disconnecting may end. */
-async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => Promise<T>): Promise<T> {
-  const wait = new AbortController();
-  const leave = () => wait.abort();
+async function whileThere<T>(res: ServerResponse, work: (left: Halt) => Promise<T>): Promise<T> {
+  const left = makeHalt();
+  const leave = () => left.halt();
   res.once('close', leave);
   if (res.destroyed) leave();
   try {
-    return await work(wait.signal);
+    return await work(left);
   } catch (error) {
-    if (!wait.signal.aborted) throw error;
+    if (!left.isHalted) throw error;
     throw new ErrandError('unavailable', 'The client left.', { cause: error });
   } finally {
     res.off('close', leave);

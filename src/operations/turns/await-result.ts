@@ -1,6 +1,7 @@
 // Waits for a run: the reply to a request without a stream (C7, C8).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
+import { HALTED, type Halt } from '../../domain/halt.ts';
 import { isTerminal, type Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
@@ -18,20 +19,20 @@ interface AwaitParts {
 
 /**
  * Makes the verb: the run once it is terminal. Throws `wait_timeout` after `wait_timeout_seconds` (the run continues),
- * `unavailable` when the daemon ends first; rejects with the signal's reason when the client leaves.
+ * `unavailable` when the daemon ends first; rejects when the client has left.
  */
 export function makeAwaitResult({ store, tails, clock, settings, draining }: AwaitParts) {
-  return async (_caller: KeyCaller, run: Run, signal: AbortSignal): Promise<Run> => {
+  return async (_caller: KeyCaller, run: Run, left: Halt): Promise<Run> => {
     if (isTerminal(run.status)) return run;
     await new Promise<void>((resolve, reject) => {
       const settle = (outcome: () => void) => () => {
         timer.cancel();
         tail.close();
-        signal.removeEventListener('abort', leave);
+        left.leave(leave);
         draining.removeEventListener('abort', drain);
         outcome();
       };
-      const leave = settle(() => reject(signal.reason as Error));
+      const leave = settle(() => reject(HALTED));
       const drain = settle(() =>
         reject(new ErrandError('unavailable', 'The server is restarting; the run continues afterwards.')),
       );
@@ -39,15 +40,10 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
         reject(new ErrandError('wait_timeout', 'The run has not finished yet; it continues.')),
       );
       const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
-      signal.addEventListener('abort', leave);
       draining.addEventListener('abort', drain);
-      const tail = tails.follow(run, 0, {
-        events: () => undefined,
-        end: settle(resolve),
-        failed: (error) => settle(() => reject(error))(),
-      });
-      if (signal.aborted) leave();
-      else if (draining.aborted) drain();
+      const tail = tails.await(run, { end: settle(resolve), failed: (error) => settle(() => reject(error))() });
+      left.listen(leave);
+      if (draining.aborted) drain();
     });
     return { ...run, ...(await store.runs.getOutcome(run.seq)) };
   };

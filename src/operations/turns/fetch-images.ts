@@ -47,7 +47,7 @@ export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs 
     const { egress, maxUploadSizeMb } = settings();
     const policy: EgressPolicy = { purpose: 'image', allow: egress.allow, ...(resolve && { resolve }) };
     const failed = new AbortController();
-    const signal = AbortSignal.any([failed.signal, ending, ...(left === undefined ? [] : [left])]);
+    const signal = AbortSignal.any([failed.signal, ending, ...(left === undefined ? [] : [left.signal])]);
     const until = performance.now() + wholeMs;
     const waiting = blocks.values();
     let total = 0;
@@ -67,7 +67,7 @@ export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs 
       }
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, blocks.length) }, work));
-    if (left?.aborted) throw new ErrandError('unavailable', 'The client left.');
+    if (left?.isHalted === true) throw new ErrandError('unavailable', 'The client left.');
     if (ending.aborted) throw new ErrandError('unavailable', 'The server is restarting.');
     if (failed.signal.aborted) throw failed.signal.reason;
   };

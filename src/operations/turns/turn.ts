@@ -1,4 +1,5 @@
 // A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 
@@ -50,7 +51,7 @@ export interface TurnInput {
 /** What exists of the request while its turn is accepted. */
 export interface Asking {
   /** Fires when the caller has disconnected: it ends the fetching of images, and nothing after that (C7). */
-  readonly left?: AbortSignal;
+  readonly left?: Halt;
   /** Counts bytes before they are held for the turn. Throws `unavailable` when there is no room for them. */
   readonly takeRoom: (bytes: number) => void;
 }

@@ -1,5 +1,5 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
-import { makeHalt } from '../../../src/agent/port/halt.ts';
+import { makeHalt } from '../../../src/domain/halt.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeArgumentCheck } from '../../../src/agent/loop/argument-check.ts';

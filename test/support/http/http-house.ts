@@ -330,7 +330,7 @@ export async function openHouse(options: HouseOptions = {}) {
       play(run, book);
       return { run, replayed: false };
     },
-    awaitResult: (_caller, run, signal) => book.ended(run, signal),
+    awaitResult: (_caller, run, left) => book.ended(run, left.signal),
     followRun: async (caller, runId) => {
       const run = book.runs.find(({ id }) => id === runId);
       if (run === undefined) throw notFound('Run');

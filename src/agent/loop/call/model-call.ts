@@ -8,7 +8,7 @@ import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import type { Model } from '../../models/open-model.ts';
 import { makeReplyCollector, type Reply } from '../../models/reply.ts';
 import { UpstreamFault } from '../../models/upstream-fault.ts';
-import { HALTED, type Halt } from '../../port/halt.ts';
+import { HALTED, type Halt } from '../../../domain/halt.ts';
 import type { Brief, ToolCall } from '../../port/protocol.ts';
 import { type Prompt, usageOf } from './call-usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';

@@ -1,5 +1,5 @@
 // Limits on a model's silence, with one timer per call regardless of the number of tokens.
-import { type Halt, makeHalt } from '../../port/halt.ts';
+import { type Halt, makeHalt } from '../../../domain/halt.ts';
 import type { RunLimits } from '../../port/protocol.ts';
 
 export type Silence = 'first-token' | 'idle';

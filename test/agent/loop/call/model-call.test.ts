@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { callModel, CallStopped, type ModelCall } from '../../../../src/agent/loop/call/model-call.ts';
 import type { ModelEvent, TakeEvent } from '../../../../src/agent/models/event.ts';
-import { type Halt, makeHalt } from '../../../../src/agent/port/halt.ts';
+import { type Halt, makeHalt } from '../../../../src/domain/halt.ts';
 import { GRANT, LIMITS } from '../../play-main.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

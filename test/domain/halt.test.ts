@@ -1,6 +1,6 @@
 // What listens to a halt, and the signal that libraries get instead.
 import { expect, test } from 'vitest';
-import { HALTED, makeHalt } from '../../../src/agent/port/halt.ts';
+import { HALTED, makeHalt } from '../../src/domain/halt.ts';
 
 test('a halt calls each listener once, those that come later at once, and none that has left', () => {
   const halt = makeHalt();
