@@ -215,10 +215,10 @@ export function startRun(
   const packs = [granted, ...(manners.packs ?? [])];
   const run = makeRun(brief, channel, { packs, retryPolicy: manners.retries ?? FAST_RETRIES });
   void runLoop(run).then(
-    (outcome) => channel.finish(outcome, run.workspace.isTouched()),
+    (outcome) => channel.finish(outcome, run.workspace.touched()),
     (error: unknown) => {
       const message = `bug: ${String(error)}`;
-      channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
+      channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, 'anything');
     },
   );
   return main;

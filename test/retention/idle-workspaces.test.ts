@@ -34,7 +34,7 @@ test('an idle workspace is emptied; files of runs stay, and the next run has onl
   expect(await house.store.retention.countIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, bytes: 8 });
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, more: true });
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 0, more: false });
-  expect(await house.workspaces.isThere(run.sessionId)).toBe(false);
+  expect(house.workspaces.identityOf(run.sessionId)).toBeNull();
   expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isRemoved: false });
   expect((await house.artifactsOf(run)).files).toHaveLength(2);
   expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).toBe(house.clock.now());
@@ -68,7 +68,7 @@ test('a session with a run in progress, or used since, keeps its files', async (
   await house.begin(run.sessionId);
   expect(await house.emptyIdle(house.clock.now() + 1)).toMatchObject({ rows: 0, more: false });
   expect(await house.emptyIdle(before)).toMatchObject({ rows: 0, more: false });
-  expect(await house.workspaces.isThere(run.sessionId)).toBe(true);
+  expect(house.workspaces.identityOf(run.sessionId)).not.toBeNull();
 });
 
 test('what a kill interrupts is finished by the next pass', async () => {

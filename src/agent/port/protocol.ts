@@ -260,8 +260,13 @@ export type Signal =
   /** Reply to a `ping`: the thread's event loop is alive. */
   | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
-  /** Always the last signal; the worker closes nothing before it is sent. `touched`: a tool may have changed the workspace. */
-  | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: boolean };
+  /** Before the first call that may change any file of the workspace. `paths`: those that earlier calls may have changed. */
+  | { readonly t: 'touches-anything'; readonly ack: number; readonly paths: readonly string[] }
+  /** Always the last signal; the worker closes nothing before it is sent. */
+  | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: Touched };
+
+/** What the tools of a run may have changed in its workspace: the paths of files, each beginning with `/`, or anything. */
+export type Touched = readonly string[] | 'anything';
 
 /** What one message has: signals in order. */
 export type SignalBatch = readonly Signal[];

@@ -4,7 +4,16 @@ import { ErrandError } from '../../domain/errors.ts';
 import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
-import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, SignalBatch } from './protocol.ts';
+import type {
+  Control,
+  Outcome,
+  ServiceName,
+  ServiceRequest,
+  Services,
+  Signal,
+  SignalBatch,
+  Touched,
+} from './protocol.ts';
 
 /** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
 const ACK_TIMEOUT_MS = 300_000;
@@ -45,7 +54,7 @@ export interface Channel {
    */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
   /** Sends `done` and closes the port. */
-  finish(outcome: Outcome, touched: boolean): void;
+  finish(outcome: Outcome, touched: Touched): void;
 }
 
 interface ChannelOptions {
@@ -131,7 +140,7 @@ function makePost(port: MessagePort, lost: () => void) {
 }
 
 /** Sent when the real outcome can't be: the run is executed again. */
-const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
+const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: 'anything' }];
 
 interface Answers {
   /** Waits for an answer, under the number that it returns. Rejects when the run is stopped. */

@@ -26,13 +26,13 @@ const mail = openMail(parentPort!);
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
 export default async function run({ brief, port, line, waiting, budgets }: WorkerTask): Promise<void> {
   const channel = openChannel(port, { waiting, budgets, mail, line });
-  const workspace = openWorkspace(brief);
+  const workspace = openWorkspace(brief, (paths) => channel.commit({ t: 'touches-anything', paths }));
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };
     const outcome = await runLoop(run);
     // The reply to a stop promises that nothing of the run is active in its workspace.
     if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await workspace.atRest();
-    channel.finish(outcome, workspace.isTouched());
+    channel.finish(outcome, workspace.touched());
   } catch (error) {
     channel.send({
       t: 'log',
@@ -41,7 +41,7 @@ export default async function run({ brief, port, line, waiting, budgets }: Worke
       facts: { error: messageOf(error), stack: (error instanceof Error && error.stack) || '' },
     });
     const message = 'The agent failed unexpectedly.';
-    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
+    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, 'anything');
   }
 }
 

@@ -1,9 +1,9 @@
 // The `edit_file` tool: replaces one exact piece of a text file.
-import { openFileBeneath, partsBeneath } from '../../disk/open-beneath.ts';
+import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { ExecutedTool } from './tool.ts';
-import { writablePath } from './skill-paths.ts';
+import { writtenPath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -25,9 +25,10 @@ export const editFile: ExecutedTool = defineTool({
     },
     ['path', 'old_text', 'new_text'],
   ),
+  changes: (input, context) => [`/${writtenPath(input, context)}`],
   async execute(input, context) {
     const { workspace, workspaceOwner } = context;
-    const path = partsBeneath(writablePath(textOf(input, 'path'), context)).join('/');
+    const path = writtenPath(input, context);
     const oldText = textOf(input, 'old_text');
     const newText = textOf(input, 'new_text');
     if (oldText === '') return failed('`old_text` is empty.');

@@ -2,10 +2,11 @@
 import { realpath } from 'node:fs/promises';
 import { partsBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { SkillGrant } from '../port/grants.ts';
 import type { Mount } from '../sandbox/walls.ts';
 import type { ToolContext } from './tool.ts';
-import { workspacePath } from './workspace-tool.ts';
+import { textOf, workspacePath } from './workspace-tool.ts';
 
 /** Where commands in the sandbox, and paths of the model, find the skills. */
 const SKILLS_MOUNT = '/skills';
@@ -53,12 +54,16 @@ export function placeOf(path: string, { workspace, skills }: Pick<ToolContext, '
   return { root: skill.folder, path: rest.join('/'), prefix: `${skillPath(skill)}/` };
 }
 
-/** A path in the workspace, for writing. Throws forbidden for one that leads into a skill. */
-export function writablePath(path: string, { skills }: Pick<ToolContext, 'skills'>): string {
+/**
+ * The path in the workspace that the `path` of an input names, for writing; without `/` at its beginning. Throws bad_request as
+ * `partsBeneath` does, and forbidden for one that leads into a skill.
+ */
+export function writtenPath(input: JsonObject, { skills }: Pick<ToolContext, 'skills'>): string {
+  const path = textOf(input, 'path');
   if (partsInSkills(path, skills) !== undefined) {
     throw new ErrandError('forbidden', `${JSON.stringify(path)} belongs to a skill, and skills are read-only.`);
   }
-  return workspacePath(path);
+  return partsBeneath(workspacePath(path)).join('/');
 }
 
 function partsInSkills(path: string, skills: readonly SkillGrant[]): readonly string[] | undefined {

@@ -1,10 +1,9 @@
 // The `write_file` tool: writes a whole file in the workspace.
 import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath } from '../../disk/make-beneath.ts';
-import { partsBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import type { ExecutedTool } from './tool.ts';
-import { writablePath } from './skill-paths.ts';
+import { writtenPath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -20,9 +19,10 @@ export const writeFile: ExecutedTool = defineTool({
     },
     ['path', 'content'],
   ),
+  changes: (input, context) => [`/${writtenPath(input, context)}`],
   async execute(input, context) {
     const { workspace, workspaceOwner } = context;
-    const path = partsBeneath(writablePath(textOf(input, 'path'), context)).join('/');
+    const path = writtenPath(input, context);
     const content = Buffer.from(textOf(input, 'content'));
     if (content.length > MAX_BYTES) return failed(`The content is larger than ${MAX_BYTES} bytes.`);
     await requireRoom(content.length, context);

@@ -8,13 +8,15 @@ import type { SnapshotLimits } from '../../files/snapshots/snapshot.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { KnownWorkspaces } from './known-workspaces.ts';
 
 export interface ArtifactParts {
   readonly store: Store;
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;
   readonly removal: BlobRemoval;
-  readonly workspaces: Pick<Workspaces, 'pathOf' | 'isThere'>;
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'identityOf'>;
+  readonly known: KnownWorkspaces;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the daemon stops; unfinished work continues at the next start. */

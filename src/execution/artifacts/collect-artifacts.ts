@@ -1,10 +1,11 @@
 // Collecting: after a run, compares the workspace with its baseline and stores what the run has changed (E4, E5).
-import type { TreeChange } from '../../store/artifacts/workspace-tree.ts';
+import type { FoundWorkspace } from '../../store/artifacts/record-artifacts.ts';
+import { sizeAfter, type TreeChange } from '../../store/artifacts/workspace-tree.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
-import type { Snapshot } from '../../files/snapshots/snapshot.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
+import { type KnownChange, sameLimits } from './known-workspaces.ts';
 
 /**
  * Collects what one run of a session left. Returns whether there was one. Throws when the store refuses, and when there is no
@@ -19,10 +20,11 @@ export async function collectNext(
   const run = await store.artifacts.nextUncollected(sessionSeq);
   if (run === undefined) return false;
   const hold = blobs.hold();
+  const left = parts.known.takeLeft(run.runSeq);
   let change: TreeChange | undefined;
   let held: readonly string[] = [];
   try {
-    const found = await look(parts, run, hold);
+    const found = await look(parts, run, { hold, left });
     if (stopping.aborted) return false;
     if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
       // Files that did fit would take the space from others meanwhile.
@@ -34,6 +36,7 @@ export async function collectNext(
       change = await store.artifacts.recordArtifacts(run.runSeq, found);
       // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
+      else if (left !== null && found.part !== undefined) noteRecorded(parts, { ...run, sessionSeq }, { left, change });
     }
   } finally {
     held = hold.release();
@@ -43,20 +46,35 @@ export async function collectNext(
   return true;
 }
 
-async function look(
-  parts: ArtifactParts,
-  run: UncollectedRun,
-  hold: BlobHold,
-): Promise<Snapshot | { readonly failure: string; readonly error: unknown }> {
-  const root = parts.workspaces.pathOf(run.sessionId);
+interface Looking {
+  readonly hold: BlobHold;
+  /** What the run has left, where that is known. */
+  readonly left: KnownChange | null;
+}
+
+type Looked = FoundWorkspace | { readonly failure: string; readonly error: unknown };
+
+async function look(parts: ArtifactParts, run: UncollectedRun, { hold, left }: Looking): Promise<Looked> {
+  const { limits, deadlineMs } = orderLimits(parts.settings());
+  const order = {
+    sessionId: run.sessionId,
+    root: parts.workspaces.pathOf(run.sessionId),
+    hold,
+    signal: parts.stopping,
+    limits,
+    deadlineMs,
+  };
   try {
-    return await parts.snapshotThread.takeSnapshot({
-      sessionId: run.sessionId,
-      root,
-      hold,
-      signal: parts.stopping,
-      ...orderLimits(parts.settings()),
-    });
+    if (left !== null && sameLimits(left.before.limits, limits)) {
+      const { files, skipped, isWhole } = await parts.snapshotThread.takeSnapshot({ ...order, paths: left.paths });
+      if (isWhole) return { files, skipped };
+      const { fileCount, totalBytes } = left.before;
+      const found = files.reduce((sum, { size }) => sum + size, 0);
+      // Otherwise, some files may exceed a limit of all: which ones, only a look at all can tell.
+      if (fileCount + files.length <= limits.maxFiles && totalBytes + found <= limits.maxTotalBytes)
+        return { files, skipped: left.before.skipped, part: { paths: left.paths, fileCount, totalBytes } };
+    }
+    return await parts.snapshotThread.takeSnapshot(order);
   } catch (error) {
     const failure = failureOf(error, 'The workspace could not be read.');
     if (!parts.stopping.aborted) {
@@ -67,4 +85,19 @@ async function look(
     }
     return { failure, error };
   }
+}
+
+interface Recorded {
+  readonly left: KnownChange;
+  readonly change: TreeChange;
+}
+
+/** The next run need not look at the workspace either. */
+function noteRecorded(
+  { known, workspaces }: ArtifactParts,
+  { sessionSeq, sessionId }: { readonly sessionSeq: number; readonly sessionId: string },
+  { left, change }: Recorded,
+): void {
+  const identity = workspaces.identityOf(sessionId);
+  known.recorded(sessionSeq, left, { ...left.before, ...sizeAfter(left.before, change), identity });
 }

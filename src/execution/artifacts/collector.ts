@@ -10,6 +10,7 @@ import {
   type WorkspaceBaseline,
 } from './workspace-baseline.ts';
 import { collectNext } from './collect-artifacts.ts';
+import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
 
 export interface Collector {
@@ -25,7 +26,7 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known'> & {
   /** Called when a hold on blobs ends: a clean-up may have waited for it. */
   released(): void;
 };
@@ -50,6 +51,7 @@ export function makeCollector(given: CollectorParts): Collector {
     log,
     removal: makeBlobRemoval({ store, blobs }),
     stopping: stopping.signal,
+    known: makeKnownWorkspaces(),
   };
   const waiting = makeWaiting();
   const queue = (work: (session: number) => Promise<boolean>) =>

@@ -1,7 +1,7 @@
 // The executor of one run, from its claim to its end: its brief, its worker, and the record of its outcome.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
-import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
+import type { Brief, Outcome, ToolCall, Touched } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
@@ -77,7 +77,7 @@ async function execute(state: RunState): Promise<void> {
   const { parts, claim } = state;
   const resolved = resolveModel(parts.catalog(), claim.run.model);
   if (resolved === undefined) {
-    await end(state, { outcome: 'failed', error: noModel(claim) }, false);
+    await end(state, { outcome: 'failed', error: noModel(claim) }, []);
     return;
   }
   let workerEnd: PoolEnd | null;
@@ -95,7 +95,7 @@ async function execute(state: RunState): Promise<void> {
   if (workerEnd !== null) await finish(state, workerEnd);
 }
 
-const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
+const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: [] };
 
 /** Returns null when no brief could be built: the run has then failed. */
 async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
@@ -107,14 +107,14 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   await nextTurn();
   const built = await parts.buildBrief(claim.run, resolved);
   if (!built.ok) {
-    await end(state, { outcome: 'failed', error: built.error }, false);
+    await end(state, { outcome: 'failed', error: built.error }, []);
     return null;
   }
   const { turn, equipment } = built.brief;
   await nextTurn();
   state.baseline.take(turn.attachments.length > 0);
   // Tools wait for the baseline, see `keep`; such servers may act before any tool is called.
-  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.baseline.taken();
+  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.baseline.takeNow([]);
   const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
   const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
   try {
@@ -179,7 +179,7 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
 async function keepEnd(
   state: RunState,
   outcome: Exclude<Outcome, { status: 'canceled' }>,
-  touched: boolean,
+  touched: Touched,
 ): Promise<void> {
   switch (outcome.status) {
     case 'waiting':
@@ -235,9 +235,9 @@ async function tidy(state: RunState): Promise<void> {
   });
 }
 
-async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
+async function end(state: RunState, ending: Ending, touched: Touched): Promise<void> {
   const { parts, claim } = state;
-  const untouched = await state.baseline.isUntouched(touched);
+  const untouched = await state.baseline.ended(touched);
   // False: stopped at the moment when its agent ended.
   if (!(await parts.store.runs.end(progressOf(state), ending, { untouched }))) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };

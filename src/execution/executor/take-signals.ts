@@ -87,6 +87,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       detail(state, { step, tool: call.name.slice(0, 100), ok: result.ok, duration_ms: durationMs }, 'tool called');
       return keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
     }
+    case 'touches-anything':
+      return keep(state, state.baseline.takeNow(signal.paths), signal.ack);
     case 'compaction': {
       const kept = { ...signal.compaction, characters: signal.characters };
       return keep(state, store.compactions.record(fence, kept), signal.ack);

@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Delivery, Parcel } from '../../agent/port/mail.ts';
-import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../../agent/port/protocol.ts';
+import type { Brief, Control, Outcome, Signal, SignalBatch, Touched, WorkerTask } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
@@ -12,7 +12,7 @@ import { type Active, makeWatch } from './watch-threads.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
-  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: boolean }
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: Touched }
   /** `wasWaiting`: the run did nothing but wait for its model. */
   | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean };
 

@@ -16,6 +16,8 @@ export interface SnapshotTask extends Task {
   readonly hashedPath: string;
   /** Whether bytes are stored as blobs. */
   readonly keep: boolean;
+  /** Null: all files. */
+  readonly paths: readonly string[] | null;
 }
 
 export interface PackTask extends Task {
@@ -37,6 +39,7 @@ export type FromSnapshotThread =
   { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromSnapshotThread;
 
 export type LastFromSnapshotThread =
+  /** `skipped`: null when not all of a workspace was looked at. */
   | { readonly t: 'done'; readonly skipped: Skipped | null }
   /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
   | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean };

@@ -19,13 +19,18 @@ import type {
   ToSnapshotThread,
 } from './snapshot-orders.ts';
 import { noSpace } from '../blobs/no-space.ts';
-import type { SnapshotLimits, Snapshot, SnapshotFile } from './snapshot.ts';
+import { NOTHING_SKIPPED, type Snapshot, type SnapshotFile, type SnapshotLimits } from './snapshot.ts';
 
 export interface SnapshotOrder {
   readonly sessionId: string;
   /** The workspace's directory. A missing one is empty. */
   readonly root: string;
   readonly limits: SnapshotLimits;
+  /**
+   * The only files to look at, by their paths; absent: all. Also looks at all when one of them isn't a plain file, so that
+   * something may have to be skipped.
+   */
+  readonly paths?: readonly string[] | undefined;
   /** If set, the bytes of every file are stored as blobs that it holds. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the order waits for others. */
@@ -117,11 +122,11 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   }
 
   return {
-    takeSnapshot: async ({ sessionId, root, limits, hold, deadlineMs, signal }) => {
+    takeSnapshot: async ({ sessionId, root, limits, paths = null, hold, deadlineMs, signal }) => {
       const place = { hashedPath: hashedPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
-      const task: SnapshotTask = { kind: 'snapshot', root, limits, ...place };
+      const task: SnapshotTask = { kind: 'snapshot', root, limits, paths, ...place };
       const { found, skipped } = await giveOrder(thread, log, { task, files: [], hold, signal });
-      return { files: found, skipped: skipped! };
+      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null };
     },
     packTarGz: async (order) => pack('tar.gz', order),
     packZip: async (order) => pack('zip', order),

@@ -23,10 +23,22 @@ export interface Skipped {
   readonly unreadable: number;
 }
 
+export const NOTHING_SKIPPED: Skipped = {
+  links: 0,
+  special: 0,
+  notUtf8: 0,
+  tooLarge: 0,
+  tooDeep: 0,
+  tooMany: 0,
+  unreadable: 0,
+};
+
 export interface Snapshot {
   /** In order of path. */
   readonly files: readonly SnapshotFile[];
   readonly skipped: Skipped;
+  /** Whether all files were looked at, rather than those of some paths. */
+  readonly isWhole: boolean;
 }
 
 export interface SnapshotLimits {

@@ -7,8 +7,9 @@ import { identityOf, readFound, readSmall, writeNew } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
-import type { Skipped, SnapshotFile } from './snapshot.ts';
+import { NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
+import { walkPaths } from './walk-paths.ts';
 
 export interface Work {
   readonly pace: Pace;
@@ -33,11 +34,62 @@ interface Read extends SnapshotFile {
   readonly isFresh: boolean;
 }
 
-/** Reports all files and returns how many names were skipped. */
-export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skipped> {
+/** Reports all files, or those of the task's paths. Returns how many names were skipped; null when it looked at those paths only. */
+export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skipped | null> {
+  return task.paths !== null && (await lookAt(task.paths, task, work)) ? null : lookAtAll(task, work);
+}
+
+/** Returns false when all files have to be looked at; then it has reported none. */
+async function lookAt(paths: readonly string[], task: SnapshotTask, work: Work): Promise<boolean> {
+  const reader = makeReader(task, work, new Map());
+  const batch: Read[] = [];
+  let held = 0;
+  for (const found of walkPaths(task.root, paths, task.limits)) {
+    held += Number(found?.stats.size ?? 0);
+    const file = found === null || held > BATCH_BYTES ? undefined : await reader.file(found);
+    if (file === undefined) {
+      for (const { copy } of batch) if (typeof copy === 'string') rmSync(copy, { force: true });
+      return false;
+    }
+    batch.push(file);
+    await work.pace.rest();
+  }
+  await hand(task, work, batch);
+  return true;
+}
+
+async function lookAtAll(task: SnapshotTask, work: Work): Promise<Skipped> {
   const before = readHashed(task.hashedPath);
+  const skipped: SkipCounts = { ...NOTHING_SKIPPED };
+  const reader = makeReader(task, work, before);
+  let [batch, held]: [Read[], number] = [[], 0];
+  for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
+    const file = await reader.file(found);
+    if (file === undefined) skipped.unreadable += 1;
+    else batch.push(file);
+    held += Buffer.isBuffer(file?.copy) ? file.size : 0;
+    if (batch.length >= BATCH || held >= BATCH_BYTES) {
+      await hand(task, work, batch);
+      [batch, held] = [[], 0];
+    }
+    await work.pace.rest();
+  }
+  await hand(task, work, batch);
+  const { after, fresh, bytes } = reader.result();
+  const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
+  if (!isLittle && (fresh > 0 || before.size !== after.size)) keepHashed(task.hashedPath, after);
+  return skipped;
+}
+
+interface Reader {
+  /** Undefined for a file that can't be read, or that changes meanwhile. */
+  file(found: FoundFile): Promise<Read | undefined>;
+  /** The hashes of all that were read or known, and how many bytes they have; how many were read. */
+  result(): { readonly after: HashedFiles; readonly fresh: number; readonly bytes: number };
+}
+
+function makeReader(task: SnapshotTask, work: Work, before: HashedFiles): Reader {
   const after: HashedFiles = new Map();
-  const skipped: SkipCounts = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep: 0, tooMany: 0, unreadable: 0 };
   let [copies, fresh, bytes] = [0, 0, 0];
 
   async function read(found: FoundFile): Promise<Read | undefined> {
@@ -73,22 +125,7 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
     return { path, size, sha256, copy: isSame ? null : copy, isFresh: true };
   }
 
-  let [batch, held]: [Read[], number] = [[], 0];
-  for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
-    const file = await read(found);
-    if (file === undefined) skipped.unreadable += 1;
-    else batch.push(file);
-    held += Buffer.isBuffer(file?.copy) ? file.size : 0;
-    if (batch.length >= BATCH || held >= BATCH_BYTES) {
-      await hand(task, work, batch);
-      [batch, held] = [[], 0];
-    }
-    await work.pace.rest();
-  }
-  await hand(task, work, batch);
-  const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
-  if (!isLittle && (fresh > 0 || before.size !== after.size)) keepHashed(task.hashedPath, after);
-  return skipped;
+  return { file: read, result: () => ({ after, fresh, bytes }) };
 }
 
 /** Has some files held, then moves their bytes to the blobs. */

@@ -53,9 +53,9 @@ interface Level {
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** The limit of one system call; deeper folders could not be unpacked again. */
-const MAX_PATH_BYTES = 4_096;
+export const MAX_PATH_BYTES = 4_096;
 /** One open descriptor per level. */
-const MAX_DEPTH = 256;
+export const MAX_DEPTH = 256;
 const UUID = /^[0-9a-f-]{36}$/;
 /** By-products of tools. */
 const OWN_FOLDER = '.errand';
@@ -115,7 +115,8 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
   const path = `${level.path}/${name.text}`;
   const place = `/proc/self/fd/${level.folder}/${name.text}`;
   if (name.kind === 'file' || name.kind === 'links') {
-    const verdict = name.kind === 'links' || state.found < limits.maxFiles ? judge(place, state) : 'tooMany';
+    const verdict =
+      name.kind === 'links' || state.found < limits.maxFiles ? judge(place, limits, state.uid) : 'tooMany';
     if (verdict === 'gone') return;
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) skipped.tooDeep += 1;
     else if (typeof verdict === 'string') skipped[verdict] += 1;
@@ -138,7 +139,7 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
 }
 
 /** The facts of a file that belongs into a snapshot or of a link, or why it does not. */
-function judge(place: string, { limits, uid }: WalkState): BigIntStats | keyof Skipped | 'gone' {
+export function judge(place: string, limits: SnapshotLimits, uid: bigint): BigIntStats | keyof Skipped | 'gone' {
   const stats = ifAllowed(() => lstatSync(place, { bigint: true }));
   if (typeof stats === 'string') return stats;
   if (stats.isSymbolicLink()) return stats;
@@ -147,7 +148,8 @@ function judge(place: string, { limits, uid }: WalkState): BigIntStats | keyof S
   return stats.size > BigInt(limits.maxFileBytes) ? 'tooLarge' : stats;
 }
 
-function openFolder(place: string): number | 'gone' | 'links' | 'unreadable' {
+/** Opens a folder, or returns why it is skipped. */
+export function openFolder(place: string): number | 'gone' | 'links' | 'unreadable' {
   return ifAllowed(() => openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
@@ -200,8 +202,8 @@ function nameOf(entry: Dirent<Buffer>): Name {
   return { text, kind, order: kind === 'folder' ? `${text}/` : text };
 }
 
-/** What the daemon itself puts there, and files that a crash left half-written. */
-function isOwn(folder: string, name: string): boolean {
+/** What the daemon itself puts there, and files that a crash left half-written. `folder` is `''` for the root. */
+export function isOwn(folder: string, name: string): boolean {
   if (folder === '' && name === OWN_FOLDER) return true;
   return name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));
 }

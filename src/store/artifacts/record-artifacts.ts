@@ -6,13 +6,24 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
-import { applyChange, compare, readTree, type TreeChange } from './workspace-tree.ts';
+import {
+  applyChange,
+  compare,
+  readFilesAt,
+  readTree,
+  sizeAfter,
+  sizeOf,
+  type TreeChange,
+  type WorkspaceSize,
+} from './workspace-tree.ts';
 
 /** A workspace as it was found after a run. */
 export interface FoundWorkspace {
   readonly files: readonly FileVersion[];
   /** How many names were left out, by reason. */
   readonly skipped: object;
+  /** Set when only the files of some paths were looked at: these, and what the workspace had before in all. */
+  readonly part?: { readonly paths: readonly string[] } & WorkspaceSize;
 }
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
@@ -123,7 +134,8 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   const run = yield* findEnded(tx, runSeq);
   if (run === undefined || (yield* tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq)) !== undefined)
     return undefined;
-  const tree = yield* readTree(tx, run.session_seq);
+  const { part } = found;
+  const tree = yield* part === undefined ? readTree(tx, run.session_seq) : readFilesAt(tx, run.session_seq, part.paths);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
   const own = isKept(run) ? compare(yield* withUploads(tx, tree, runSeq), found.files).changed : [];
@@ -131,7 +143,10 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
   else if (own.length === 0) yield* readyIn(tx, run);
-  yield* exportIn(tx, run, { files: found.files, hasChanged: change.changed.length + change.deletedPaths.length > 0 });
+  yield* exportIn(tx, run, {
+    ...sizeAfter(part ?? sizeOf(tree), change),
+    hasChanged: change.changed.length + change.deletedPaths.length > 0,
+  });
   return change;
 }
 

@@ -2,6 +2,7 @@
 import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import type { WorkspaceSize } from './workspace-tree.ts';
 
 /** The run after which a workspace is exported. */
 interface ExportingRun {
@@ -70,18 +71,17 @@ function* findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number)
   );
 }
 
-interface Exported {
-  readonly files: readonly { readonly size: number }[];
+interface Exported extends WorkspaceSize {
   readonly hasChanged: boolean;
 }
 
 /** Schedules another packing of the workspace, unless it is unchanged since the last one. */
-export function* exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged }: Exported): Step<void> {
+export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<void> {
   const old = yield* tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
     'SELECT status, stale, file_count, archive_size FROM workspace_exports WHERE session_seq = ?',
     run.session_seq,
   );
-  if (old?.status === 'ready' && old.stale === 0 && !hasChanged) {
+  if (old?.status === 'ready' && old.stale === 0 && !exported.hasChanged) {
     const payload = { runId: run.id, fileCount: old.file_count, archiveSize: old.archive_size };
     tx.emit(run.session_seq, null, { type: 'workspace_export.completed', payload });
     return;
@@ -93,8 +93,8 @@ export function* exportIn(tx: Transaction, run: ExportingRun, { files, hasChange
        error = NULL, file_count = excluded.file_count, total_size = excluded.total_size, updated_at = excluded.updated_at`,
     run.session_seq,
     run.seq,
-    files.length,
-    files.reduce((sum, { size }) => sum + size, 0),
+    exported.fileCount,
+    exported.totalBytes,
     tx.now,
   );
 }

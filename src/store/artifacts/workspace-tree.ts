@@ -15,6 +15,12 @@ export interface TreeChange {
   readonly grownBytes: number;
 }
 
+/** How much a workspace has. */
+export interface WorkspaceSize {
+  readonly fileCount: number;
+  readonly totalBytes: number;
+}
+
 const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ?';
 
 /** The verbs on trees. */
@@ -33,15 +39,20 @@ export function makeWorkspaceTree({ write, read }: Database) {
 
     /**
      * Records the workspace before a run's agent begins, as the baseline of the run. Returns what changed since the tree was
-     * last seen, or undefined when the attempt no longer holds the run.
+     * last seen, or undefined when the attempt no longer holds the run. Those of `changed` stay as they were seen: the run
+     * itself has changed them.
      */
     keepBaseline: write(function* (
       tx: Transaction,
       fence: Fence,
       files: readonly FileVersion[],
+      changed: readonly string[] = [],
     ): Step<TreeChange | undefined> {
       if (!(yield* holds(tx, fence))) return undefined;
-      const change = compare(yield* readTree(tx, fence.sessionSeq), files);
+      const tree = yield* readTree(tx, fence.sessionSeq);
+      for (const path of changed) tree.delete(path);
+      const own = new Set(changed);
+      const change = compare(tree, own.size === 0 ? files : files.filter(({ path }) => !own.has(path)));
       if (change.changed.length + change.deletedPaths.length === 0) return change;
       yield* applyChange(tx, fence.sessionSeq, change);
       yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
@@ -53,6 +64,16 @@ export function makeWorkspaceTree({ write, read }: Database) {
 /** The tree of a session by path. */
 export function* readTree(tx: Reader, sessionSeq: number): Step<Map<string, FileVersion>> {
   return new Map((yield* tx.all<FileVersion>(SELECT, sessionSeq)).map((file) => [file.path, file]));
+}
+
+/** Those of its files that have some paths. */
+export function* readFilesAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<Map<string, FileVersion>> {
+  const found = new Map<string, FileVersion>();
+  for (const path of paths) {
+    const file = yield* tx.get<FileVersion>(`${SELECT} AND path = ?`, sessionSeq, path);
+    if (file !== undefined) found.set(path, file);
+  }
+  return found;
 }
 
 /** Compares by content (E5). */
@@ -74,6 +95,22 @@ export function compare(before: ReadonlyMap<string, FileVersion>, after: readonl
     grownBytes -= size;
   }
   return { changed, deletedPaths: [...gone.keys()], replacedKeys, grownBytes };
+}
+
+/** The size of a tree. */
+export function sizeOf(tree: ReadonlyMap<string, FileVersion>): WorkspaceSize {
+  let totalBytes = 0;
+  for (const { size } of tree.values()) totalBytes += size;
+  return { fileCount: tree.size, totalBytes };
+}
+
+/** The size of a tree after a change. */
+export function sizeAfter({ fileCount, totalBytes }: WorkspaceSize, change: TreeChange): WorkspaceSize {
+  const added = change.changed.filter(({ change: kind }) => kind === 'added').length;
+  return {
+    fileCount: fileCount + added - change.deletedPaths.length,
+    totalBytes: totalBytes + change.grownBytes,
+  };
 }
 
 /** Writes a change of a session's tree. */

@@ -47,10 +47,10 @@ test('a stopped run is at rest only once the tool that it left behind has ended'
 test('a run whose tools have all ended, or that never used one, is at rest', async () => {
   const run = await aRun();
   await run.workspace.atRest();
-  expect(run.workspace.isTouched()).toBe(false);
+  expect(run.workspace.touched()).toEqual([]);
   await performCall(run, { tools: [makeTools().echo], call, fault: undefined });
   await run.workspace.atRest();
-  expect(run.workspace.isTouched()).toBe(true);
+  expect(run.workspace.touched()).toBe('anything');
 });
 
 test('tools that only read neither make the workspace nor touch it: a missing one is as an empty one', async () => {
@@ -75,9 +75,9 @@ test('tools that only read neither make the workspace nor touch it: a missing on
     await perform('search_files', { pattern: 'x' }),
     await perform('search_files', { pattern: 'x', path: 'a.txt' }),
   ]);
-  expect(run.workspace.isTouched()).toBe(false);
+  expect(run.workspace.touched()).toEqual([]);
   await perform('write_file', { path: 'a.txt', content: 'x' });
-  expect(run.workspace.isTouched()).toBe(true);
+  expect(run.workspace.touched()).toEqual(['/a.txt']);
 });
 
 test('a long output is stored in a workspace that is made for it, which is not touched by that', async () => {
@@ -91,5 +91,5 @@ test('a long output is stored in a workspace that is made for it, which is not t
   };
   const { output } = await performCall(run, { tools: [long], call, fault: undefined });
   expect(readFileSync(join(workspace, keptFileIn(output)!), 'utf8')).toHaveLength(40_000);
-  expect(run.workspace.isTouched()).toBe(false);
+  expect(run.workspace.touched()).toEqual([]);
 });

@@ -32,8 +32,9 @@ async function turn(files: Record<string, string | null>, sessionId: string | nu
   const baseline = collector.baselineOf(run);
   await baseline.workspaceFree();
   baseline.take(false);
-  await baseline.taken();
+  await baseline.takeNow([]);
   house.write(run, files);
+  await baseline.ended('anything');
   await house.end(run);
   collector.wake(run.sessionSeq);
   return { run, ...(await settled(run)) };
@@ -245,17 +246,17 @@ describe('the baseline of a run', () => {
   test('a first run that did nothing needs no baseline, and is untouched', async () => {
     const baseline = collector.baselineOf(await house.begin());
     baseline.take(false);
-    expect(await baseline.isUntouched(false)).toBe(true);
+    expect(await baseline.ended([])).toBe(true);
   });
 
   test('a run that used a tool, or continues after an interruption, is not', async () => {
     const run = await house.begin();
     const baseline = collector.baselineOf(run);
     baseline.take(false);
-    expect(await baseline.isUntouched(true)).toBe(false);
+    expect(await baseline.ended('anything')).toBe(false);
     const resumed = collector.baselineOf({ ...run, attempt: 2 });
     resumed.take(false);
-    expect(await resumed.isUntouched(false)).toBe(false);
+    expect(await resumed.ended([])).toBe(false);
   });
 
   test('a run with uploads whose baseline failed is not', async () => {
@@ -269,7 +270,7 @@ describe('the baseline of a run', () => {
     house.write(run, { 'uploads/a.txt': 'a' });
     const baseline = refusing.baselineOf(run);
     baseline.take(true);
-    expect(await baseline.isUntouched(false)).toBe(false);
+    expect(await baseline.ended([])).toBe(false);
   });
 
   test('a run that ends before its baseline is taken does not wait for it', async () => {
@@ -288,7 +289,7 @@ describe('the baseline of a run', () => {
     });
     const baseline = stuck.baselineOf(run);
     baseline.take(false);
-    expect(await baseline.isUntouched(false)).toBe(true);
+    expect(await baseline.ended([])).toBe(true);
   });
 
   test('a baseline that takes too long is abandoned, and the run starts', async () => {

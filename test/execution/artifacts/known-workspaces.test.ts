@@ -1,0 +1,220 @@
+// Runs whose calls name what they change: only those files are looked at, and the result is that of a look at everything.
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { performCall } from '../../../src/agent/loop/perform-call.ts';
+import { openWorkspace } from '../../../src/agent/loop/run-workspace.ts';
+import { openChannel } from '../../../src/agent/port/signals.ts';
+import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
+import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import type { Collector } from '../../../src/execution/artifacts/collector.ts';
+import { KNOWN_MS } from '../../../src/execution/artifacts/known-workspaces.ts';
+import type { SnapshotOrder, SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
+import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
+import { fenceOf } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+import { makeBrief, makeRun } from '../../agent/play-main.ts';
+
+interface Call {
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+let house: ArtifactHouse;
+let collector: Collector;
+let looks: (readonly string[] | 'all')[];
+
+beforeEach(async () => {
+  house = await artifactHouse();
+  looks = [];
+  const { snapshotThread } = house;
+  const watched: SnapshotThread = {
+    ...snapshotThread,
+    takeSnapshot: async (order: SnapshotOrder) => {
+      looks.push(order.paths ?? 'all');
+      return snapshotThread.takeSnapshot(order);
+    },
+  };
+  collector = house.collect({ snapshotThread: watched });
+});
+
+/** As a command would, whose effects nobody knows. */
+const shell: ExecutedTool = {
+  kind: 'executes',
+  name: 'shell',
+  description: 'Changes files.',
+  inputSchema: { type: 'object' },
+  execute: async ({ does, path }, { workspace }) => {
+    const whole = join(workspace, path as string);
+    rmSync(whole, { recursive: true, force: true });
+    mkdirSync(dirname(whole), { recursive: true });
+    if (does === 'write') writeFileSync(whole, 'by a command');
+    if (does === 'link') symlinkSync('/etc/passwd', whole);
+    if (does === 'folder') mkdirSync(whole);
+    return { ok: true, output: '' };
+  },
+};
+const ALL = [...TOOLS.filter(({ name }) => name !== 'shell'), shell];
+
+/** A run that makes some calls, as its thread would report them; `knowing: false` reports that they may have changed anything. */
+async function turn(calls: readonly Call[], sessionId: string | null, knowing = true) {
+  const run = await house.begin(sessionId);
+  const baseline = collector.baselineOf(run);
+  await baseline.workspaceFree();
+  baseline.take(false);
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  const brief = await makeBrief({ workspace: house.workspaces.pathOf(run.sessionId) });
+  const workspace = openWorkspace(brief, async (paths) => void (await baseline.takeNow(paths)));
+  const worker = makeRun(brief, openChannel(port2), { workspace });
+  if (!knowing) await workspace.prepare();
+  for (const { name, input } of calls) {
+    await baseline.taken();
+    await performCall(worker, { tools: ALL, call: { id: 'a', name, input }, fault: undefined });
+  }
+  const untouched = await baseline.ended(workspace.touched());
+  await house.store.runs.end({ ...fenceOf(run), workedMs: 0 }, COMPLETED, { untouched });
+  baseline.abort();
+  collector.wake(run.sessionSeq);
+  const found = await waitFor(async () => {
+    const [own, whole] = [await house.artifactsOf(run), await house.exportOf(run)];
+    return own.status !== 'pending' && whole.status !== 'pending' ? { own, whole } : null;
+  });
+  return { run, ...found };
+}
+
+const write = (path: string, content = 'text'): Call => ({ name: 'write_file', input: { path, content } });
+const list: Call = { name: 'list_files', input: {} };
+
+type Ended = Awaited<ReturnType<typeof turn>>;
+
+/** What clients can see of a turn. Without files, the archive is an empty one, whether it was packed or not. */
+function seen({ own, whole }: Ended) {
+  const archives = [own.archive?.key, whole.files.length === 0 ? null : whole.archive?.key];
+  return { files: own.files, size: own.totalSize, all: whole.files, archives };
+}
+
+/** Numbers below a limit, the same for the same seed. */
+function dice(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+const PATHS = ['a.txt', 'b/c.txt', 'b/d/e.txt', '/workspace/f', 'b', 'g/../a.txt', '.errand/x', '../out', 'h/i/j/k'];
+
+function randomCalls(roll: (limit: number) => number): Call[] {
+  return Array.from({ length: roll(4) }, () => {
+    const path = PATHS[roll(PATHS.length)]!;
+    const kind = roll(12);
+    if (kind < 6) return write(path, `text ${roll(3)}`);
+    if (kind < 9) return { name: 'edit_file', input: { path, old_text: 'text', new_text: `text ${roll(3)}` } };
+    if (kind < 10) return list;
+    return { name: 'shell', input: { path, does: ['write', 'link', 'folder', 'remove'][roll(4)]! } };
+  }).filter(({ name, input }) => name !== 'shell' || !(input['path'] as string).includes('..'));
+}
+
+test.each([1, 2, 3, 4])(
+  'random runs have the artifacts and the export that a look at everything finds (%i)',
+  async (seed) => {
+    const roll = dice(seed);
+    let [known, whole]: [string | null, string | null] = [null, null];
+    for (let count = 0; count < 12; count += 1) {
+      const calls = randomCalls(roll);
+      const quick: Ended = await turn(calls, known);
+      const full: Ended = await turn(calls, whole, false);
+      expect(seen(quick), JSON.stringify(calls)).toEqual(seen(full));
+      const counted = house.rows(
+        `SELECT file_count, total_size FROM workspace_exports WHERE session_seq = ${quick.run.sessionSeq}`,
+      );
+      const total = quick.whole.files.reduce((sum, { size }) => sum + size, 0);
+      if (total > 0) expect(counted).toEqual([{ file_count: quick.whole.files.length, total_size: total }]);
+      // A run that changed nothing wasn't looked at.
+      expect(quick.own.skipped ?? full.own.skipped).toEqual(full.own.skipped);
+      [known, whole] = [quick.run.sessionId, full.run.sessionId];
+    }
+    expect(looks.some((look) => look !== 'all')).toBe(true);
+  },
+);
+
+describe('a look', () => {
+  test('is at the written files only, from the first run on, and runs that only read keep it so', async () => {
+    const { run } = await turn([write('a.txt'), write('b/c.txt')], null);
+    await turn([list], run.sessionId);
+    const third = await turn([write('a.txt', 'new')], run.sessionId);
+    expect(looks).toEqual([['/a.txt', '/b/c.txt'], ['/a.txt']]);
+    expect(third.own.files).toMatchObject([{ path: '/a.txt', change: 'modified' }]);
+    expect(third.whole.files).toHaveLength(2);
+  });
+
+  test('is at everything before and after a call that may change anything, which does not count as changed what came before', async () => {
+    const { run } = await turn([write('a.txt')], null);
+    house.write(run, { 'by-hand.txt': 'hand' });
+    looks = [];
+    const calls = [write('a.txt', 'new'), { name: 'shell', input: { path: 'c.txt', does: 'write' } }];
+    const second = await turn(calls, run.sessionId);
+    expect(looks).toEqual(['all', 'all']);
+    expect(second.own.files).toMatchObject([
+      { path: '/a.txt', change: 'modified' },
+      { path: '/c.txt', change: 'added' },
+    ]);
+    expect(second.whole.files.map(({ path }) => path)).toEqual(['/a.txt', '/by-hand.txt', '/c.txt']);
+  });
+
+  test('is at everything ten minutes after the last one that was', async () => {
+    const { run } = await turn([write('a.txt')], null);
+    house.write(run, { 'by-hand.txt': 'hand' });
+    looks = [];
+    house.clock.advance(KNOWN_MS);
+    const second = await turn([write('b.txt')], run.sessionId);
+    expect(looks).toEqual(['all', ['/b.txt']]);
+    expect(second.own.files.map(({ path }) => path)).toEqual(['/b.txt']);
+    expect(second.whole.files).toHaveLength(3);
+  });
+
+  test('is at everything when the workspace is another one', async () => {
+    const { run } = await turn([write('a.txt')], null);
+    rmSync(house.workspaces.pathOf(run.sessionId), { recursive: true });
+    looks = [];
+    const second = await turn([write('b.txt')], run.sessionId);
+    expect(looks).toEqual(['all', ['/b.txt']]);
+    expect(second.whole.files.map(({ path }) => path)).toEqual(['/b.txt']);
+  });
+
+  test('is at everything after an interruption, whatever the first attempt has reported', async () => {
+    const run = await house.begin();
+    const first = collector.baselineOf(run);
+    first.take(false);
+    expect(await first.ended(['/a.txt'])).toBe(false);
+    const second = collector.baselineOf({ ...run, attempt: 2 });
+    second.take(false);
+    house.write(run, { 'b.txt': 'of the second attempt' });
+    await second.ended(['/a.txt']);
+    await house.end(run);
+    collector.wake(run.sessionSeq);
+    const { files } = await waitFor(async () => {
+      const own = await house.artifactsOf(run);
+      return own.status === 'pending' ? null : own;
+    });
+    expect(files.map(({ path }) => path)).toEqual(['/b.txt']);
+    expect(looks).toEqual(['all']);
+  });
+
+  test('is at everything after a run that began while the last one was being recorded', async () => {
+    const { run } = await turn([write('a.txt')], null);
+    const next = await house.begin(run.sessionId);
+    const baseline = collector.baselineOf(next);
+    baseline.take(false);
+    await baseline.takeNow([]);
+    await baseline.ended('anything');
+    await house.end(next);
+    baseline.abort();
+    looks = [];
+    await turn([write('b.txt')], run.sessionId);
+    expect(looks).toEqual(['all', 'all', ['/b.txt']]);
+  });
+});
