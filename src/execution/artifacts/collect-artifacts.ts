@@ -1,8 +1,10 @@
 // Collecting: after a run, compares the workspace with its baseline and stores what the run has changed (E4, E5).
 import type { FoundWorkspace } from '../../store/artifacts/record-artifacts.ts';
-import { sizeAfter, type TreeChange } from '../../store/artifacts/workspace-tree.ts';
+import { sizeAfter, type TreeChange, type WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
+import { type NameSum, sumAfter } from '../../files/snapshots/name-sum.ts';
+import type { SnapshotOrder } from '../../files/snapshots/snapshot-thread.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 import { type KnownChange, sameLimits } from './known-workspaces.ts';
@@ -24,7 +26,7 @@ export async function collectNext(
   let change: TreeChange | undefined;
   let held: readonly string[] = [];
   try {
-    const found = await look(parts, run, { hold, left });
+    const found = await look(parts, { ...run, sessionSeq }, { hold, left });
     if (stopping.aborted) return false;
     if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
       // Files that did fit would take the space from others meanwhile.
@@ -36,7 +38,8 @@ export async function collectNext(
       change = await store.artifacts.recordArtifacts(run.runSeq, found);
       // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
-      else if (left !== null && found.part !== undefined) noteRecorded(parts, { ...run, sessionSeq }, { left, change });
+      else if (left !== null && found.part !== undefined)
+        noteRecorded(parts, { ...run, sessionSeq }, { left, names: found.part.names, change });
     }
   } finally {
     held = hold.release();
@@ -46,15 +49,19 @@ export async function collectNext(
   return true;
 }
 
+type CollectedRun = UncollectedRun & { readonly sessionSeq: number };
+
 interface Looking {
   readonly hold: BlobHold;
   /** What the run has left, where that is known. */
   readonly left: KnownChange | null;
 }
 
-type Looked = FoundWorkspace | { readonly failure: string; readonly error: unknown };
+type FoundPart = FoundWorkspace & { readonly part: WorkspaceSize & { readonly names: NameSum } };
+type Found = FoundPart | (FoundWorkspace & { readonly part?: never });
+type Failed = { readonly failure: string; readonly error: unknown };
 
-async function look(parts: ArtifactParts, run: UncollectedRun, { hold, left }: Looking): Promise<Looked> {
+async function look(parts: ArtifactParts, run: CollectedRun, { hold, left }: Looking): Promise<Found | Failed> {
   const { limits, deadlineMs } = orderLimits(parts.settings());
   const order = {
     sessionId: run.sessionId,
@@ -65,16 +72,11 @@ async function look(parts: ArtifactParts, run: UncollectedRun, { hold, left }: L
     deadlineMs,
   };
   try {
-    if (left !== null && sameLimits(left.before.limits, limits)) {
-      const { files, skipped, isWhole } = await parts.snapshotThread.takeSnapshot({ ...order, paths: left.paths });
-      if (isWhole) return { files, skipped };
-      const { fileCount, totalBytes } = left.before;
-      const found = files.reduce((sum, { size }) => sum + size, 0);
-      // Otherwise, some files may exceed a limit of all: which ones, only a look at all can tell.
-      if (fileCount + files.length <= limits.maxFiles && totalBytes + found <= limits.maxTotalBytes)
-        return { files, skipped: left.before.skipped, part: { paths: left.paths, fileCount, totalBytes } };
-    }
-    return await parts.snapshotThread.takeSnapshot(order);
+    const part =
+      left === null || !sameLimits(left.before.limits, limits) ? null : await lookAtPart(parts, run, { left, order });
+    if (part !== null) return part;
+    const { files, skipped } = await parts.snapshotThread.takeSnapshot(order);
+    return { files, skipped, ...(left !== null && { own: left.paths }) };
   } catch (error) {
     const failure = failureOf(error, 'The workspace could not be read.');
     if (!parts.stopping.aborted) {
@@ -87,17 +89,46 @@ async function look(parts: ArtifactParts, run: UncollectedRun, { hold, left }: L
   }
 }
 
+interface Part {
+  readonly left: KnownChange;
+  readonly order: SnapshotOrder;
+}
+
+/** Looks at what the run has changed. Null when only a look at everything shows what else has. */
+async function lookAtPart(
+  { store, snapshotThread }: ArtifactParts,
+  { sessionSeq }: CollectedRun,
+  { left: { before, paths }, order }: Part,
+): Promise<FoundPart | null> {
+  const [{ files, isWhole, names }, recorded] = await Promise.all([
+    snapshotThread.takeSnapshot({ ...order, paths }),
+    store.artifacts.listFilesAt(sessionSeq, paths),
+  ]);
+  if (isWhole || names === null) return null;
+  const [there, known] = [files.map(({ path }) => path), recorded.map(({ path }) => path)];
+  const came = there.filter((path) => !known.includes(path));
+  const gone = known.filter((path) => !there.includes(path));
+  const expected = sumAfter(before.names, came, gone);
+  if (names.count !== expected.count || names.sum !== expected.sum) return null;
+  const { fileCount, totalBytes, skipped } = before;
+  const found = files.reduce((sum, { size }) => sum + size, 0);
+  // Otherwise, some files may exceed a limit of all: only a look at everything shows which.
+  const fits = fileCount + came.length <= order.limits.maxFiles && totalBytes + found <= order.limits.maxTotalBytes;
+  return fits ? { files, skipped, own: paths, part: { fileCount, totalBytes, names } } : null;
+}
+
 interface Recorded {
   readonly left: KnownChange;
+  readonly names: NameSum;
   readonly change: TreeChange;
 }
 
 /** The next run need not look at the workspace either. */
 function noteRecorded(
   { known, workspaces }: ArtifactParts,
-  { sessionSeq, sessionId }: { readonly sessionSeq: number; readonly sessionId: string },
-  { left, change }: Recorded,
+  { sessionSeq, sessionId }: CollectedRun,
+  { left, names, change }: Recorded,
 ): void {
   const identity = workspaces.identityOf(sessionId);
-  known.recorded(sessionSeq, left, { ...left.before, ...sizeAfter(left.before, change), identity });
+  known.recorded(sessionSeq, left, { ...left.before, ...sizeAfter(left.before, change), names, identity });
 }

@@ -1,4 +1,5 @@
 // Workspaces that need no look: their files are as recorded, because only calls with known paths have changed them since.
+import type { NameSum } from '../../files/snapshots/name-sum.ts';
 import type { SnapshotLimits, Skipped } from '../../files/snapshots/snapshot.ts';
 
 /** A workspace whose files are those that the store has recorded. */
@@ -8,6 +9,8 @@ export interface KnownWorkspace {
   readonly fileCount: number;
   readonly totalBytes: number;
   readonly skipped: Skipped;
+  /** Tells whether somebody else has added or removed files. */
+  readonly names: NameSum;
   /** Other limits would have found other files. */
   readonly limits: SnapshotLimits;
   /** When all of it was last looked at, epoch ms. */
@@ -32,7 +35,7 @@ export interface KnownWorkspaces {
   recorded(sessionSeq: number, change: KnownChange, after: KnownWorkspace): void;
 }
 
-/** What administrators put into a workspace by hand is noticed by the first run that writes after this time. */
+/** Files that somebody else has changed in place are noticed by the first run that writes after this time. */
 export const KNOWN_MS = 600_000;
 const MAX_SESSIONS = 10_000;
 const MAX_RUNS = 1_000;

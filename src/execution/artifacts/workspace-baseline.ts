@@ -2,6 +2,7 @@
 // (E5), unless it is known.
 import type { Touched } from '../../agent/port/protocol.ts';
 import { HALTED } from '../../domain/halt.ts';
+import { NO_NAMES } from '../../files/snapshots/name-sum.ts';
 import { NOTHING_SKIPPED } from '../../files/snapshots/snapshot.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
@@ -114,6 +115,7 @@ const nothingIn = ({ clock, settings }: ArtifactParts): KnownWorkspace => ({
   fileCount: 0,
   totalBytes: 0,
   skipped: NOTHING_SKIPPED,
+  names: NO_NAMES,
   limits: orderLimits(settings()).limits,
   lookedAt: clock.now(),
 });
@@ -138,7 +140,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
       return { isTaken: true, known: nothingIn(parts) };
     const { limits, deadlineMs } = orderLimits(parts.settings());
     const lookedAt = clock.now();
-    const { files, skipped } = await snapshotThread.takeSnapshot({
+    const { files, skipped, names } = await snapshotThread.takeSnapshot({
       sessionId: run.sessionId,
       root: parts.workspaces.pathOf(run.sessionId),
       hold,
@@ -152,9 +154,12 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
     if (change === undefined) return UNTAKEN;
     const own = new Set(changed);
     unused = [...change.replacedKeys, ...files.filter(({ path }) => own.has(path)).map(({ sha256 }) => sha256)];
-    if (changed.length > 0 || !isComplete(skipped)) return { isTaken: true, known: null };
+    if (changed.length > 0 || names === null || !isComplete(skipped)) return { isTaken: true, known: null };
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-    return { isTaken: true, known: { identity, fileCount: files.length, totalBytes, skipped, limits, lookedAt } };
+    return {
+      isTaken: true,
+      known: { identity, fileCount: files.length, totalBytes, skipped, names, limits, lookedAt },
+    };
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
     if (!off.aborted) log.warn(facts, 'the baseline of a workspace could not be taken');

@@ -1,4 +1,5 @@
 // The messages between the main thread and the snapshot thread.
+import type { NameSum } from './name-sum.ts';
 import type { SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
 
 interface Task {
@@ -40,6 +41,6 @@ export type FromSnapshotThread =
 
 export type LastFromSnapshotThread =
   /** `skipped`: null when not all of a workspace was looked at. */
-  | { readonly t: 'done'; readonly skipped: Skipped | null }
+  | { readonly t: 'done'; readonly skipped: Skipped | null; readonly names: NameSum | null }
   /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
   | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean };

@@ -125,8 +125,8 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     takeSnapshot: async ({ sessionId, root, limits, paths = null, hold, deadlineMs, signal }) => {
       const place = { hashedPath: hashedPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
       const task: SnapshotTask = { kind: 'snapshot', root, limits, paths, ...place };
-      const { found, skipped } = await giveOrder(thread, log, { task, files: [], hold, signal });
-      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null };
+      const { found, skipped, names } = await giveOrder(thread, log, { task, files: [], hold, signal });
+      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null, names };
     },
     packTarGz: async (order) => pack('tar.gz', order),
     packZip: async (order) => pack('zip', order),
@@ -160,7 +160,7 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
     throw unavailable(WORDS[end.kind]);
   }
   const { value } = end;
-  if (value.t === 'done') return { found, skipped: value.skipped };
+  if (value.t === 'done') return { found, skipped: value.skipped, names: value.names };
   const { words, cause, full } = value;
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);

@@ -7,8 +7,8 @@ import { removeScratch } from '../blobs/blob-place.ts';
 import { lacksSpace } from '../blobs/no-space.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
 import { makePace, type Pace } from './pace.ts';
-import type { Skipped, SnapshotFile } from './snapshot.ts';
-import { takeSnapshot, type Work } from './take-snapshot.ts';
+import type { SnapshotFile } from './snapshot.ts';
+import { type Looked, takeSnapshot, type Work } from './take-snapshot.ts';
 
 interface Order {
   readonly files: SnapshotFile[];
@@ -37,8 +37,8 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
   order.pace = pace;
   let last: FromSnapshotThread;
   try {
-    const skipped = await work(task, order, { pace, report: async (files) => reportFound(id, order, files) });
-    last = { t: 'done', skipped };
+    const looked = await work(task, order, { pace, report: async (files) => reportFound(id, order, files) });
+    last = { t: 'done', ...looked };
   } catch (error) {
     last = { t: 'failed', ...wordsFor(error) };
     // One that succeeds has moved or removed all that it wrote.
@@ -50,10 +50,10 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
   report(id, last);
 }
 
-async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Skipped | null> {
+async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Looked> {
   if (task.kind === 'snapshot') return takeSnapshot(task, how);
   await packArchive(task, files, how);
-  return null;
+  return { skipped: null, names: null };
 }
 
 async function reportFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {

@@ -1,5 +1,7 @@
 // A workspace at one moment: its regular files with the hash of their content, and what was skipped (E5).
 
+import type { NameSum } from './name-sum.ts';
+
 /** A regular file. `path` begins with `/`; `size` is in bytes. */
 export interface SnapshotFile {
   readonly path: string;
@@ -39,6 +41,8 @@ export interface Snapshot {
   readonly skipped: Skipped;
   /** Whether all files were looked at, rather than those of some paths. */
   readonly isWhole: boolean;
+  /** Of all files, also where only some were looked at; null when it isn't known. */
+  readonly names: NameSum | null;
 }
 
 export interface SnapshotLimits {

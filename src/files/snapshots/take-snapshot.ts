@@ -5,6 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall, writeNew } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
+import { type NameSum, sumNames } from './name-sum.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
 import { NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
@@ -34,9 +35,17 @@ interface Read extends SnapshotFile {
   readonly isFresh: boolean;
 }
 
-/** Reports all files, or those of the task's paths. Returns how many names were skipped; null when it looked at those paths only. */
-export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skipped | null> {
-  return task.paths !== null && (await lookAt(task.paths, task, work)) ? null : lookAtAll(task, work);
+export interface Looked {
+  /** How many names were skipped; null when it looked at some paths only. */
+  readonly skipped: Skipped | null;
+  readonly names: NameSum | null;
+}
+
+/** Reports all files, or those of the task's paths. */
+export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Looked> {
+  const isPart = task.paths !== null && (await lookAt(task.paths, task, work));
+  const skipped = isPart ? null : await lookAtAll(task, work);
+  return { skipped, names: await sumNames(task.root, task.limits, work.pace) };
 }
 
 /** Returns false when all files have to be looked at; then it has reported none. */

@@ -181,7 +181,7 @@ function list(folder: number, path: string, names: Name[], state: WalkState): vo
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       state.check();
-      const name = nameOf(entry as unknown as Dirent<Buffer>);
+      const name = nameOf(entry);
       if (isOwn(path, name.text)) continue;
       if (state.namesLeft === 0) {
         state.skipped.tooMany += 1;
@@ -195,7 +195,9 @@ function list(folder: number, path: string, names: Name[], state: WalkState): vo
   }
 }
 
-function nameOf(entry: Dirent<Buffer>): Name {
+/** One name of a folder that was opened for names as bytes. */
+export function nameOf(listed: Dirent): Name {
+  const entry = listed as unknown as Dirent<Buffer>;
   const text = entry.name.toString();
   const kind = entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'links' : 'special';
   if (!Buffer.from(text).equals(entry.name)) return { text, kind: 'notUtf8', order: text };

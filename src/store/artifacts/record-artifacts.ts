@@ -22,8 +22,10 @@ export interface FoundWorkspace {
   readonly files: readonly FileVersion[];
   /** How many names were left out, by reason. */
   readonly skipped: object;
-  /** Set when only the files of some paths were looked at: these, and what the workspace had before in all. */
-  readonly part?: { readonly paths: readonly string[] } & WorkspaceSize;
+  /** The only paths that the run itself may have changed; absent: any. */
+  readonly own?: readonly string[];
+  /** What the workspace had before in all, when the files are only those of the run's own paths. */
+  readonly part?: WorkspaceSize;
 }
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
@@ -135,10 +137,12 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   if (run === undefined || (yield* tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq)) !== undefined)
     return undefined;
   const { part } = found;
-  const tree = yield* part === undefined ? readTree(tx, run.session_seq) : readFilesAt(tx, run.session_seq, part.paths);
+  const tree = yield* part === undefined
+    ? readTree(tx, run.session_seq)
+    : readFilesAt(tx, run.session_seq, found.own ?? []);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
-  const own = isKept(run) ? compare(yield* withUploads(tx, tree, runSeq), found.files).changed : [];
+  const own = isKept(run) ? ownOf(compare(yield* withUploads(tx, tree, runSeq), found.files), found) : [];
   yield* insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
   if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
@@ -148,6 +152,13 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
     hasChanged: change.changed.length + change.deletedPaths.length > 0,
   });
   return change;
+}
+
+/** What the run has changed, without what others have. */
+function ownOf({ changed }: TreeChange, { own }: FoundWorkspace): TreeChange['changed'] {
+  if (own === undefined) return changed;
+  const paths = new Set(own);
+  return changed.filter(({ path }) => paths.has(path));
 }
 
 /** Files of a run that failed or was stopped are in the session's export only (E4). */

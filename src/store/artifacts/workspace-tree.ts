@@ -32,6 +32,11 @@ export function makeWorkspaceTree({ write, read }: Database) {
         tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq),
     ),
 
+    /** Those of the files that have some paths. */
+    listFilesAt: read(function* (tx: Reader, sessionSeq: number, paths: readonly string[]): Step<FileVersion[]> {
+      return [...(yield* readFilesAt(tx, sessionSeq, paths)).values()];
+    }),
+
     /** Whether the session's workspace had any file when it was last seen. */
     hasWorkspaceFiles: read(function* (tx: Reader, sessionSeq: number): Step<boolean> {
       return (yield* tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq)) !== undefined;

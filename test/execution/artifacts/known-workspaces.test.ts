@@ -165,15 +165,27 @@ describe('a look', () => {
     expect(second.whole.files.map(({ path }) => path)).toEqual(['/a.txt', '/by-hand.txt', '/c.txt']);
   });
 
+  test('is at everything when somebody else has added or removed files, which belong to no run', async () => {
+    const { run } = await turn([write('a.txt'), write('b.txt')], null);
+    house.write(run, { 'in/by-hand.txt': 'hand' });
+    const second = await turn([write('c.txt')], run.sessionId);
+    expect(second.own.files.map(({ path }) => path)).toEqual(['/c.txt']);
+    expect(second.whole.files.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt', '/c.txt', '/in/by-hand.txt']);
+    house.write(run, { 'b.txt': null });
+    const third = await turn([write('c.txt', 'new')], run.sessionId);
+    expect(third.whole.files.map(({ path }) => path)).toEqual(['/a.txt', '/c.txt', '/in/by-hand.txt']);
+    expect(looks.slice(1)).toEqual([['/c.txt'], 'all', 'all', ['/c.txt']]);
+  });
+
   test('is at everything ten minutes after the last one that was', async () => {
     const { run } = await turn([write('a.txt')], null);
-    house.write(run, { 'by-hand.txt': 'hand' });
+    house.write(run, { 'a.txt': 'by hand' });
     looks = [];
     house.clock.advance(KNOWN_MS);
     const second = await turn([write('b.txt')], run.sessionId);
     expect(looks).toEqual(['all', ['/b.txt']]);
     expect(second.own.files.map(({ path }) => path)).toEqual(['/b.txt']);
-    expect(second.whole.files).toHaveLength(3);
+    expect(second.whole.files).toMatchObject([{ path: '/a.txt', size: 'by hand'.length }, { path: '/b.txt' }]);
   });
 
   test('is at everything when the workspace is another one', async () => {

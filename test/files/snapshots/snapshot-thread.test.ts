@@ -63,6 +63,7 @@ describe('what a snapshot holds', () => {
       files: [],
       skipped: NOTHING,
       isWhole: true,
+      names: { count: 0, sum: 0 },
     });
   });
 

@@ -413,8 +413,9 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   const [resumed] = await house.claim(99);
   await runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(resumed!));
-  const part = { paths: ['/w'], fileCount: 0, totalBytes: 0 };
-  await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {}, part });
+  const found = { own: ['/w'], part: { fileCount: 0, totalBytes: 0 } };
+  await artifacts.listFilesAt(run!.sessionSeq, found.own);
+  await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {}, ...found });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan(renderId)).more);
   await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, renderId);
