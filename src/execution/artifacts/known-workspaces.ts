@@ -1,6 +1,5 @@
 // Workspaces that need no look: their files are as recorded, because only calls with known paths have changed them since.
-import type { NameSum } from '../../files/snapshots/name-sum.ts';
-import type { SnapshotLimits, Skipped } from '../../files/snapshots/snapshot.ts';
+import type { NameSum, SnapshotLimits, Skipped } from '../../files/snapshots/snapshot.ts';
 
 /** A workspace whose files are those that the store has recorded. */
 export interface KnownWorkspace {

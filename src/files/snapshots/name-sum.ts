@@ -1,14 +1,8 @@
 // The sum of all names in a workspace: tells whether files have come or gone, for much less than a look at each.
 import { closeSync, opendirSync } from 'node:fs';
 import type { Pace } from './pace.ts';
-import type { SnapshotLimits } from './snapshot.ts';
+import type { NameSum, SnapshotLimits } from './snapshot.ts';
 import { isOwn, MAX_DEPTH, nameOf, openFolder } from './walk-files.ts';
-
-/** The number of names, and the sum of their hashes, which is the same in any order. */
-export interface NameSum {
-  readonly count: number;
-  readonly sum: number;
-}
 
 export const NO_NAMES: NameSum = { count: 0, sum: 0 };
 /** Names between two looks at the pace. */

@@ -1,6 +1,5 @@
 // The messages between the main thread and the snapshot thread.
-import type { NameSum } from './name-sum.ts';
-import type { SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
+import type { NameSum, SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;

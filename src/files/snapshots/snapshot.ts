@@ -1,7 +1,5 @@
 // A workspace at one moment: its regular files with the hash of their content, and what was skipped (E5).
 
-import type { NameSum } from './name-sum.ts';
-
 /** A regular file. `path` begins with `/`; `size` is in bytes. */
 export interface SnapshotFile {
   readonly path: string;
@@ -23,6 +21,12 @@ export interface Skipped {
   readonly tooMany: number;
   /** Files that could not be read, or that changed while they were read. */
   readonly unreadable: number;
+}
+
+/** The number of names, and the sum of their hashes, which is the same in any order. */
+export interface NameSum {
+  readonly count: number;
+  readonly sum: number;
 }
 
 export const NOTHING_SKIPPED: Skipped = {

@@ -5,10 +5,10 @@ import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall, writeNew } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
-import { type NameSum, sumNames } from './name-sum.ts';
+import { sumNames } from './name-sum.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
-import { NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
+import { type NameSum, NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
 import { walkPaths } from './walk-paths.ts';
 
