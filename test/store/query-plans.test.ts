@@ -19,10 +19,10 @@ const UNDER_WAY =
 const OF_A_DAY =
   / INDEX (runs_ended \(finished_at>\?\)|sessions_deleted \(deleted_at>\?\))$|^SEARCH usage_quarters USING PRIMARY KEY \(quarter>\?( AND quarter<\?)?\)$/;
 const CHANGED_LAST = /FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT \d+\)/;
-/** Lists over all users, for operators: they count all rows, and read their page from the newest end. */
+/** Lists over all users, for operators: they count all rows, and read their page from the nearer end. */
 const COUNTED =
-  /count\(\*\) AS total FROM (sessions WHERE deleted_at IS NULL$|runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL( AND r.status IN \('\w+'\))?$|(user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$)/;
-const OF_EVERYBODY = /^SCAN (sessions|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
+  /^SELECT \(SELECT count\(\*\) FROM (sessions|runs r)\)\s+- |count\(\*\) AS total FROM (user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$/;
+const OF_EVERYBODY = /^SCAN (sessions|runs|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
 
 /** A page of the audit log ends when it is full; the newest entry, or the last before a time, is read first. */
 const AUDIT_PAGE =
@@ -106,7 +106,7 @@ function growingReads({ connection, sql }: Prepared): string[] {
 const BETWEEN = /^SEARCH t USING (COVERING )?INDEX \S+ \(id>\? AND id<\?\)$/;
 
 /** The page that goes with such a count ends where it is full. */
-const OPERATORS_PAGE = /ORDER BY [rsqi.]*\bseq DESC LIMIT \+\? OFFSET \+\?/;
+const OPERATORS_PAGE = /ORDER BY [rsqi.]*\bseq (DE|A)SC LIMIT \+\? OFFSET \+\?/;
 
 /** A file with the statistics that a store with one row in each table leaves behind. */
 async function fileWithStatistics(): Promise<string> {

@@ -4,8 +4,8 @@ import { isTerminal, type Run, type RunStatus } from '../../domain/sessions/run.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';
-import { conditions } from '../sessions/conditions.ts';
-import { IS_UNFINISHED, isReportedAs } from './run-states.ts';
+import { conditions, fromNearerEnd } from '../sessions/conditions.ts';
+import { IS_ENDED, IS_UNFINISHED, isReportedAs } from './run-states.ts';
 
 /** A run with the names of its owner and key. */
 export interface RunRecord extends Run {
@@ -46,18 +46,29 @@ function toRunRecord(row: RunRecordRow): RunRecord {
   return { ...toRun(row), ...names };
 }
 
+/** Counts all runs, or those that ended in one way, and takes off those of deleted sessions: no look at the session of each. */
+function countAll(status: RunStatus | null): string {
+  const isAsked = status === null ? [] : [`r.${IS_ENDED}`, isReportedAs(status)];
+  const where = isAsked.length === 0 ? '' : ` WHERE ${isAsked.join(' AND ')}`;
+  return `SELECT (SELECT count(*) FROM runs r${where})
+    - (SELECT count(*) FROM sessions s CROSS JOIN runs r ON r.session_seq = s.seq
+       WHERE ${['s.deleted_at IS NOT NULL', ...isAsked].join(' AND ')}) AS total`;
+}
+
 function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter): Step<Listing<RunRecord>> {
   const isUnfinished = status !== null && !isTerminal(status);
   const isAsked = status === null ? [] : [isReportedAs(status), ...(isUnfinished ? [`r.${IS_UNFINISHED}`] : [])];
   const { where, values } = conditions(['s.deleted_at IS NULL', ...isAsked], { 'r.session_seq = ?': sessionSeq });
   const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
-  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+  const count = sessionSeq === null && !isUnfinished ? countAll(status) : `SELECT count(*) AS total ${from}`;
+  const { total } = (yield* tx.get<{ total: number }>(count, ...values))!;
+  const page = fromNearerEnd({ limit, offset }, total);
+  const bySeq = `ORDER BY ${isUnfinished ? '+r.seq' : 'r.seq'} ${page.order}`;
   const items = yield* tx.all<RunRecordRow>(
-    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ORDER BY ${isUnfinished ? '+r.seq' : 'r.seq'} DESC LIMIT ? OFFSET ?)
-     ORDER BY r.seq DESC`,
+    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ${bySeq} LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
     ...values,
-    limit,
-    offset,
+    page.limit,
+    page.offset,
   );
   return { items: items.map(toRunRecord), total };
 }

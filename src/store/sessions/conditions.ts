@@ -23,6 +23,18 @@ export interface ListQuery {
   readonly order: string;
 }
 
+/** A page, as it is read from one end of a list: `order` is `DESC` for the end where the newest rows are. */
+export interface PageFromEnd extends Page {
+  readonly order: 'ASC' | 'DESC';
+}
+
+/** Where a page of a list, the newest row first, is read with the fewest rows to skip. `total`: of all its rows. */
+export function fromNearerEnd({ limit, offset }: Page, total: number): PageFromEnd {
+  const left = total - offset;
+  if (offset <= left) return { order: 'DESC', limit, offset };
+  return { order: 'ASC', limit: Math.max(0, Math.min(limit, left)), offset: Math.max(0, left - limit) };
+}
+
 /** One page of a list, and the number of all its rows. */
 export function* readPage<Row>(
   tx: Reader,

@@ -5,7 +5,7 @@ import type { StopCause } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type SessionRow, toSession } from '../rows.ts';
-import { conditions } from './conditions.ts';
+import { conditions, fromNearerEnd } from './conditions.ts';
 
 /** A session with the names of its owner and key. */
 export interface SessionRecord extends Session {
@@ -30,6 +30,10 @@ type SessionRecordRow = SessionRow & { user_id: string; username: string; key_id
 const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM sessions s
   JOIN users u ON u.seq = s.user_seq LEFT JOIN api_keys k ON k.seq = s.key_seq`;
 
+/** SQLite counts a whole table by its pages, and deleted sessions have an index. */
+const ALL_SESSIONS = `SELECT (SELECT count(*) FROM sessions)
+  - (SELECT count(*) FROM sessions WHERE deleted_at IS NOT NULL) AS total`;
+
 /** The look-ups. Deleted sessions are left out. */
 export function makeSessionRecords({ read }: Database) {
   return {
@@ -45,16 +49,15 @@ export function makeSessionRecords({ read }: Database) {
         'user_seq = ?': filter.userSeq,
         'key_seq = ?': filter.keySeq,
       });
-      const { total } = (yield* tx.get<{ total: number }>(
-        `SELECT count(*) AS total FROM sessions ${where}`,
-        ...values,
-      ))!;
+      const count = values.length === 0 ? ALL_SESSIONS : `SELECT count(*) AS total FROM sessions ${where}`;
+      const { total } = (yield* tx.get<{ total: number }>(count, ...values))!;
+      const { order, limit, offset } = fromNearerEnd(filter, total);
       const items = yield* tx.all<SessionRecordRow>(
-        `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
+        `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq ${order} LIMIT ? OFFSET ?)
          ORDER BY s.seq DESC`,
         ...values,
-        filter.limit,
-        filter.offset,
+        limit,
+        offset,
       );
       return { items: items.map(toSessionRecord), total };
     }),

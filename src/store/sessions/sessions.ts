@@ -7,6 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies } from '../runs/progress/replies.ts';
 import { type SessionRow, toSession } from '../rows.ts';
+import { fromNearerEnd } from './conditions.ts';
 
 export interface AttachmentRow {
   id: string;
@@ -60,7 +61,7 @@ interface FoundSetup extends SessionSetup {
 
 // The owner of a key never changes, so its sessions are that user's.
 const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
-const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
+const byChange = (order: 'ASC' | 'DESC') => `ORDER BY updated_at ${order}, created_at ${order}, seq ${order}`;
 
 /** The verbs on sessions. */
 export function makeSessions({ read }: Database) {
@@ -90,11 +91,12 @@ export function makeSessions({ read }: Database) {
     ): Step<{ items: Session[]; total: number }> {
       const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
       // The page is found in the index; only its own rows are read.
+      const page = fromNearerEnd({ limit, offset }, total);
       const items = yield* tx.all<SessionRow>(
-        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
+        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${byChange(page.order)} LIMIT ? OFFSET ?) ${byChange('DESC')}`,
         keySeq,
-        limit,
-        offset,
+        page.limit,
+        page.offset,
       );
       return { items: items.map(toSession), total };
     }),

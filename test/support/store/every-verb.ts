@@ -350,7 +350,11 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
 /** What operators list, with each filter and without any. */
 async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   const { runs, sessions, userInputs, insights } = store;
-  await sessions.listOfKey(key.seq, 9, 0);
+  for (const offset of [0, 999]) {
+    await sessions.listOfKey(key.seq, 9, offset);
+    await sessions.list({ limit: 9, offset, userSeq: null, keySeq: null });
+    for (const status of [null, 'completed'] as const) await runs.list({ limit: 9, offset, sessionSeq: null, status });
+  }
   await sessions.find('none');
   await runs.find('none');
   await runs.listWaiting(PAGE);
