@@ -4,9 +4,12 @@ import type { Page } from '../../../src/domain/listing.ts';
 import { fromNearerEnd } from '../../../src/store/sessions/conditions.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
-const LISTS: Readonly<
-  Record<string, (house: StoreHouse, page: Page) => Promise<{ items: { id: string }[]; total: number }>>
-> = {
+interface Found {
+  readonly items: readonly { readonly id: string }[];
+  readonly total: number;
+}
+
+const LISTS: Readonly<Record<string, (house: StoreHouse, page: Page) => Promise<Found>>> = {
   'all runs': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: null }),
   'runs that wait': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: 'queued' }),
   'runs that failed': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: 'failed' }),
