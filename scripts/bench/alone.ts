@@ -5,6 +5,7 @@ import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office/office.ts';
 import { measurePackage } from './cases/package.ts';
+import { measureProfile } from './cases/profile.ts';
 import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
@@ -59,5 +60,6 @@ export const CASES = [
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
   { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
+  { part: 'profile', what: 'where the time of a run goes', measure: measureProfile },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];
