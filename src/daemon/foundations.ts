@@ -66,7 +66,7 @@ export function layFoundations({ configuration, closers }: Start) {
     lost: lost.resolve,
   };
   const reserve = openReserve(join(places.dataDir, 'reserve'));
-  const store = openStore(databaseOf(config), systemClock, alarms, reserve);
+  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, syncsBeside: true });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;

@@ -14,7 +14,7 @@ import { makeClaimRuns } from './runs/claim-runs.ts';
 import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
 import { makeConnections } from './people/connections.ts';
-import { type Database, openDatabase } from './engine/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './engine/database.ts';
 import { makeContextUsage } from './office/context-usage.ts';
 import { makeOfficeRuns } from './office/office-runs.ts';
 import { makeRunRounds } from './office/run-rounds.ts';
@@ -29,13 +29,11 @@ import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeExpireQueued } from './runs/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
-import type { StoreAlarms } from './engine/health.ts';
 import { makeInsights } from './sessions/insights.ts';
 import { makeApiKeys } from './people/keys.ts';
 import { makeRunRecords } from './runs/run-records.ts';
 import { makeSessionRecords } from './sessions/session-records.ts';
 import { makeListWaiting } from './runs/waiting-runs.ts';
-import type { Reserve } from './engine/reserve.ts';
 import { makePackAgain } from './artifacts/pack-again.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
 import { makeBoard } from './publishing/board.ts';
@@ -88,8 +86,8 @@ import { makeRetention } from './retention/retention.ts';
 export type Store = ReturnType<typeof makeStore>;
 
 /** Opens the database file of a data directory and returns its verbs. */
-export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, reserve?: Reserve): Store {
-  return makeStore(openDatabase(file, clock, alarms, reserve));
+export function openStore(file: string, clock: Clock, options?: DatabaseOptions): Store {
+  return makeStore(openDatabase(file, clock, options));
 }
 
 function makeStore(database: Database) {

@@ -29,7 +29,7 @@ function open(file = join(temporaryDirectory(), 'errand.db')): House {
     held: (bytes) => void held.push(bytes),
     lost: (error) => void lost.push(error),
   };
-  const database = openDatabase(file, clock, alarms);
+  const database = openDatabase(file, clock, { alarms });
   onTestFinished(() => database.close());
   return { database, clock, file, troubles, held, lost };
 }

@@ -17,21 +17,28 @@ export interface Engine {
 /** `keep`: a full disk refuses it. `free`: it frees space, or ends what uses more, so it may use the reserve. */
 export type VerbKind = 'keep' | 'free';
 
+/**
+ * When the result of a verb is known: `kept`, once it is on the disk; `written`, already while the disk syncs it. The latter is for
+ * work that reports nothing, and that is worth nothing if the power fails at that moment.
+ */
+export type SettleMoment = 'kept' | 'written';
+
 export interface PendingVerb {
   /** When it was requested, on the monotonic clock. */
   readonly askedAt: number;
   readonly kind: VerbKind;
+  readonly moment: SettleMoment;
   verb(tx: Transaction): Step<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
-/** The outcome of a commit: its events, the results of its verbs, and how long the disk took; or why it was rolled back. */
+/** The outcome of a commit: its events, what settles its verbs by their moments, and how long the disk took; or why it was rolled back. */
 export type Commit =
   | {
       readonly ok: true;
       readonly events: readonly JournalEvent[];
-      readonly settle: () => void;
+      readonly settle: Record<SettleMoment, () => void>;
       readonly diskMs: number;
     }
   | { readonly ok: false; readonly error: unknown };
@@ -44,11 +51,12 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
   const { writer, statements, clock } = engine;
   try {
     const { events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
+    const settle = (moment: SettleMoment) => () => settled[moment].forEach((one) => one());
     // A lone verb that threw has ended it.
     const workedAt = clock.monotonic();
     if (writer.inTransaction) statements('COMMIT').run();
     const diskMs = clock.monotonic() - workedAt;
-    return { ok: true, events, settle: () => settled.forEach((settle) => settle()), diskMs };
+    return { ok: true, events, settle: { written: settle('written'), kept: settle('kept') }, diskMs };
   } catch (error) {
     // The batch was rolled back, so all its verbs fail, including those that had succeeded.
     if (writer.inTransaction) statements('ROLLBACK').run();
@@ -60,35 +68,39 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
 /** What the verbs of a batch did. */
 interface Done {
   readonly events: readonly JournalEvent[];
-  readonly settled: readonly (() => void)[];
+  readonly settled: Readonly<Record<SettleMoment, readonly (() => void)[]>>;
+}
+
+function nothingDone() {
+  return { events: [] as JournalEvent[], settled: { written: [] as (() => void)[], kept: [] as (() => void)[] } };
 }
 
 /** Returns undefined when a verb threw that isn't alone: then the transaction has ended. */
 function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | undefined {
-  const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
-  for (const { verb, resolve, reject } of batch) {
+  const { events, settled } = nothingDone();
+  for (const { verb, moment, resolve, reject } of batch) {
     try {
       const result = runVerb(engine, verb, events);
-      settled.push(() => resolve(result));
+      settled[moment].push(() => resolve(result));
     } catch (error) {
       undo(engine, error, 'ROLLBACK');
-      return batch.length > 1 ? undefined : { events: [], settled: [() => reject(error)] };
+      return batch.length > 1 ? undefined : { events: [], settled: { written: [], kept: [() => reject(error)] } };
     }
   }
   return { events, settled };
 }
 
 function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
-  const [events, settled]: [JournalEvent[], (() => void)[]] = [[], []];
+  const { events, settled } = nothingDone();
   engine.statements('BEGIN IMMEDIATE').run();
-  for (const { verb, resolve, reject } of batch) {
+  for (const { verb, moment, resolve, reject } of batch) {
     engine.statements('SAVEPOINT verb').run();
     try {
       const result = runVerb(engine, verb, events);
-      settled.push(() => resolve(result));
+      settled[moment].push(() => resolve(result));
     } catch (error) {
       undo(engine, error, 'ROLLBACK TO verb');
-      settled.push(() => reject(error));
+      settled[moment].push(() => reject(error));
     }
     engine.statements('RELEASE verb').run();
   }

@@ -1,14 +1,17 @@
 // The SQLite file: one connection, one transaction per tick for all its writers.
+import type Connection from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { openFile } from './connection.ts';
-import type { VerbKind } from './commit.ts';
-import { type CommitWatch, makeGroupCommit } from './group-commit.ts';
+import type { SettleMoment, VerbKind } from './commit.ts';
+import { type GroupCommit, makeGroupCommit } from './group-commit.ts';
 import { makeStreamSeqs } from './journal.ts';
-import { makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
+import { type Health, makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
+import type { CommitWatch } from './keep-batch.ts';
+import { type LogSync, openLogSync } from './log-sync.ts';
 import { NO_RESERVE, type Reserve } from './reserve.ts';
-import { cacheStatements, carryOut } from './sqlite.ts';
+import { cacheStatements, carryOut, type Statements } from './sqlite.ts';
 import { READER, type Reader, type Step, type Transaction } from './statement.ts';
 import { isLocked, refusalOf } from './storage-fault.ts';
 
@@ -28,11 +31,16 @@ export interface Database {
   write<Args extends readonly unknown[], Result>(
     verb: (tx: Transaction, ...args: Args) => Step<Result>,
     kind?: VerbKind,
+    moment?: SettleMoment,
   ): Verb<Args, Result>;
   /**
-   * Makes a verb that only reads. It sees a snapshot of committed rows. Rejects with `unavailable` when the disk refuses.
+   * Makes a verb that only reads. It sees a snapshot of rows that are on the disk, for which it waits if need be. With `written`,
+   * it doesn't wait. Rejects with `unavailable` when the disk refuses.
    */
-  read<Args extends readonly unknown[], Result>(verb: (tx: Reader, ...args: Args) => Step<Result>): Verb<Args, Result>;
+  read<Args extends readonly unknown[], Result>(
+    verb: (tx: Reader, ...args: Args) => Step<Result>,
+    moment?: SettleMoment,
+  ): Verb<Args, Result>;
   /** Resolves when the writer has come to a request that changes nothing; rejects when it refuses it. */
   answered(): Promise<void>;
   /** What is wrong with the storage, in a message without paths; null once a commit has succeeded again. */
@@ -46,10 +54,24 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** With `NORMAL`, SQLite writes each commit to the log, and syncs the log itself only around checkpoints. */
+function syncBeside(writer: Connection.Database, file: string): LogSync {
+  const logSync = openLogSync(file);
+  writer.pragma('synchronous = NORMAL');
+  return logSync;
+}
+
 /** A verb without a statement. */
 // oxlint-disable-next-line require-yield
 function* nothing(): Step<void> {
   // Its commit is all that is of interest.
+}
+
+export interface DatabaseOptions {
+  readonly alarms?: StoreAlarms;
+  readonly reserve?: Reserve;
+  /** Whether the disk syncs a commit while the event loop turns, when verbs of it settle before. */
+  readonly syncsBeside?: boolean;
 }
 
 /**
@@ -58,10 +80,10 @@ function* nothing(): Step<void> {
 export function openDatabase(
   file: string,
   clock: Clock,
-  alarms: StoreAlarms = NO_ALARMS,
-  reserve: Reserve = NO_RESERVE,
+  { alarms = NO_ALARMS, reserve = NO_RESERVE, syncsBeside = false }: DatabaseOptions = {},
 ): Database {
   const writer = openFile(file, alarms.migrating);
+  const logSync = syncsBeside ? syncBeside(writer, file) : null;
   const statements = cacheStatements(writer);
   const health = makeHealth(file, alarms);
   const checkpoints = makeCheckpoints({
@@ -79,6 +101,7 @@ export function openDatabase(
     streamSeqs: makeStreamSeqs(statements),
     health,
     reserve,
+    logSync,
     committed: (events) => {
       checkpoints.committed();
       if (events.length > 0) for (const listener of listeners) listener(events);
@@ -86,36 +109,47 @@ export function openDatabase(
   });
   let closed: Promise<void> | undefined;
 
-  function read<Args extends readonly unknown[], Result>(
-    verb: (tx: Reader, ...args: Args) => Step<Result>,
-  ): Verb<Args, Result> {
-    return async (...args) => {
-      try {
-        return carryOut(statements, verb(READER, ...args));
-      } catch (error) {
-        health.failed(error);
-        throw refusalOf(error);
-      }
-    };
-  }
-
   async function close(): Promise<void> {
     await commits.end();
     checkpoints.stop();
     writer.close();
+    logSync?.close();
   }
 
   return {
     write:
-      (verb, kind = 'keep') =>
+      (verb, kind = 'keep', moment = 'kept') =>
       (...args) =>
-        commits.write((tx) => verb(tx, ...args), kind),
-    read,
-    answered: () => commits.write(nothing, 'free'),
+        commits.write((tx) => verb(tx, ...args), kind, moment),
+    read: makeRead({ statements, health, commits, refusesLost: logSync !== null }),
+    answered: () => commits.write(nothing, 'free', 'kept'),
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,
     onCommitted: (listener) => void listeners.push(listener),
     watchCommits: commits.watch,
     close: () => (closed ??= close()),
   };
+}
+
+interface Reading {
+  readonly statements: Statements;
+  readonly health: Health;
+  readonly commits: Pick<GroupCommit, 'syncing'>;
+  /** After a failed sync, what can be read may not be on the disk. */
+  readonly refusesLost: boolean;
+}
+
+function makeRead({ statements, health, commits, refusesLost }: Reading): Database['read'] {
+  return (verb, moment = 'kept') =>
+    async (...args) => {
+      if (moment === 'kept')
+        for (let sync = commits.syncing(); sync !== undefined; sync = commits.syncing()) await sync;
+      try {
+        if (refusesLost && health.lost() !== undefined) throw health.lost();
+        return carryOut(statements, verb(READER, ...args));
+      } catch (error) {
+        health.failed(error);
+        throw refusalOf(error);
+      }
+    };
 }

@@ -2,12 +2,11 @@
 // loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrandError } from '../../domain/errors.ts';
-import type { JournalEvent } from '../../domain/journal-event.ts';
-import { commitBatch, type Engine, type PendingVerb, type VerbKind } from './commit.ts';
-import type { Health } from './health.ts';
-import type { Reserve } from './reserve.ts';
+import type { PendingVerb, SettleMoment, VerbKind } from './commit.ts';
+import { type CommitWatch, type KeeperParts, makeKeeper, type WrittenBatch } from './keep-batch.ts';
+import type { LogSync } from './log-sync.ts';
 import type { Step, Transaction } from './statement.ts';
-import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
+import { isLocked } from './storage-fault.ts';
 
 /** A commit that more verbs than these have shared shows that there is load: a turn is accepted and claimed by two. */
 const FEW_VERBS = 2;
@@ -21,138 +20,108 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
-  write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind): Promise<Result>;
+  write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind, moment: SettleMoment): Promise<Result>;
+  /** Settles when the disk has synced the last commit; undefined when it has. Until then, its rows may be lost with the power. */
+  syncing(): Promise<void> | undefined;
   /** Accepts no further verbs, and resolves when the waiting ones are settled. */
   end(): Promise<void>;
   /** Has every commit from now on reported to the watch. */
   watch(watch: CommitWatch): void;
 }
 
-/** Learns how long each commit took, and of commits that the storage refused. */
-export interface CommitWatch {
-  committed(tookMs: number): void;
-  refused(): void;
-}
-
-export interface GroupCommitParts extends Engine {
-  readonly health: Health;
-  readonly reserve: Reserve;
-  /** Called after each commit, with its events. */
-  committed(events: readonly JournalEvent[]): void;
+export interface GroupCommitParts extends KeeperParts {
+  /** Makes what was committed durable; null where each commit does so itself. */
+  readonly logSync: LogSync | null;
 }
 
 export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
-  const { clock } = parts;
+  const { clock, logSync } = parts;
   const watches: CommitWatch[] = [];
-  const settle = makeSettle(parts, watches);
+  const keeper = makeKeeper(parts, watches);
   let pending: PendingVerb[] = [];
   let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  let syncing: Promise<void> | undefined;
   let ended = false;
   let nextAt = 0;
 
   function flush(): void {
     scheduled = undefined;
     const [first] = pending;
-    if (first === undefined) return;
-    const hindrance = begin(parts);
+    if (first === undefined || syncing !== undefined) return;
+    const hindrance = keeper.begin();
     if (isLocked(hindrance) && clock.monotonic() - first.askedAt < LOCK_WAIT_MS) {
       scheduled = setTimeout(flush, LOCK_RETRY_MS);
       return;
     }
     const batch = pending;
     pending = [];
-    const diskMs = settle(batch, hindrance);
-    nextAt = clock.monotonic() + (batch.length > FEW_VERBS ? Math.max(2 * diskMs, MIN_PAUSE_MS) : diskMs);
+    const written = keeper.write(batch, hindrance);
+    if (written === undefined) return;
+    written.settleEarly();
+    const isEarly = batch.length <= FEW_VERBS && batch.some(({ moment }) => moment === 'written');
+    if (logSync !== null && isEarly) syncing = syncBeside(logSync, written);
+    else nextAt = clock.monotonic() + pauseAfter(keepNow(parts, written), batch.length);
   }
 
-  /**
-   * Under load, the disk takes at most a third of the time: the slower it is, the more verbs share a commit. The work of the
-   * verbs themselves grows with their number, so a pause for it would only make each commit block the loop for longer.
-   */
+  /** The event loop turns meanwhile, but nothing else is read or written: see `syncing`. */
+  async function syncBeside({ beside }: LogSync, written: WrittenBatch): Promise<void> {
+    const fault = await beside().then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    syncing = undefined;
+    if (fault === null) written.keep();
+    else written.lose(fault.error);
+    // Without a pause: verbs have gathered during the sync.
+    if (pending.length > 0) scheduled ??= schedule();
+  }
+
   function schedule(): NodeJS.Immediate | NodeJS.Timeout {
     const pauseMs = nextAt - clock.monotonic();
     return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
   }
 
   return {
-    write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind) =>
+    write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind, moment: SettleMoment) =>
       new Promise<Result>((resolve, reject) => {
         if (ended) {
           reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
           return;
         }
-        pending.push({ askedAt: clock.monotonic(), kind, verb, resolve, reject });
-        scheduled ??= schedule();
+        pending.push({ askedAt: clock.monotonic(), kind, moment, verb, resolve, reject });
+        if (syncing === undefined) scheduled ??= schedule();
       }),
+    syncing: () => syncing,
     end: async () => {
       ended = true;
       flush();
       // Another process may hold the lock at this very moment.
-      while (pending.length > 0) await pause(LOCK_RETRY_MS);
+      while (pending.length > 0 || syncing !== undefined) await (syncing ?? pause(LOCK_RETRY_MS));
     },
     watch: (watch) => void watches.push(watch),
   };
 }
 
-/**
- * Makes the function that commits a batch whose transaction has begun, and settles its verbs. It returns how long the disk took.
- * On a full disk, only verbs that free space are committed, using the reserve.
- */
-function makeSettle(parts: GroupCommitParts, watches: readonly CommitWatch[]) {
-  const { clock, health, reserve, committed } = parts;
-  /** The disk's error when the reserve was released; undefined while there is a reserve. */
-  let full: unknown;
-
-  function commit(batch: readonly PendingVerb[], hindrance: unknown): number {
-    const startedAt = clock.monotonic();
-    const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
-    if (done.ok) {
-      const tookMs = clock.monotonic() - startedAt;
-      for (const watch of watches) watch.committed(tookMs);
-      if (full === undefined) health.well();
-      done.settle();
-      committed(done.events);
-      return done.diskMs;
-    }
-    const isFreeing = batch.some(({ kind }) => kind === 'free');
-    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) {
-      refuse(batch, done.error);
-      return 0;
-    }
-    full = done.error;
-    health.failed(full);
-    return commit(onlyFreeing(batch, full), begin(parts));
+/** Where nobody works during the sync, switches of threads would only add to it. Returns how long the disk took. */
+function keepNow({ clock, logSync }: GroupCommitParts, written: WrittenBatch): number {
+  const startedAt = clock.monotonic();
+  try {
+    logSync?.now();
+  } catch (error) {
+    written.lose(error);
+    return 0;
   }
-
-  /** Refuses all others: the first of them would use up the reserve. */
-  function onlyFreeing(batch: readonly PendingVerb[], error: unknown): readonly PendingVerb[] {
-    const others = batch.filter(({ kind }) => kind === 'keep');
-    if (others.length > 0) refuse(others, error);
-    return batch.filter(({ kind }) => kind === 'free');
-  }
-
-  /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
-  function refuse(batch: readonly PendingVerb[], error: unknown): void {
-    health.failed(error);
-    for (const watch of watches) watch.refused();
-    const refusal = refusalOf(error);
-    for (const verb of batch) verb.reject(refusal);
-  }
-
-  return (batch: readonly PendingVerb[], hindrance: unknown): number => {
-    if (full !== undefined && !reserve.isSpent()) full = undefined;
-    return commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
-  };
+  const diskMs = written.diskMs + clock.monotonic() - startedAt;
+  written.keep();
+  return diskMs;
 }
 
-/** Begins a transaction, or returns why that failed. */
-function begin({ statements, health }: GroupCommitParts): unknown {
-  const lost = health.lost();
-  if (lost !== undefined) return lost;
-  try {
-    statements('BEGIN IMMEDIATE').run();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
+/**
+ * Under load, the disk takes at most a third of the time, and a slow one never more than half: the slower it is, the more verbs share a
+ * commit. The work of the verbs themselves grows with their number, so a pause for it would only make each commit block the loop for
+ * longer.
+ */
+function pauseAfter(diskMs: number, verbs: number): number {
+  if (verbs > FEW_VERBS) return Math.max(2 * diskMs, MIN_PAUSE_MS);
+  return diskMs < MIN_PAUSE_MS ? 0 : diskMs;
 }

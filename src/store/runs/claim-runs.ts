@@ -84,19 +84,23 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
 /**
  * The verb that claims up to `limit` runs: those that somebody waits for before background work, fair between keys, in order
  * within one (C6). Queued
- * runs of a disabled user are stopped instead.
+ * runs of a disabled user are stopped instead. A run may begin while the disk syncs its claim: what it records comes later.
  */
 export function makeClaimRuns({ write }: Database) {
-  return write(function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
-    const claims: Claim[] = [];
-    while (claims.length < order.limit) {
-      const next = yield* findNext(tx, order);
-      if (next === undefined) break;
-      const claimed = yield* claim(tx, next, order);
-      if (claimed !== null) claims.push(claimed);
-    }
-    return claims;
-  });
+  return write(
+    function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
+      const claims: Claim[] = [];
+      while (claims.length < order.limit) {
+        const next = yield* findNext(tx, order);
+        if (next === undefined) break;
+        const claimed = yield* claim(tx, next, order);
+        if (claimed !== null) claims.push(claimed);
+      }
+      return claims;
+    },
+    'keep',
+    'written',
+  );
 }
 
 function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {

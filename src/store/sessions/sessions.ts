@@ -66,7 +66,7 @@ const byChange = (order: 'ASC' | 'DESC') => `ORDER BY updated_at ${order}, creat
 /** The verbs on sessions. */
 export function makeSessions({ read }: Database) {
   return {
-    /** The setup of a session, and its owner. */
+    /** The setup of a session, which never changes, and its owner. */
     getSetup: read(function* (tx: Reader, sessionSeq: number): Step<FoundSetup> {
       const row = (yield* tx.get<SetupRow>(
         'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
@@ -80,7 +80,7 @@ export function makeSessions({ read }: Database) {
         capabilityConfig: { ...NO_CAPABILITIES, ...config },
         orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
       };
-    }),
+    }, 'written'),
 
     /** A page of a key's API sessions, the last changed first, and their total number (§4.6). */
     listOfKey: read(function* (

@@ -74,8 +74,11 @@ export interface EarlierTurns {
 /** The verbs that read turns. */
 export function makeTurns({ read }: Database) {
   return {
-    /** The turn of one run. A run that was never attempted before has no steps to read. */
-    get: read((tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1)),
+    /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
+    get: read(
+      (tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1),
+      'written',
+    ),
 
     /** The turn of one run with all its steps, whatever its attempt, and the schema that its result had to fit. */
     getWhole: read(function* (tx: Reader, runSeq: number): Step<WholeTurn> {
@@ -89,7 +92,7 @@ export function makeTurns({ read }: Database) {
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */
     bytesOf: read(function* (tx: Reader, { sessionSeq, seq, documentBytes }: SizedTurn): Step<number> {
       return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
-    }),
+    }, 'written'),
 
     /** The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read. */
     listBefore: read(function* (

@@ -15,7 +15,7 @@ function open() {
   const file = join(temporaryDirectory(), 'errand.db');
   const clock = fakeClock();
   const held: number[] = [];
-  const database = openDatabase(file, clock, { ...NO_ALARMS, held: (bytes) => void held.push(bytes) });
+  const database = openDatabase(file, clock, { alarms: { ...NO_ALARMS, held: (bytes) => void held.push(bytes) } });
   onTestFinished(() => database.close());
   let teams = 0;
   // A name is stored in the table and in its index.

@@ -1,0 +1,113 @@
+// The verbs of one commit: written, and settled once they are kept, or refused by the storage.
+import type { JournalEvent } from '../../domain/journal-event.ts';
+import { commitBatch, type Commit, type Engine, type PendingVerb } from './commit.ts';
+import type { Health } from './health.ts';
+import type { Reserve } from './reserve.ts';
+import { lacksSpace, refusalOf } from './storage-fault.ts';
+
+/** Learns how long each commit took, and of commits that the storage refused. */
+export interface CommitWatch {
+  committed(tookMs: number): void;
+  refused(): void;
+}
+
+/** A batch whose transaction is committed, but perhaps not on the disk yet. */
+export interface WrittenBatch {
+  /** How long its commit took. */
+  readonly diskMs: number;
+  /** Settles the verbs that don't wait for the disk. */
+  settleEarly(): void;
+  /** It is on the disk: settles the other verbs, and reports the events. */
+  keep(): void;
+  /** It may not be on the disk. */
+  lose(error: unknown): void;
+}
+
+export interface KeeperParts extends Engine {
+  readonly health: Health;
+  readonly reserve: Reserve;
+  /** Called after each commit, with its events. */
+  committed(events: readonly JournalEvent[]): void;
+}
+
+export interface Keeper {
+  /** Begins a transaction, or returns why that failed. */
+  begin(): unknown;
+  /**
+   * Commits a batch whose transaction has begun. Returns undefined when the storage refused it all. On a full disk, only verbs that
+   * free space are committed, using the reserve.
+   */
+  write(batch: readonly PendingVerb[], hindrance: unknown): WrittenBatch | undefined;
+}
+
+type Kept = Extract<Commit, { readonly ok: true }>;
+
+/** Makes it, for the one connection that writes. */
+export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]): Keeper {
+  const { clock, health, reserve, statements, committed } = parts;
+  /** The disk's error when the reserve was released; undefined while there is a reserve. */
+  let full: unknown;
+
+  function begin(): unknown {
+    const lost = health.lost();
+    if (lost !== undefined) return lost;
+    try {
+      statements('BEGIN IMMEDIATE').run();
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  function commit(batch: readonly PendingVerb[], hindrance: unknown): WrittenBatch | undefined {
+    const startedAt = clock.monotonic();
+    const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
+    if (done.ok) return written(batch, done, startedAt);
+    const isFreeing = batch.some(({ kind }) => kind === 'free');
+    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) {
+      refuse(batch, done.error);
+      return undefined;
+    }
+    full = done.error;
+    health.failed(full);
+    return commit(onlyFreeing(batch, full), begin());
+  }
+
+  function written(batch: readonly PendingVerb[], { settle, events, diskMs }: Kept, startedAt: number): WrittenBatch {
+    return {
+      diskMs,
+      settleEarly: settle.written,
+      keep: () => {
+        const tookMs = clock.monotonic() - startedAt;
+        for (const watch of watches) watch.committed(tookMs);
+        if (full === undefined) health.well();
+        settle.kept();
+        committed(events);
+      },
+      lose: (error) => refuse(batch, error),
+    };
+  }
+
+  /** Refuses all others: the first of them would use up the reserve. */
+  function onlyFreeing(batch: readonly PendingVerb[], error: unknown): readonly PendingVerb[] {
+    const others = batch.filter(({ kind }) => kind === 'keep');
+    if (others.length > 0) refuse(others, error);
+    return batch.filter(({ kind }) => kind === 'free');
+  }
+
+  /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
+  function refuse(batch: readonly PendingVerb[], error: unknown): void {
+    health.failed(error);
+    for (const watch of watches) watch.refused();
+    const refusal = refusalOf(error);
+    for (const verb of batch) verb.reject(refusal);
+  }
+
+  return {
+    begin,
+    write: (batch, hindrance) => {
+      if (full !== undefined && !reserve.isSpent()) full = undefined;
+      return commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
+    },
+  };
+}
