@@ -24,7 +24,7 @@ export function makeHalt(): Halting {
 
 class OneHalt implements Halting {
   isHalted = false;
-  #listeners: Set<() => void> | undefined;
+  #listeners: (() => void)[] | undefined;
   #controller: AbortController | undefined;
 
   get signal(): AbortSignal {
@@ -37,11 +37,13 @@ class OneHalt implements Halting {
 
   listen(listener: () => void): void {
     if (this.isHalted) listener();
-    else (this.#listeners ??= new Set()).add(listener);
+    else if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
   }
 
   leave(listener: () => void): void {
-    this.#listeners?.delete(listener);
+    const at = this.#listeners?.indexOf(listener) ?? -1;
+    if (at !== -1) this.#listeners!.splice(at, 1);
   }
 
   halt(): void {

@@ -109,7 +109,16 @@ export function countIn(value: JsonValue | undefined, name: string): Count {
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
+const COUNTS = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+] as const satisfies (keyof Usage)[];
+
 /** The counts that are there. */
 export function withoutGaps(counts: Readonly<Partial<Record<keyof Usage, Count>>>): Partial<Usage> {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
+  const known: Partial<Record<keyof Usage, number>> = {};
+  for (const name of COUNTS) if (counts[name] !== undefined) known[name] = counts[name];
+  return known;
 }

@@ -1,7 +1,7 @@
 // The baseline of a run's workspace: waits until the workspace is free, then records the state that the run is compared with
 // (E5), unless it is known.
 import type { Touched } from '../../agent/port/protocol.ts';
-import { HALTED } from '../../domain/halt.ts';
+import { type Halt, makeHalt } from '../../domain/halt.ts';
 import { NO_NAMES } from '../../files/snapshots/name-sum.ts';
 import { NOTHING_SKIPPED } from '../../files/snapshots/snapshot.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
@@ -45,8 +45,8 @@ interface Taken {
 }
 
 export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, collected: Collected): WorkspaceBaseline {
-  const off = new AbortController();
-  const calledOff = new Promise<void>((resolve) => off.signal.addEventListener('abort', () => resolve()));
+  const off = makeHalt();
+  const calledOff = () => new Promise<void>((resolve) => off.listen(resolve));
   // An interrupted run continues with the baseline of its first attempt.
   const isFirst = run.attempt === 1;
   let taken: Promise<Taken> = Promise.resolve({ isTaken: true, known: null });
@@ -56,14 +56,14 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
 
   function begin(changed: readonly string[]): void {
     isTaking = true;
-    taken = take(parts, run, { off: off.signal, changed }).finally(() => {
+    taken = take(parts, run, { off, changed }).finally(() => {
       isTaking = false;
     });
   }
 
   return {
     workspaceFree: () =>
-      run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff]),
+      run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff()]),
     take: (uploads) => {
       hasUploads = uploads;
       hasBegun = true;
@@ -85,16 +85,16 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
     ended: async (touched) => {
       const untouched = touched.length === 0;
       // Without uploads, a run that did nothing needs no baseline.
-      if (untouched && !hasUploads && isTaking) off.abort(HALTED);
+      if (untouched && !hasUploads && isTaking) off.halt();
       const { isTaken, known } = await taken;
       if (isFirst && known !== null && touched !== 'anything') {
         if (untouched) parts.known.keep(run.sessionSeq, known);
         else parts.known.left(run, { before: known, paths: touched });
       }
-      return isFirst && untouched && (isTaken || (off.signal.aborted && !hasUploads));
+      return isFirst && untouched && (isTaken || (off.isHalted && !hasUploads));
     },
     abort: () => {
-      off.abort(HALTED);
+      off.halt();
       // Its uploads may be there.
       if (!hasBegun) parts.known.take(run.sessionSeq);
     },
@@ -121,7 +121,7 @@ const nothingIn = ({ clock, settings }: ArtifactParts): KnownWorkspace => ({
 });
 
 interface Taking {
-  readonly off: AbortSignal;
+  readonly off: Halt;
   readonly changed: readonly string[];
 }
 
@@ -144,7 +144,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
       sessionId: run.sessionId,
       root: parts.workspaces.pathOf(run.sessionId),
       hold,
-      signal: AbortSignal.any([off, late.signal, parts.stopping]),
+      signal: AbortSignal.any([off.signal, late.signal, parts.stopping]),
       limits,
       deadlineMs,
     });
@@ -162,7 +162,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
     };
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
-    if (!off.aborted) log.warn(facts, 'the baseline of a workspace could not be taken');
+    if (!off.isHalted) log.warn(facts, 'the baseline of a workspace could not be taken');
     return UNTAKEN;
   } finally {
     timer.cancel();

@@ -15,29 +15,32 @@ export interface Sequence {
  * later than what followed it on the port.
  */
 export function makeSequence(deliver: (batch: SignalBatch) => void, over: () => void): Sequence {
-  const early = new Map<number, SignalBatch>();
+  /** Those that came before one with a lower number; undefined until there are any. */
+  let early: Map<number, SignalBatch> | undefined;
   let next = 0;
   let [isBroken, isClosed] = [false, false];
 
   function deliverEarly(): void {
-    for (let batch = early.get(next); batch !== undefined; batch = early.get(next)) {
-      early.delete(next);
+    for (let batch = early?.get(next); batch !== undefined; batch = early?.get(next)) {
+      early!.delete(next);
       next += 1;
       deliver(batch);
     }
-    if (isClosed && early.size === 0) over();
+    if (isClosed && (early === undefined || early.size === 0)) over();
   }
 
   return {
     take: ({ number, batch }) => {
       if (isBroken) return deliver(batch);
-      early.set(number, batch);
+      if (number !== next) return void (early ??= new Map()).set(number, batch);
+      next += 1;
+      deliver(batch);
       deliverEarly();
     },
     broken: () => {
       isBroken = true;
-      const rest = Array.from(early.entries()).toSorted(([a], [b]) => a - b);
-      early.clear();
+      const rest = Array.from(early ?? []).toSorted(([a], [b]) => a - b);
+      early = undefined;
       for (const [, batch] of rest) deliver(batch);
       deliverEarly();
     },

@@ -21,7 +21,8 @@ export async function* chunksOf(req: IncomingMessage, clock: Clock): AsyncGenera
     if (chunk !== null) {
       idleTimeoutMs = Math.min(MAX_IDLE_TIMEOUT_MS, idleTimeoutMs + (chunk.length * 1_000) / BYTES_PER_SECOND);
       yield chunk;
-    } else if (req.readableEnded) {
+    } else if (req.readableEnded || (req.complete && req.readableLength === 0)) {
+      // All has come in; what is left is that the stream says so.
       return;
     } else {
       if (req.destroyed) throw new ErrandError('bad_request', 'The body ended before it was complete.');
