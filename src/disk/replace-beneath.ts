@@ -1,7 +1,8 @@
 // Replaces files beneath a directory atomically, and never follows a link out of it.
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rename, unlink } from 'node:fs/promises';
+import { closeSync, constants, open, writeFile, writeFileSync } from 'node:fs';
+import { rename, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { dress, type Owner, syncOpen } from './make-beneath.ts';
 import { at, factsAt, requireFile, withParent } from './open-beneath.ts';
 
@@ -9,6 +10,10 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Prefix of files that are still being written, followed by a UUID. A crash may leave one behind. */
 export const TEMPORARY_PREFIX = '.errand-tmp-';
+
+/** So much is copied to memory at once: that takes less than a hop to another thread. */
+const SMALL_LENGTH = 65_536;
+const [openNew, writeWhole] = [promisify(open), promisify(writeFile)];
 
 /** Writes an open, empty file at a path. */
 export type Fill = (path: string) => Promise<unknown>;
@@ -27,17 +32,18 @@ export async function replaceFileBeneath(
     const old = factsAt(parent, name);
     if (old !== undefined) requireFile(old, shown);
     const temporary = at(parent, TEMPORARY_PREFIX + randomUUID());
-    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    const file = await openNew(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       try {
         // Through the descriptor, so that no other process can substitute another file.
-        if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
-        else await file.writeFile(content);
-        await dress(file.fd, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
+        if (typeof content === 'function') await content(`/proc/self/fd/${file}`);
+        else if (content.length <= SMALL_LENGTH) writeFileSync(file, content);
+        else await writeWhole(file, content);
+        dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
         // Before it gets its name: otherwise a power failure may leave the name with an empty file.
-        await file.sync();
+        await syncOpen(file);
       } finally {
-        await file.close();
+        closeSync(file);
       }
       await rename(temporary, at(parent, name));
       await syncOpen(parent.fd);

@@ -31,7 +31,7 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
     archive.close();
   }
   const { key, size, small } = archive.result();
-  await work.report([{ path: '', size, sha256: key }]);
+  await work.report([{ path: '', size, sha256: key }], true);
   const isThere = hasBlob(task.blobs, key);
   if (isThere && small === undefined) rmSync(path);
   if (!isThere && small !== undefined) writeNew(path, small);

@@ -48,10 +48,18 @@ export async function placeBlobs(
   const folders = [...new Set([...targets, ...known].map((path) => dirname(path)))];
   if (folders.length === 0) return;
   await syncAll(directory, paths);
-  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of folders)
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) lasting.delete(folder);
   for (const [i, path] of paths.entries()) renameSync(path, targets[i]!);
-  await syncAll(directory, [...folders, directory]);
+  await syncAll(directory, folders);
+  const unsynced = folders.filter((folder) => !lasting.has(folder));
+  if (unsynced.length === 0) return;
+  await syncAll(directory, [directory]);
+  for (const folder of unsynced) lasting.add(folder);
 }
+
+/** Folders whose own names are synced: they are never removed. */
+const lasting = new Set<string>();
 
 async function syncAll(directory: string, paths: readonly string[]): Promise<void> {
   if (paths.length > MANY && (await syncDiskOf(directory))) return;

@@ -6,6 +6,8 @@ interface Task {
   /** The blobs' directory, and how the paths of files begin that this order writes there first. */
   readonly blobs: string;
   readonly scratch: string;
+  /** Whether even a few files are reported and held before they are moved to their places. */
+  readonly holdsFirst: boolean;
 }
 
 export interface SnapshotTask extends Task {
@@ -38,8 +40,12 @@ export type FromSnapshotThread =
    */
   { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromSnapshotThread;
 
-export type LastFromSnapshotThread =
-  /** `skipped`: null when not all of a workspace was looked at. */
+/** With files that were reported in no other way: they are few, and in their places already. */
+export type LastFromSnapshotThread = {
+  readonly files: readonly SnapshotFile[];
+} & /** `skipped`: null when not all of a workspace was looked at. */
+(
   | { readonly t: 'done'; readonly skipped: Skipped | null; readonly names: NameSum | null }
   /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
-  | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean };
+  | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean }
+);

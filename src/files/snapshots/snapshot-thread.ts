@@ -9,7 +9,7 @@ import type { Log } from '../../log/log.ts';
 import { ResidentThread } from '../../threads/resident.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
-import { incomingPath, removeScratch } from '../blobs/blob-place.ts';
+import { hasBlob, incomingPath, removeScratch } from '../blobs/blob-place.ts';
 import type { BlobHold } from '../blobs/blobs.ts';
 import type {
   FromSnapshotThread,
@@ -112,8 +112,8 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   });
 
   /** What every task has: its time, and its place among the blobs. */
-  function room(deadlineMs: number): Pick<SnapshotTask, 'deadlineMs' | 'blobs' | 'scratch'> {
-    return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()) };
+  function room(deadlineMs: number): Omit<PackTask, 'kind'> {
+    return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()), holdsFirst: false };
   }
 
   async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal }: PackOrder): Promise<Archive> {
@@ -137,17 +137,23 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   };
 }
 
-async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }: Job) {
+type Given = Omit<Extract<LastFromSnapshotThread, { t: 'done' }>, 't' | 'files'> & { readonly found: SnapshotFile[] };
+
+async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
+  const { task, files, hold, signal } = job;
   const { kind } = task;
   const found: SnapshotFile[] = [];
+  const take = (some: readonly SnapshotFile[]) => {
+    for (const file of some) {
+      hold?.add(file.sha256);
+      found.push(file);
+    }
+  };
   const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
     onMessage: (message, post) => {
       if (message.t !== 'found') return { value: message };
-      for (const file of message.files) {
-        hold?.add(file.sha256);
-        found.push(file);
-      }
+      take(message.files);
       post({ t: 'held' });
       return undefined;
     },
@@ -160,6 +166,11 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
     throw unavailable(WORDS[end.kind]);
   }
   const { value } = end;
+  take(value.files);
+  // Until it was held here, it may have been removed.
+  const isLost = ({ sha256 }: SnapshotFile) => !hasBlob(task.blobs, sha256);
+  if (value.t === 'done' && hold !== null && value.files.some(isLost))
+    return giveOrder(thread, log, { ...job, task: { ...task, holdsFirst: true } });
   if (value.t === 'done') return { found, skipped: value.skipped, names: value.names };
   const { words, cause, full } = value;
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');

@@ -1,7 +1,13 @@
 // The thread that reads workspaces and packs archives: several orders in turns, each under names of its own.
 import { parentPort } from 'node:worker_threads';
 import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
-import type { FromSnapshotThread, PackTask, SnapshotTask, ToSnapshotThread } from './snapshot-orders.ts';
+import type {
+  FromSnapshotThread,
+  LastFromSnapshotThread,
+  PackTask,
+  SnapshotTask,
+  ToSnapshotThread,
+} from './snapshot-orders.ts';
 import { packArchive } from '../archives/pack-archive.ts';
 import { removeScratch } from '../blobs/blob-place.ts';
 import { lacksSpace } from '../blobs/no-space.ts';
@@ -14,6 +20,8 @@ interface Order {
   readonly files: SnapshotFile[];
   pace?: Pace;
   held?: () => void;
+  /** Files that are reported with the last message. */
+  unreported?: readonly SnapshotFile[];
 }
 
 const orders = new Map<number, Order>();
@@ -35,9 +43,9 @@ parentPort?.postMessage(READY, []);
 async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
   order.pace = pace;
-  let last: FromSnapshotThread;
+  let last: Omit<LastFromSnapshotThread, 'files'>;
   try {
-    const looked = await work(task, order, { pace, report: async (files) => reportFound(id, order, files) });
+    const looked = await work(task, order, { pace, report: makeReport(id, order, task) });
     last = { t: 'done', ...looked };
   } catch (error) {
     last = { t: 'failed', ...wordsFor(error) };
@@ -47,7 +55,7 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
     pace.stop();
     orders.delete(id);
   }
-  report(id, last);
+  report(id, { ...last, files: order.unreported ?? [] } as LastFromSnapshotThread);
 }
 
 async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Looked> {
@@ -56,11 +64,20 @@ async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work):
   return { skipped: null, names: null };
 }
 
-async function reportFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  order.held = resolve;
-  report(id, { t: 'found', files });
-  await promise;
+/** So few files are reported with the last message, unless they are to be held first. */
+const FEW_FILES = 64;
+
+function makeReport(id: number, order: Order, { holdsFirst }: Pick<PackTask, 'holdsFirst'>): Work['report'] {
+  return async (files, areAll) => {
+    if (areAll && !holdsFirst && files.length <= FEW_FILES) {
+      order.unreported = files;
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    order.held = resolve;
+    report(id, { t: 'found', files });
+    await promise;
+  };
 }
 
 function report(id: number, message: FromSnapshotThread): void {
@@ -68,7 +85,7 @@ function report(id: number, message: FromSnapshotThread): void {
 }
 
 /** Callers must not see the paths in the messages of failed system calls. */
-function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed' }>, 't'> {
+function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed' }>, 't' | 'files'> {
   // A stream that is ended by its signal throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };

@@ -14,8 +14,11 @@ import { walkPaths } from './walk-paths.ts';
 
 export interface Work {
   readonly pace: Pace;
-  /** Reports files to the main thread, and resolves when it holds their blobs. */
-  readonly report: (files: readonly SnapshotFile[]) => Promise<void>;
+  /**
+   * Reports files to the main thread, and resolves when it holds their blobs. `areAll`: none were reported before, and none will
+   * be: a few are then reported with the end of the order.
+   */
+  readonly report: (files: readonly SnapshotFile[], areAll: boolean) => Promise<void>;
 }
 
 /** Files that are reported to the main thread at once. */
@@ -63,7 +66,7 @@ async function lookAt(paths: readonly string[], task: SnapshotTask, work: Work):
     batch.push(file);
     await work.pace.rest();
   }
-  await hand(task, work, batch);
+  await hand(task, work, batch, true);
   return true;
 }
 
@@ -71,19 +74,19 @@ async function lookAtAll(task: SnapshotTask, work: Work): Promise<Skipped> {
   const before = readHashed(task.hashedPath);
   const skipped: SkipCounts = { ...NOTHING_SKIPPED };
   const reader = makeReader(task, work, before);
-  let [batch, held]: [Read[], number] = [[], 0];
+  let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
   for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     const file = await reader.file(found);
     if (file === undefined) skipped.unreadable += 1;
     else batch.push(file);
     held += Buffer.isBuffer(file?.copy) ? file.size : 0;
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
-      await hand(task, work, batch);
-      [batch, held] = [[], 0];
+      await hand(task, work, batch, false);
+      [batch, held, areAll] = [[], 0, false];
     }
     await work.pace.rest();
   }
-  await hand(task, work, batch);
+  await hand(task, work, batch, areAll);
   const { after, fresh, bytes } = reader.result();
   const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
   if (!isLittle && (fresh > 0 || before.size !== after.size)) keepHashed(task.hashedPath, after);
@@ -138,9 +141,12 @@ function makeReader(task: SnapshotTask, work: Work, before: HashedFiles): Reader
 }
 
 /** Has some files held, then moves their bytes to the blobs. */
-async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]): Promise<void> {
+async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[], areAll: boolean): Promise<void> {
   if (batch.length === 0) return;
-  await report(batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })));
+  await report(
+    batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })),
+    areAll,
+  );
   if (!task.keep) return;
   const missing = new Map<string, string>();
   const found: string[] = [];

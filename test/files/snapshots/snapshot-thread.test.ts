@@ -105,6 +105,23 @@ describe('what a snapshot holds', () => {
     expect(skipped).toEqual(NOTHING);
   });
 
+  test('bytes whose blob is removed before they are held are stored again', async () => {
+    const house = await snapshotHouse({ beside: shared() });
+    write(house, { 'a.txt': 'soon gone', 'b.txt': 'stays' });
+    let removals = 0;
+    const hold = {
+      ...house.hold,
+      add: (key: string) => {
+        if (key === sha256('soon gone') && (removals += 1) === 1) rmSync(house.pathOf(key));
+        house.hold.add(key);
+      },
+    };
+    const { files } = await house.snapshot({ hold });
+    expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt']);
+    expect(house.hasBlob(sha256('soon gone'))).toBe(true);
+    expect(removals).toBe(2);
+  });
+
   test('a large file of many chunks arrives complete', async () => {
     const house = await snapshotHouse({ beside: shared() });
     const bytes = Buffer.alloc(5_000_003, 'tides and ');
