@@ -40,12 +40,20 @@ export type FromSnapshotThread =
    */
   { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromSnapshotThread;
 
-/** With files that were reported in no other way: they are few, and in their places already. */
-export type LastFromSnapshotThread = {
-  readonly files: readonly SnapshotFile[];
-} & /** `skipped`: null when not all of a workspace was looked at. */
-(
-  | { readonly t: 'done'; readonly skipped: Skipped | null; readonly names: NameSum | null }
+/** `files`: those that were reported in no other way; they are few, and in their places already. */
+export type LastFromSnapshotThread =
+  /** `skipped`: null when not all of a workspace was looked at. */
+  | {
+      readonly t: 'done';
+      readonly skipped: Skipped | null;
+      readonly names: NameSum | null;
+      readonly files: readonly SnapshotFile[];
+    }
   /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
-  | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean }
-);
+  | {
+      readonly t: 'failed';
+      readonly words: string;
+      readonly cause: string | null;
+      readonly full: boolean;
+      readonly files: readonly SnapshotFile[];
+    };
