@@ -48,6 +48,14 @@ function start(brief: Brief, tools: readonly Tool[] = [], manners: { packs?: rea
   return startRun(brief, tools, { packs: [delegation, ...(manners.packs ?? [])] });
 }
 
+test('a sub-agent whose model is down says so in the run, under its name', async () => {
+  server.enqueue(delegating('moon'), { status: 502 }, { status: 504 }, { text: 'Three metres.' }, { text: 'Done.' });
+  const main = start(await briefWith([agent('moon')], { limits: { ...LIMITS, patienceMs: 60_000 } }));
+  expect(await main.done).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(main.of('model-wait')).toMatchObject([{ model: GRANT.name, agent: 'moon' }]);
+  expect(main.of('model-wait-over')).toMatchObject([{ model: GRANT.name, agent: 'moon', answered: true }]);
+});
+
 test("a sub-agent has its own instructions, the task alone and a filtered set of tools; its answer is the call's result", async () => {
   const { tools, ran } = makeTools();
   const before = server.requests.length;
