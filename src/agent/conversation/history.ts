@@ -50,7 +50,7 @@ export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
 }
 
 /** The assistant message of a step; null when the model returned nothing. */
-export function assistantMessage(step: RecordedStep, brief: Brief): AssistantMessage | null {
+function assistantMessage(step: RecordedStep, brief: Brief): AssistantMessage | null {
   const { assistant } = readRecorded(step, brief.model);
   return assistant.parts.length === 0 ? null : assistant;
 }

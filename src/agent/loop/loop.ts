@@ -5,13 +5,7 @@ import { makeAskStep } from './ask-step.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
 import { type Conversation, messagesOf } from '../conversation/conversation.ts';
-import {
-  type AnsweredCall,
-  assistantMessage,
-  INTERRUPTED,
-  openConversation,
-  toolMessage,
-} from '../conversation/history.ts';
+import { type AnsweredCall, INTERRUPTED, openConversation, toolMessage } from '../conversation/history.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { seconds } from './call/model-failure.ts';
 import type { ModelMessage } from '../models/message.ts';
@@ -147,7 +141,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 /** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
 async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcome | null> {
   const { run, tools, conversation, search, journal } = turn;
-  const { faults, ending } = readRecorded(step, run.brief.model);
+  const { assistant, faults, ending } = readRecorded(step, run.brief.model);
   if (step.calls.length === 0 && search === null) return completed(step.text, ending);
   const answered: AnsweredCall[] = [];
   for (const { state, ...call } of step.calls) {
@@ -166,8 +160,8 @@ async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcom
     answered.push({ call, result });
   }
   const messages: ModelMessage[] = [];
-  const assistant = assistantMessage(step, run.brief);
-  if (assistant !== null) messages.push(assistant);
+  // It is empty when the model returned nothing.
+  if (assistant.parts.length > 0) messages.push(assistant);
   if (answered.length > 0) messages.push(toolMessage(answered));
   const outcome = search === null ? null : search.afterStep(step, messages);
   // Earlier steps are covered by a summary.
