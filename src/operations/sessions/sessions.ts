@@ -47,7 +47,12 @@ export function makeSessionOperations({ store, access, looking, stopper, audit }
         user === null ? null : store.users.get(user),
         key === null ? null : store.keys.get(key),
       ]);
-      return store.sessions.list({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
+      // The owner of a key never changes.
+      const whose =
+        bound === null
+          ? { userSeq: owner?.seq ?? null, keySeq: null }
+          : { userSeq: owner?.seq ?? bound.userSeq, keySeq: bound.seq };
+      return store.sessions.list({ ...whose, ...page });
     },
 
     getSession: looking.session,

@@ -19,11 +19,9 @@ export interface SessionRecord extends Session {
   } | null;
 }
 
-/** Null means no filter. */
-export interface SessionFilter extends Page {
-  readonly userSeq: number | null;
-  readonly keySeq: number | null;
-}
+/** Null means no filter. A key's sessions are looked for among those of its owner, which an index has in their order. */
+export type SessionFilter = Page &
+  ({ readonly userSeq: number | null; readonly keySeq: null } | { readonly userSeq: number; readonly keySeq: number });
 
 type SessionRecordRow = SessionRow & { user_id: string; username: string; key_id: string | null };
 

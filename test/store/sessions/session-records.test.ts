@@ -6,12 +6,13 @@ test('sessions are listed by owner and key, the newest first, and found with the
   const other = await house.makeKey();
   const first = await house.accept();
   const second = await house.accept({ key: other });
-  const sessions = async (userSeq: number | null, keySeq: number | null) => {
-    const { items } = await house.store.sessions.list({ userSeq, keySeq, limit: 10, offset: 0 });
+  const sessions = async (whose: Parameters<typeof house.store.sessions.list>[0]) => {
+    const { items } = await house.store.sessions.list(whose);
     return items.map(({ id }) => id);
   };
-  expect(await sessions(null, null)).toEqual([second.sessionId, first.sessionId]);
-  expect(await sessions(house.user.seq, other.seq)).toEqual([second.sessionId]);
-  expect(await sessions(house.user.seq + 1, null)).toEqual([]);
+  const page = { limit: 10, offset: 0 };
+  expect(await sessions({ userSeq: null, keySeq: null, ...page })).toEqual([second.sessionId, first.sessionId]);
+  expect(await sessions({ userSeq: house.user.seq, keySeq: other.seq, ...page })).toEqual([second.sessionId]);
+  expect(await sessions({ userSeq: house.user.seq + 1, keySeq: null, ...page })).toEqual([]);
   expect(await house.store.sessions.find(first.sessionId)).toMatchObject({ username: 'mara', keyId: house.key.id });
 });

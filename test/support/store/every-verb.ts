@@ -358,8 +358,9 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   await sessions.find('none');
   await runs.find('none');
   await runs.listWaiting(PAGE);
+  await sessions.list({ ...PAGE, userSeq: user.seq, keySeq: key.seq });
   for (const userSeq of [null, user.seq]) {
-    for (const keySeq of [null, key.seq]) await sessions.list({ ...PAGE, userSeq, keySeq });
+    await sessions.list({ ...PAGE, userSeq, keySeq: null });
     for (const keySeq of [null, key.seq]) {
       for (const sessionSeq of [null, 1]) {
         await userInputs.list({ ...PAGE, userSeq, keySeq, sessionSeq, status: null });
