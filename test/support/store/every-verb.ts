@@ -353,7 +353,8 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   for (const offset of [0, 999]) {
     await sessions.listOfKey(key.seq, 9, offset);
     await sessions.list({ limit: 9, offset, userSeq: null, keySeq: null });
-    for (const status of [null, 'completed'] as const) await runs.list({ limit: 9, offset, sessionSeq: null, status });
+    for (const status of [null, 'completed', 'failed'] as const)
+      await runs.list({ limit: 9, offset, sessionSeq: null, status });
   }
   await sessions.find('none');
   await runs.find('none');
