@@ -123,7 +123,10 @@ test('what is recorded of each step is how it was asked', async () => {
   const main = startRun(await briefFor(), tools);
   expect(await main.done).toEqual(completed);
   const named = main.of('step').map(({ reply }) => {
-    const setup = JSON.parse(reply.setup?.text ?? 'null') as { system: string; tools: object[] } | null;
+    const setup = JSON.parse(Buffer.from(reply.setup?.bytes ?? Buffer.from('null')).toString()) as {
+      system: string;
+      tools: object[];
+    } | null;
     return setup && [setup.system.includes('the reply itself is the result'), setup.tools.length > 0];
   });
   expect(named).toEqual([

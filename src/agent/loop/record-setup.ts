@@ -55,5 +55,8 @@ function writeSetup(instructions: string, tools: readonly ModelTool[]): RunSetup
   }
   const system = JSON.stringify(firstBytes(instructions, MAX_BYTES));
   const text = `{"system":${system},"tools":[${recorded.join(',')}],"omitted":${JSON.stringify(omitted)}}`;
-  return { sha256: createHash('sha256').update(text).digest('hex'), text };
+  const encoded = Buffer.from(text);
+  const bytes = new Uint8Array(new SharedArrayBuffer(encoded.length));
+  bytes.set(encoded);
+  return { sha256: createHash('sha256').update(encoded).digest('hex'), bytes };
 }

@@ -1,10 +1,13 @@
 // What a model is asked with besides the conversation: instructions, and the definitions of its tools.
 import type { JsonObject } from '../json.ts';
 
-/** As it is recorded: JSON of a `SetupText`, and its hash in lower-case hex. */
+/**
+ * As it is recorded: JSON of a `SetupText` in UTF-8, in memory that threads share, since mostly its hash alone is used; and that
+ * hash in lower-case hex.
+ */
 export interface RunSetup {
   readonly sha256: string;
-  readonly text: string;
+  readonly bytes: Uint8Array;
 }
 
 /** `omitted`: names of tools whose definitions had no room. */

@@ -1,7 +1,7 @@
 // What is recorded of instructions and tools.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordSetup } from '../../../src/agent/loop/record-setup.ts';
-import type { SetupText } from '../../../src/domain/sessions/run-setup.ts';
+import type { RunSetup, SetupText } from '../../../src/domain/sessions/run-setup.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, makeBrief, makeTools, startRun } from '../play-main.ts';
 
@@ -12,13 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const textOf = ({ bytes }: RunSetup) => Buffer.from(bytes).toString();
+
 test('the first reply of an attempt has what the server was asked with; later ones have nothing', async () => {
   const { tools } = makeTools();
   server.enqueue({ tools: [{ id: 'one', name: 'echo', input: { text: 'hi' } }] });
   const main = startRun(await makeBrief({ model: { ...GRANT, kind: 'openai', baseUrl: server.url } }), tools);
   await main.done;
   const [first, second] = main.of('step').map(({ reply }) => reply.setup);
-  const recorded = JSON.parse(first!.text) as SetupText;
+  const recorded = JSON.parse(textOf(first!)) as SetupText;
   const asked = server.requests.at(-1)!.body as unknown as {
     readonly messages: readonly { readonly content: string }[];
     readonly tools: readonly { readonly function: { name: string; description: string; parameters: object } }[];
@@ -37,7 +39,7 @@ test('the same instructions and tools have the same hash, and what has no room i
   expect(recordSetup('Work.', tools)).toEqual(recordSetup('Work.', tools));
   expect(recordSetup('Work.', tools).sha256).not.toBe(recordSetup('Rest.', tools).sha256);
   const large = { ...tool!, name: 'n'.repeat(200), description: 'ü'.repeat(100_000) };
-  const { text } = recordSetup('ü'.repeat(1_000_000), [large, tool!, large]);
+  const text = textOf(recordSetup('ü'.repeat(1_000_000), [large, tool!, large]));
   const { system, omitted, tools: kept } = JSON.parse(text) as SetupText;
   expect(Buffer.byteLength(system)).toBe(131_072);
   expect(kept.map(({ name }) => name)).toEqual([tool!.name]);

@@ -170,7 +170,11 @@ async function aRunWith(scene: Scene, setup: SetupText, changes: Parameters<Scen
   const text = JSON.stringify(setup);
   const fence = fenceOf(claimed!);
   for (const step of [1, 2])
-    await scene.store.runs.recordStep(fence, aStep({ step, setup: step === 1 ? { sha256: text, text } : null }), FREE);
+    await scene.store.runs.recordStep(
+      fence,
+      aStep({ step, setup: step === 1 ? { sha256: text, bytes: Buffer.from(text) } : null }),
+      FREE,
+    );
   return run;
 }
 

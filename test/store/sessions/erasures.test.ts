@@ -33,7 +33,12 @@ async function acceptEverything(house: StoreHouse, text: string) {
   const message = { role: 'assistant', content: text };
   await runs.recordStep(
     fence,
-    aStep({ text, message, setup: { sha256: text, text }, calls: [{ id: 'x', name: 'shell', input: { text } }] }),
+    aStep({
+      text,
+      message,
+      setup: { sha256: text, bytes: Buffer.from(text) },
+      calls: [{ id: 'x', name: 'shell', input: { text } }],
+    }),
     FREE,
   );
   await runs.recordToolResult(fence, result(text));

@@ -121,7 +121,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await callHeld(house, fence);
     await runs.discardText(fence);
-    const setup = { sha256: 'x', text: '{}' };
+    const setup = { sha256: 'x', bytes: Buffer.from('{}') };
     await runs.recordStep(fence, aStep({ setup, calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aSpentCall(), FREE);
     await runs.recordUnkept(fence, { ...aSpentCall(), outcome: 'failed' }, FREE);

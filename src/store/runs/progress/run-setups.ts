@@ -13,7 +13,8 @@ export interface StoredSetup {
 export const SETUP_BY_HASH = '(SELECT seq FROM run_setups WHERE sha256 = ?)';
 
 /** Stores a text that isn't stored yet, for a reply that was just recorded. */
-export function* addSetup(tx: Transaction, { sha256, text }: RunSetup, runSeq: number, step: number): Step<void> {
+export function* addSetup(tx: Transaction, { sha256, bytes }: RunSetup, runSeq: number, step: number): Step<void> {
+  const text = Buffer.from(bytes).toString();
   yield* tx.run('INSERT INTO run_setups (sha256, text) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING', sha256, text);
   yield* tx.run(`UPDATE steps SET setup = ${SETUP_BY_HASH} WHERE run_seq = ? AND step = ?`, sha256, runSeq, step);
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../../support/store/store-house.ts';
 import { makeBatch } from '../../../../src/store/retention/batch.ts';
 
-const setupOf = (text: string) => ({ sha256: `hash of ${text}`, text });
+const setupOf = (text: string) => ({ sha256: `hash of ${text}`, bytes: Buffer.from(text) });
 
 /** A run that has ended, with a reply for each setup. */
 async function aRun({ accept, claim, store }: StoreHouse, ...texts: readonly (string | null)[]) {
