@@ -154,7 +154,10 @@ test('recording a run twice, or one that has not ended, changes nothing', async 
 test('a run that touched its workspace and changed nothing is ready without packing', async () => {
   const run = await ended();
   await artifacts().recordArtifacts(run.seq, found());
-  expect([await statusOf(run), (await artifacts().nextPacking(run.sessionSeq))?.kind]).toEqual(['ready', 'workspace']);
+  expect([await statusOf(run), (await artifacts().listPacking(run.sessionSeq))[0]?.kind]).toEqual([
+    'ready',
+    'workspace',
+  ]);
 });
 
 describe('uploads', () => {
@@ -192,7 +195,7 @@ describe('the baseline', () => {
     await end(second);
     await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
     expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({ status: 'ready', files: [] });
-    expect(await artifacts().nextPacking(second.sessionSeq)).toMatchObject({ kind: 'workspace', runSeq: second.seq });
+    expect(await artifacts().listPacking(second.sessionSeq)).toMatchObject([{ kind: 'workspace', runSeq: second.seq }]);
   });
 
   test('is refused to an attempt that no longer holds the run', async () => {

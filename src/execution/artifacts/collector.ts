@@ -70,10 +70,11 @@ export function makeCollector(given: CollectorParts): Collector {
       waiting.notify(session);
       return false;
     }
-    const more = await collectNext(parts, session, () => waiting.has(session)).finally(released);
+    const more = () => collectNext(parts, session, () => waiting.has(session)).finally(released);
+    while (await more()) waiting.notify(session);
     waiting.notify(session);
-    if (!more) packing.add(session);
-    return more;
+    packing.add(session);
+    return false;
   });
 
   const earlier = makeService({

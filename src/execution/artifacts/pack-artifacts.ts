@@ -6,34 +6,48 @@ import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 
 /**
- * Packs one archive of a session. Returns whether there was one. Throws when the store refuses or there is no space: it is
- * retried.
+ * Packs the next archives of a session, and records them in their order. Returns whether there may be more. Throws when the store
+ * refuses or there is no space: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
-  const { store, blobs, stopping } = parts;
-  const packing = await store.artifacts.nextPacking(sessionSeq);
-  if (packing === undefined) return false;
-  const hold = blobs.hold();
-  let unused: readonly string[] | undefined;
-  let held: readonly string[] = [];
-  try {
-    const packed = await pack(parts, { ...packing, sessionSeq }, hold);
-    if (stopping.aborted) return false;
-    unused = await record(parts, { ...packing, sessionSeq }, packed);
-  } finally {
-    held = hold.release();
-  }
-  await parts.removal.remove(unused ?? held);
-  return true;
+  const packings = await parts.store.artifacts.listPacking(sessionSeq);
+  const begun = packings.map((packing) => packHeld(parts, { ...packing, sessionSeq }));
+  const ends: Promise<unknown>[] = [];
+  // Without waiting for the commit of one before the next: they share it.
+  for (const one of begun) ends.push((await one)());
+  const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+  return packings.filter(({ kind }) => kind === 'run').length === packings.length && packings.length > 1;
 }
 
 type PackingOf = Packing & { readonly sessionSeq: number };
 type Packed = Archive | { readonly failure: string };
 
+/** Packs one archive, and returns what records it. Rejects never, but that may. */
+async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() => Promise<void>> {
+  const hold = parts.blobs.hold();
+  const packed = await pack(parts, packing, hold).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  return async () => {
+    let unused: readonly string[] | undefined;
+    let held: readonly string[] = [];
+    try {
+      if ('error' in packed) throw packed.error;
+      if (parts.stopping.aborted) return;
+      unused = await record(parts, packing, packed.value);
+    } finally {
+      held = hold.release();
+    }
+    await parts.removal.remove(unused ?? held);
+  };
+}
+
 async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): Promise<Packed> {
   const { store, snapshotThread, stopping } = parts;
   const isRun = packing.kind === 'run';
-  const files = await listHeld(hold, () =>
+  const files = await listHeld(parts, hold, () =>
     isRun ? store.artifacts.listRunFiles(packing.runSeq) : store.artifacts.listWorkspaceFiles(packing.sessionSeq),
   );
   const { deadlineMs } = orderLimits(parts.settings());
@@ -49,19 +63,19 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
   }
 }
 
-/**
- * Files whose blobs are all held. A later run may replace some before they are held: the list is read again until it is stable.
- */
-async function listHeld(hold: BlobHold, list: () => Promise<readonly FileVersion[]>): Promise<readonly FileVersion[]> {
-  const held = new Set<string>();
-  for (;;) {
+/** Files whose blobs are all held. A later run may replace some before these are: until then, all are. */
+async function listHeld(
+  { blobs }: ArtifactParts,
+  hold: BlobHold,
+  list: () => Promise<readonly FileVersion[]>,
+): Promise<readonly FileVersion[]> {
+  const all = blobs.holdRest();
+  try {
     const files = await list();
-    const fresh = files.filter(({ sha256 }) => !held.has(sha256));
-    if (fresh.length === 0) return files;
-    for (const { sha256 } of fresh) {
-      hold.add(sha256);
-      held.add(sha256);
-    }
+    for (const { sha256 } of files) hold.add(sha256);
+    return files;
+  } finally {
+    all.release();
   }
 }
 

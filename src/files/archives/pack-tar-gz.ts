@@ -4,7 +4,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { Header, Pax } from 'tar';
 import { uniqueName } from './entry-name.ts';
-import type { Packing } from './packing.ts';
+import { memoryFor, type Packing } from './packing.ts';
 
 const BLOCK_BYTES = 512;
 /** Two empty blocks end an archive. */
@@ -16,7 +16,8 @@ const SMALL_BYTES = 262_144;
 /** Packs the files in their order. */
 export async function packTarGz(packing: Packing): Promise<void> {
   if (packing.files.reduce((sum, { size }) => sum + size + BLOCK_BYTES, 0) <= SMALL_BYTES) {
-    packing.to.end(gzipSync(Buffer.concat(await Array.fromAsync(blocks(packing)))));
+    const tar = Buffer.concat(await Array.fromAsync(blocks(packing)));
+    packing.to.end(gzipSync(tar, memoryFor(tar.length)));
     return finished(packing.to, { signal: packing.signal });
   }
   const tar = Readable.from(blocks(packing), { objectMode: false, highWaterMark: 1 });

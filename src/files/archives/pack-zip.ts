@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipEntryData, ZipArchive } from 'archiver';
-import type { Packing } from './packing.ts';
+import { memoryFor, type Packing } from './packing.ts';
 import { uniqueName } from './entry-name.ts';
 
 /** The earliest time that a zip can represent. */
@@ -24,7 +24,7 @@ const COMPRESSED = new Set(
 
 /** Packs the files in their order. */
 export async function packZip(packing: Packing): Promise<void> {
-  const zip = new ZipArchive({ zlib: { level: LEVEL } });
+  const zip = new ZipArchive({ zlib: { level: LEVEL, ...memoryFor(largestOf(packing.files)) } });
   // A failure of one part must end the others: a stream's errors are not forwarded along a pipe.
   const broken = new AbortController();
   const fail = (error: unknown) => broken.abort(error);
@@ -43,6 +43,8 @@ export async function packZip(packing: Packing): Promise<void> {
     throw signal.reason;
   }
 }
+
+const largestOf = (files: Packing['files']) => files.reduce((largest, { size }) => Math.max(largest, size), 0);
 
 interface Ends {
   readonly signal: AbortSignal;

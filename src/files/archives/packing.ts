@@ -15,6 +15,13 @@ export interface Packing {
 }
 
 const CHUNK_BYTES = 262_144;
+const [MIN_WINDOW, MAX_WINDOW] = [9, 15];
+
+/** The memory for compressing some bytes: that for many is cleared for each archive, which takes longer than a few bytes do. */
+export function memoryFor(bytes: number): { readonly windowBits: number; readonly memLevel: number } {
+  const windowBits = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.ceil(Math.log2(bytes + 1))));
+  return { windowBits, memLevel: windowBits - 7 };
+}
 
 /** The bytes of one file. Throws `unavailable` when its blob is gone or damaged. */
 export async function* readBlob(

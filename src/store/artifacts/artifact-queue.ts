@@ -28,6 +28,7 @@ const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
 const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
   UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
+const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
 /** The verbs that find work. */
@@ -59,23 +60,26 @@ export function makeArtifactQueue({ read }: Database) {
       return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
     }),
 
-    /** A session's next archive to pack: its runs' archives before that of the workspace. */
-    nextPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing | undefined> {
-      return (
-        (yield* tx.get<Packing>(
-          `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
+    /**
+     * A session's next archives to pack: of its runs, at most two at once, and behind the last of them that of the workspace.
+     */
+    listPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing[]> {
+      const runs = yield* tx.all<Packing>(
+        `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM runs r JOIN sessions s ON s.seq = r.session_seq
          WHERE r.session_seq = ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${IS_COLLECTED}
-         ORDER BY r.seq LIMIT 1`,
-          sessionSeq,
-        )) ??
-        (yield* tx.get<Packing>(
-          `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
+         ORDER BY r.seq LIMIT ?`,
+        sessionSeq,
+        PACKED_RUNS,
+      );
+      if (runs.length === PACKED_RUNS) return runs;
+      const workspace = yield* tx.get<Packing>(
+        `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,
-          sessionSeq,
-        ))
+        sessionSeq,
       );
+      return workspace === undefined ? runs : [...runs, workspace];
     }),
   };
 }

@@ -253,7 +253,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.isUnfinished(sessionSeq);
   await artifacts.nextUncollected(sessionSeq);
   await artifacts.recordArtifacts(seq, { files, skipped: {} });
-  await artifacts.nextPacking(sessionSeq);
+  await artifacts.listPacking(sessionSeq);
   await artifacts.listRunFiles(seq);
   await artifacts.listWorkspaceFiles(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
