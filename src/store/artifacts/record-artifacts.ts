@@ -137,9 +137,10 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   if (run === undefined || (yield* tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq)) !== undefined)
     return undefined;
   const { part } = found;
-  const tree = yield* part === undefined
-    ? readTree(tx, run.session_seq)
-    : readFilesAt(tx, run.session_seq, found.own ?? []);
+  const tree =
+    part === undefined
+      ? yield* readTree(tx, run.session_seq)
+      : yield* readFilesAt(tx, run.session_seq, found.own ?? []);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
   const own = isKept(run) ? ownOf(compare(yield* withUploads(tx, tree, runSeq), found.files), found) : [];
