@@ -28,6 +28,8 @@ export interface PendingVerb {
   readonly askedAt: number;
   readonly kind: VerbKind;
   readonly moment: SettleMoment;
+  /** How many calls it carries out. */
+  calls: number;
   verb(tx: Transaction): Step<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;

@@ -34,6 +34,13 @@ export interface Database {
     moment?: SettleMoment,
   ): Verb<Args, Result>;
   /**
+   * Makes a verb whose calls share what they cost: the generator gets those that come one after another, with no other verb between
+   * them, and returns their results in order. When it throws, all of them reject.
+   */
+  writeAll<Item, Result>(
+    verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
+  ): Verb<[item: Item], Result>;
+  /**
    * Makes a verb that only reads. It sees a snapshot of rows that are on the disk, for which it waits if need be. With `written`,
    * it doesn't wait. Rejects with `unavailable` when the disk refuses.
    */
@@ -121,6 +128,7 @@ export function openDatabase(
       (verb, kind = 'keep', moment = 'kept') =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), kind, moment),
+    writeAll: (verb) => makeWriteAll(commits, verb),
     read: makeRead({ statements, health, commits, refusesLost: logSync !== null }),
     answered: () => commits.write(nothing, 'free', 'kept'),
     fault: health.fault,
@@ -152,4 +160,23 @@ function makeRead({ statements, health, commits, refusesLost }: Reading): Databa
         throw refusalOf(error);
       }
     };
+}
+
+function makeWriteAll<Item, Result>(
+  commits: Pick<GroupCommit, 'write' | 'join'>,
+  verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
+): Verb<[item: Item], Result> {
+  let items: Item[] = [];
+  let all = (tx: Transaction) => verb(tx, items);
+  let results: Promise<readonly Result[]>;
+  return async (item) => {
+    if (commits.join(all)) items.push(item);
+    else {
+      const own = (items = [item]);
+      all = (tx) => verb(tx, own);
+      results = commits.write(all, 'keep', 'kept');
+    }
+    const at = items.length - 1;
+    return (await results)[at]!;
+  };
 }

@@ -21,6 +21,8 @@ const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
   write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind, moment: SettleMoment): Promise<Result>;
+  /** Adds a call to the verb that was requested last, if that is this one and its commit hasn't begun. Returns whether it did. */
+  join(verb: (tx: Transaction) => Step<unknown>): boolean;
   /** Settles when the disk has synced the last commit; undefined when it has. Until then, its rows may be lost with the power. */
   syncing(): Promise<void> | undefined;
   /** Accepts no further verbs, and resolves when the waiting ones are settled. */
@@ -58,9 +60,10 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     const written = keeper.write(batch, hindrance);
     if (written === undefined) return;
     written.settleEarly();
-    const isEarly = batch.length <= FEW_VERBS && batch.some(({ moment }) => moment === 'written');
+    const calls = batch.reduce((sum, one) => sum + one.calls, 0);
+    const isEarly = calls <= FEW_VERBS && batch.some(({ moment }) => moment === 'written');
     if (logSync !== null && isEarly) syncing = syncBeside(logSync, written);
-    else nextAt = clock.monotonic() + pauseAfter(keepNow(parts, written), batch.length);
+    else nextAt = clock.monotonic() + pauseAfter(keepNow(parts, written), calls);
   }
 
   /** The event loop turns meanwhile, but nothing else is read or written: see `syncing`. */
@@ -88,9 +91,15 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
           reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
           return;
         }
-        pending.push({ askedAt: clock.monotonic(), kind, moment, verb, resolve, reject });
+        pending.push({ askedAt: clock.monotonic(), kind, moment, calls: 1, verb, resolve, reject });
         if (syncing === undefined) scheduled ??= schedule();
       }),
+    join: (verb) => {
+      const last = pending.at(-1);
+      if (last?.verb !== verb) return false;
+      last.calls += 1;
+      return true;
+    },
     syncing: () => syncing,
     end: async () => {
       ended = true;

@@ -173,6 +173,43 @@ test('a disk that is full refuses the verb with `unavailable`, keeps nothing of 
   other.close();
 });
 
+test('calls that come one after another share one verb, and a verb between them keeps its place', async () => {
+  const { database } = openTemporary();
+  const shared: number[] = [];
+  const addAll = database.writeAll(function* (tx, names: readonly string[]) {
+    shared.push(names.length);
+    for (const name of names) yield* addTeam(tx, name);
+    return names.map((name) => name.toUpperCase());
+  });
+  const add = database.write(addTeam);
+  const results = await Promise.all([addAll('a'), addAll('b'), add('c'), addAll('d'), addAll('e')]);
+  expect(results).toEqual(['A', 'B', 1, 'D', 'E']);
+  expect(await addAll('f')).toBe('F');
+  expect(shared).toEqual([2, 2, 1]);
+  const names = await database.read((tx) => tx.all<{ name: string }>('SELECT name FROM teams ORDER BY rowid'))();
+  expect(names.map(({ name }) => name).join('')).toBe('abcdef');
+});
+
+test('calls that share a verb that throws all reject; others of the commit are kept', async () => {
+  const { database } = openTemporary();
+  const addAll = database.writeAll(function* (tx, names: readonly string[]) {
+    for (const name of names) yield* addTeam(tx, name);
+    if (names.includes('bad')) throw new Error('changed my mind');
+    return names;
+  });
+  const outcomes = await Promise.allSettled([
+    addAll('good'),
+    addAll('bad'),
+    database.write(addTeam)('other'),
+    addAll('later'),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY rowid'))()).toEqual([
+    { name: 'other' },
+    { name: 'later' },
+  ]);
+});
+
 test('commits are synced fully', () => {
   const { database } = openTemporary();
   return expect(database.write((tx) => tx.get('PRAGMA synchronous'))()).resolves.toEqual({ synchronous: 2 });

@@ -69,14 +69,11 @@ export interface NewToolResult {
 }
 
 /** The verbs of a running run. Each returns false, and writes nothing, when the attempt no longer holds the run (D7). */
-export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
+export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit) {
+  const appendAll = writeAll(appendPieces);
   return {
     /** Adds stream events to the journal, in order. */
-    appendStream: write(function* (tx: Transaction, fence: Fence, events: readonly NewEvent[]): Step<boolean> {
-      if (!(yield* holds(tx, fence))) return false;
-      for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
-      return true;
-    }),
+    appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> => appendAll({ fence, events }),
 
     /** Records that the text since the last reply belongs to one that broke off, and is asked for again. */
     discardText: write(function* (tx: Transaction, fence: Fence): Step<boolean> {
@@ -132,6 +129,23 @@ export function makeRecordProgress({ write }: Database, kit: BudgetKit) {
     /** Records a tool's result; the reply's next call counts as begun. A call that already has a result keeps it. */
     recordToolResult: write(recordResult),
   };
+}
+
+/** What one run has streamed. */
+interface StreamPiece {
+  readonly fence: Fence;
+  readonly events: readonly NewEvent[];
+}
+
+/** The pieces of many runs that stream at once: their events share inserts. */
+function* appendPieces(tx: Transaction, pieces: readonly StreamPiece[]): Step<boolean[]> {
+  const kept: boolean[] = [];
+  for (const { fence, events } of pieces) {
+    const isHeld = yield* holds(tx, fence);
+    if (isHeld) for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
+    kept.push(isHeld);
+  }
+  return kept;
 }
 
 function* recordResult(tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {
