@@ -94,12 +94,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
         pending.push({ askedAt: clock.monotonic(), kind, moment, calls: 1, verb, resolve, reject });
         if (syncing === undefined) scheduled ??= schedule();
       }),
-    join: (verb) => {
-      const last = pending.at(-1);
-      if (last?.verb !== verb) return false;
-      last.calls += 1;
-      return true;
-    },
+    join: (verb) => joinLast(pending, verb),
     syncing: () => syncing,
     end: async () => {
       ended = true;
@@ -109,6 +104,13 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     },
     watch: (watch) => void watches.push(watch),
   };
+}
+
+function joinLast(pending: readonly PendingVerb[], verb: PendingVerb['verb']): boolean {
+  const last = pending.at(-1);
+  if (last?.verb !== verb) return false;
+  last.calls += 1;
+  return true;
 }
 
 /** Where nobody works during the sync, switches of threads would only add to it. Returns how long the disk took. */
