@@ -60,21 +60,20 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     const written = keeper.write(batch, hindrance);
     if (written === undefined) return;
     written.settleEarly();
-    const calls = batch.reduce((sum, one) => sum + one.calls, 0);
-    const isEarly = calls <= FEW_VERBS && batch.some(({ moment }) => moment === 'written');
-    if (logSync !== null && isEarly) syncing = syncBeside(logSync, written);
+    const calls = callsOf(batch);
+    if (logSync !== null && calls <= FEW_VERBS && batch.some(({ moment }) => moment === 'written'))
+      syncing = syncBeside(logSync, written);
     else nextAt = clock.monotonic() + pauseAfter(keepNow(parts, written), calls);
   }
 
   /** The event loop turns meanwhile, but nothing else is read or written: see `syncing`. */
   async function syncBeside({ beside }: LogSync, written: WrittenBatch): Promise<void> {
-    const fault = await beside().then(
-      () => null,
-      (error: unknown) => ({ error }),
+    const settle = await beside().then(
+      () => written.keep,
+      (error: unknown) => () => written.lose(error),
     );
     syncing = undefined;
-    if (fault === null) written.keep();
-    else written.lose(fault.error);
+    settle();
     // Without a pause: verbs have gathered during the sync.
     if (pending.length > 0) scheduled ??= schedule();
   }
@@ -104,6 +103,10 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     },
     watch: (watch) => void watches.push(watch),
   };
+}
+
+function callsOf(batch: readonly PendingVerb[]): number {
+  return batch.reduce((sum, { calls }) => sum + calls, 0);
 }
 
 function joinLast(pending: readonly PendingVerb[], verb: PendingVerb['verb']): boolean {
