@@ -78,10 +78,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     if (pending.length > 0) scheduled ??= schedule();
   }
 
-  function schedule(): NodeJS.Immediate | NodeJS.Timeout {
-    const pauseMs = nextAt - clock.monotonic();
-    return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
-  }
+  const schedule = () => after(nextAt - clock.monotonic(), flush);
 
   return {
     write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind, moment: SettleMoment) =>
@@ -103,6 +100,10 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     },
     watch: (watch) => void watches.push(watch),
   };
+}
+
+function after(pauseMs: number, flush: () => void): NodeJS.Immediate | NodeJS.Timeout {
+  return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
 }
 
 function callsOf(batch: readonly PendingVerb[]): number {
