@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { shownOutput } from './kept-output.ts';
 import type { Equipment } from '../port/grants.ts';
 import type { ToolCall, ToolResult } from '../port/protocol.ts';
-import { type Channel, untilAborted } from '../port/signals.ts';
+import { type Channel, untilHalted } from '../port/signals.ts';
 import { wordsOfFailure } from './tool-failure.ts';
 import type { ExecutedTool, Tool } from '../tools/tool.ts';
 import type { Run } from './run.ts';
@@ -52,7 +52,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
       signal,
     });
     run.workspace.begun(execution);
-    const result = await untilAborted(execution, signal);
+    const result = await untilHalted(execution, channel.halt);
     const reported = { ok: result.ok, output: await shown(result.output) };
     // Sync before the commit: the journal must not list files that a power failure has emptied.
     if (tool.writes === true && !(await syncDiskOf(workspace))) throw new Error(NOT_SYNCED);

@@ -222,12 +222,22 @@ function makePermits(send: (signal: Signal) => void, halt: Halt) {
     });
     send({ t: 'permit-wanted', model });
     try {
-      await untilAborted(grant, halt.signal);
+      await untilHalted(grant, halt);
     } finally {
       wanted = undefined;
     }
   };
   return { take, granted, giveBack };
+}
+
+/** The result of `promise`, unless the halt comes first: then rejects with `HALTED`. */
+export function untilHalted<T>(promise: Promise<T>, halt: Halt): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(HALTED);
+    // The loser of the race may still fail; its rejection is ignored.
+    promise.then(resolve, reject).finally(() => halt.leave(stop));
+    halt.listen(stop);
+  });
 }
 
 /** The result of `promise`, unless the signal aborts first: then rejects with the signal's reason. */

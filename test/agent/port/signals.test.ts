@@ -2,7 +2,8 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { Signal } from '../../../src/agent/port/protocol.ts';
-import { openChannel, untilAborted } from '../../../src/agent/port/signals.ts';
+import { openChannel, untilAborted, untilHalted } from '../../../src/agent/port/signals.ts';
+import { HALTED, makeHalt } from '../../../src/domain/halt.ts';
 import { makeTextBlocks } from '../../../src/agent/loop/call/text-blocks.ts';
 import { sitAtMain } from '../play-main.ts';
 
@@ -104,4 +105,15 @@ test('an abort wins over work that never ends, and over its late failure', async
   controller.abort(new Error('stopped'));
   await expect(raced).rejects.toThrow('stopped');
   work.reject(new Error('too late'));
+});
+
+test('a halt wins over work that never ends, and over its late failure; work that has ended is heard first', async () => {
+  const halt = makeHalt();
+  const work = Promise.withResolvers<string>();
+  const raced = untilHalted(work.promise, halt);
+  expect(await untilHalted(Promise.resolve('done'), halt)).toBe('done');
+  halt.halt();
+  await expect(raced).rejects.toBe(HALTED);
+  work.reject(new Error('too late'));
+  await expect(untilHalted(new Promise(() => {}), halt)).rejects.toBe(HALTED);
 });
