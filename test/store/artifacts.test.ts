@@ -85,7 +85,7 @@ describe('a run that did nothing in its workspace', () => {
     await artifacts().failCollection(first.seq, 'No time.');
     const second = await begin(first.sessionId);
     await end(second, DONE, { untouched: true });
-    expect([await statusOf(second), (await artifacts().nextUncollected(second.sessionSeq))?.runSeq]).toEqual([
+    expect([await statusOf(second), (await artifacts().findWork(second.sessionSeq))?.run?.runSeq]).toEqual([
       'pending',
       second.seq,
     ]);
@@ -220,9 +220,9 @@ describe('a run that failed', () => {
   test('because it was stopped is examined only after its executor has ended', async () => {
     const run = await begin();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
-    expect(await artifacts().nextUncollected(run.sessionSeq)).toBeUndefined();
+    expect((await artifacts().findWork(run.sessionSeq))?.run).toBeUndefined();
     await house.store.runs.confirmStop(run.sessionSeq);
-    expect(await artifacts().nextUncollected(run.sessionSeq)).toMatchObject({ runSeq: run.seq });
+    expect(await artifacts().findWork(run.sessionSeq)).toMatchObject({ run: { runSeq: run.seq }, hasMore: false });
     await artifacts().recordArtifacts(run.seq, found(file('/a')));
     expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
       status: 'failed',

@@ -11,24 +11,18 @@ import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts'
 import { type KnownChange, sameLimits } from './known-workspaces.ts';
 
 /**
- * Collects what one run of a session left. Returns whether there was one. Throws when the store refuses, and when there is no
- * space for the run's files: then it can be retried, unless the session's next run waits for it.
+ * Collects what a run of a session left. Throws when the store refuses, and when there is no space for the run's files: then it
+ * can be retried, unless the session's next run waits for it.
  */
-export async function collectNext(
-  parts: ArtifactParts,
-  sessionSeq: number,
-  isAwaited: () => boolean,
-): Promise<boolean> {
+export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<void> {
   const { store, blobs, removal, stopping } = parts;
-  const run = await store.artifacts.nextUncollected(sessionSeq);
-  if (run === undefined) return false;
   const hold = blobs.hold();
   const left = parts.known.takeLeft(run.runSeq);
   let change: TreeChange | undefined;
   let held: readonly string[] = [];
   try {
-    const found = await look(parts, { ...run, sessionSeq }, { hold, left });
-    if (stopping.aborted) return false;
+    const found = await look(parts, run, { hold, left });
+    if (stopping.aborted) return;
     if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
       // Files that did fit would take the space from others meanwhile.
       await removal.remove(hold.release());
@@ -40,17 +34,17 @@ export async function collectNext(
       // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
       else if (left !== null && found.part !== undefined)
-        noteRecorded(parts, { ...run, sessionSeq }, { left, names: found.part.names, change });
+        noteRecorded(parts, run, { left, names: found.part.names, change });
     }
   } finally {
     held = hold.release();
   }
   // Nothing refers to blobs that were not recorded.
   await removal.remove(change === undefined ? held : change.replacedKeys);
-  return true;
 }
 
-type CollectedRun = UncollectedRun & { readonly sessionSeq: number };
+/** A run to collect, and its session. */
+export type CollectedRun = UncollectedRun & { readonly sessionSeq: number };
 
 interface Looking {
   readonly hold: BlobHold;
@@ -103,7 +97,7 @@ async function lookAtPart(
 ): Promise<FoundPart | null> {
   const [{ files, isWhole, names }, recorded] = await Promise.all([
     snapshotThread.takeSnapshot({ ...order, paths }),
-    store.artifacts.listFilesAt(sessionSeq, paths),
+    before.fileCount === 0 ? [] : store.artifacts.listFilesAt(sessionSeq, paths),
   ]);
   if (isWhole || names === null) return null;
   const [there, known] = [files.map(({ path }) => path), recorded.map(({ path }) => path)];

@@ -9,7 +9,7 @@ import {
   makeWorkspaceBaseline,
   type WorkspaceBaseline,
 } from './workspace-baseline.ts';
-import { collectNext } from './collect-artifacts.ts';
+import { collectRun } from './collect-artifacts.ts';
 import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
 
@@ -31,8 +31,8 @@ export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known
   released(): void;
 };
 
-/** Sessions that are collected, and sessions that are packed, concurrently. */
-const LIMIT = 2;
+/** Sessions that are collected, and sessions that are packed, concurrently: they share commits. */
+const [COLLECTED, PACKED] = [6, 3];
 const RETRY_MS = 1_000;
 /** Free space does not reappear within seconds. */
 const NO_SPACE_RETRY_MS = 60_000;
@@ -54,9 +54,9 @@ export function makeCollector(given: CollectorParts): Collector {
     known: makeKnownWorkspaces(),
   };
   const waiting = makeWaiting();
-  const queue = (work: (session: number) => Promise<boolean>) =>
+  const queue = (limit: number, work: (session: number) => Promise<boolean>) =>
     makeKeyedQueue({
-      limit: LIMIT,
+      limit,
       work,
       // Only storage fails here, and it may recover.
       failure: 'artifacts could not be recorded; will retry',
@@ -64,17 +64,16 @@ export function makeCollector(given: CollectorParts): Collector {
       clock,
       log,
     });
-  const packing = queue((session) => packNext(parts, session).finally(released));
-  const collecting = queue(async (session) => {
-    if (!(await store.artifacts.isUnfinished(session))) {
-      waiting.notify(session);
-      return false;
+  const packing = queue(PACKED, (session) => packNext(parts, session).finally(released));
+  const collecting = queue(COLLECTED, async (session) => {
+    const work = await store.artifacts.findWork(session);
+    if (work?.run !== undefined) {
+      const run = { ...work.run, sessionSeq: session };
+      await collectRun(parts, run, () => waiting.has(session)).finally(released);
     }
-    const more = () => collectNext(parts, session, () => waiting.has(session)).finally(released);
-    while (await more()) waiting.notify(session);
     waiting.notify(session);
-    packing.add(session);
-    return false;
+    if (work !== undefined && !work.hasMore) packing.add(session);
+    return work?.hasMore === true;
   });
 
   const earlier = makeService({

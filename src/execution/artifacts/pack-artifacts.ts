@@ -1,5 +1,5 @@
 // Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
-import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
+import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
@@ -10,8 +10,14 @@ import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts'
  * refuses or there is no space: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
-  const packings = await parts.store.artifacts.listPacking(sessionSeq);
+  // A later run may replace some files before they are held: until then, all are.
+  const all = parts.blobs.holdRest();
+  const packings = await parts.store.artifacts.listPacking(sessionSeq).catch((error: unknown) => {
+    all.release();
+    throw error;
+  });
   const begun = packings.map((packing) => packHeld(parts, { ...packing, sessionSeq }));
+  all.release();
   const ends: Promise<unknown>[] = [];
   // Without waiting for the commit of one before the next: they share it.
   for (const one of begun) ends.push((await one)());
@@ -26,6 +32,7 @@ type Packed = Archive | { readonly failure: string };
 /** Packs one archive, and returns what records it. Rejects never, but that may. */
 async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() => Promise<void>> {
   const hold = parts.blobs.hold();
+  for (const { sha256 } of packing.files) hold.add(sha256);
   const packed = await pack(parts, packing, hold).then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
@@ -45,14 +52,16 @@ async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() =>
 }
 
 async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): Promise<Packed> {
-  const { store, snapshotThread, stopping } = parts;
-  const isRun = packing.kind === 'run';
-  const files = await listHeld(parts, hold, () =>
-    isRun ? store.artifacts.listRunFiles(packing.runSeq) : store.artifacts.listWorkspaceFiles(packing.sessionSeq),
-  );
+  const { snapshotThread, stopping } = parts;
+  const { files } = packing;
   const { deadlineMs } = orderLimits(parts.settings());
   try {
-    return await snapshotThread[isRun ? 'packTarGz' : 'packZip']({ files, hold, deadlineMs, signal: stopping });
+    return await snapshotThread[packing.kind === 'run' ? 'packTarGz' : 'packZip']({
+      files,
+      hold,
+      deadlineMs,
+      signal: stopping,
+    });
   } catch (error) {
     if (!stopping.aborted) {
       const { kind, runId: run_id, sessionId: session_id } = packing;
@@ -60,22 +69,6 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
     }
     if (isNoSpace(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
-  }
-}
-
-/** Files whose blobs are all held. A later run may replace some before these are: until then, all are. */
-async function listHeld(
-  { blobs }: ArtifactParts,
-  hold: BlobHold,
-  list: () => Promise<readonly FileVersion[]>,
-): Promise<readonly FileVersion[]> {
-  const all = blobs.holdRest();
-  try {
-    const files = await list();
-    for (const { sha256 } of files) hold.add(sha256);
-    return files;
-  } finally {
-    all.release();
   }
 }
 

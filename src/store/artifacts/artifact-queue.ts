@@ -1,6 +1,9 @@
 // The remaining work on the artifacts of ended runs: workspaces to examine, archives to pack.
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { filesOf } from './read-artifacts.ts';
+import { listTree } from './workspace-tree.ts';
 
 /** An ended run whose changes have not been collected yet. */
 export interface UncollectedRun {
@@ -9,13 +12,22 @@ export interface UncollectedRun {
   readonly sessionId: string;
 }
 
+/** The next run to collect, unless an executor may still be at work there, and whether there is another one. */
+export interface ArtifactWork {
+  readonly run: UncollectedRun | undefined;
+  readonly hasMore: boolean;
+}
+
 /** An archive to pack: a run's files as tar.gz, or a session's as zip. */
 export interface Packing {
   readonly kind: 'run' | 'workspace';
   readonly runSeq: number;
   readonly runId: string;
   readonly sessionId: string;
+  readonly files: readonly FileVersion[];
 }
+
+type PackingRow = Omit<Packing, 'files'>;
 
 /** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
@@ -44,16 +56,16 @@ export function makeArtifactQueue({ read }: Database) {
       )).map((row) => row.session_seq);
     }),
 
-    /** Whether a session has something to collect or to pack: after most runs it has nothing. */
-    isUnfinished: read(function* (tx: Reader, sessionSeq: number): Step<boolean> {
-      return (yield* tx.get(OPEN_WORK, sessionSeq, sessionSeq)) !== undefined;
+    /** What a session has to collect or to pack: after most runs, nothing. */
+    findWork: read(function* (tx: Reader, sessionSeq: number): Step<ArtifactWork | undefined> {
+      if ((yield* tx.get(OPEN_WORK, sessionSeq, sessionSeq)) === undefined) return undefined;
+      const [run, next] = yield* tx.all<UncollectedRun>(
+        `${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 2`,
+        sessionSeq,
+        ANY_RUN,
+      );
+      return { run, hasMore: next !== undefined };
     }),
-
-    /** A session's next run to collect, unless an executor may still be at work there. */
-    nextUncollected: read(
-      (tx: Reader, sessionSeq: number): Step<UncollectedRun | undefined> =>
-        tx.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN),
-    ),
 
     /** Whether a run must wait until an earlier run's changes are collected. */
     isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
@@ -64,7 +76,7 @@ export function makeArtifactQueue({ read }: Database) {
      * A session's next archives to pack: of its runs, at most two at once, and behind the last of them that of the workspace.
      */
     listPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing[]> {
-      const runs = yield* tx.all<Packing>(
+      const rows = yield* tx.all<PackingRow>(
         `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM runs r JOIN sessions s ON s.seq = r.session_seq
          WHERE r.session_seq = ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${IS_COLLECTED}
@@ -72,14 +84,16 @@ export function makeArtifactQueue({ read }: Database) {
         sessionSeq,
         PACKED_RUNS,
       );
+      const runs: Packing[] = [];
+      for (const row of rows) runs.push({ ...row, files: yield* filesOf(tx, row.runSeq) });
       if (runs.length === PACKED_RUNS) return runs;
-      const workspace = yield* tx.get<Packing>(
+      const row = yield* tx.get<PackingRow>(
         `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,
         sessionSeq,
       );
-      return workspace === undefined ? runs : [...runs, workspace];
+      return row === undefined ? runs : [...runs, { ...row, files: yield* listTree(tx, sessionSeq) }];
     }),
   };
 }

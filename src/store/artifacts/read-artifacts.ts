@@ -86,9 +86,6 @@ export function makeReadArtifacts({ read }: Database) {
       };
     }),
 
-    /** The files that a run has added or changed, ordered by path. */
-    listRunFiles: read(filesOf),
-
     /** A session's workspace as it was after its last run. */
     getWorkspaceArtifacts: read(function* (tx: Reader, sessionSeq: number): Step<WorkspaceArtifacts> {
       const exported = yield* exportOf(tx, sessionSeq);
@@ -106,7 +103,8 @@ const UNCOLLECTED = `SELECT 1 FROM runs r WHERE r.session_seq = ? AND r.artifact
 const CONCLUDED = `SELECT 1 FROM runs WHERE session_seq = ? AND artifact_status IN ('ready', 'failed')
   AND finished_at IS NOT NULL LIMIT 1`;
 
-function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
+/** The files that a run has added or changed, ordered by path. */
+export function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
   return tx.all(
     'SELECT path, state AS change, size, sha256 FROM run_artifact_files WHERE run_seq = ? ORDER BY path',
     runSeq,

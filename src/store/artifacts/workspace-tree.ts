@@ -26,12 +26,6 @@ const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq
 /** The verbs on trees. */
 export function makeWorkspaceTree({ write, read }: Database) {
   return {
-    /** The files, ordered by path. */
-    listWorkspaceFiles: read(
-      (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
-        tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq),
-    ),
-
     /** Those of the files that have some paths. */
     listFilesAt: read(function* (tx: Reader, sessionSeq: number, paths: readonly string[]): Step<FileVersion[]> {
       return [...(yield* readFilesAt(tx, sessionSeq, paths)).values()];
@@ -65,6 +59,10 @@ export function makeWorkspaceTree({ write, read }: Database) {
     }),
   };
 }
+
+/** The files of a session, ordered by path. */
+export const listTree = (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
+  tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq);
 
 /** The tree of a session by path. */
 export function* readTree(tx: Reader, sessionSeq: number): Step<Map<string, FileVersion>> {

@@ -250,12 +250,9 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
   await artifacts.isAfterUncollected(sessionSeq, seq);
-  await artifacts.isUnfinished(sessionSeq);
-  await artifacts.nextUncollected(sessionSeq);
+  await artifacts.findWork(sessionSeq);
   await artifacts.recordArtifacts(seq, { files, skipped: {} });
   await artifacts.listPacking(sessionSeq);
-  await artifacts.listRunFiles(seq);
-  await artifacts.listWorkspaceFiles(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
   await artifacts.failArtifacts(seq, '');
