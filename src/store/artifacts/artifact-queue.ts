@@ -2,7 +2,7 @@
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { filesOf } from './read-artifacts.ts';
+import { filesOf } from './run-files.ts';
 import { listTree } from './workspace-tree.ts';
 
 /** An ended run whose changes have not been collected yet. */

@@ -4,16 +4,13 @@ import type {
   ArtifactError,
   ArtifactStatus,
   ExportStatus,
-  FileChange,
   FileVersion,
 } from '../../domain/sessions/artifact.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { filesOf, type RunFile } from './run-files.ts';
 import { errorOfRun } from './record-artifacts.ts';
-
-/** A file that a run has added or changed. */
-type RunFile = FileVersion & { readonly change: FileChange };
 
 export interface RunArtifacts {
   readonly status: ArtifactStatus;
@@ -102,14 +99,6 @@ const UNCOLLECTED = `SELECT 1 FROM runs r WHERE r.session_seq = ? AND r.artifact
   AND r.finished_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq) LIMIT 1`;
 const CONCLUDED = `SELECT 1 FROM runs WHERE session_seq = ? AND artifact_status IN ('ready', 'failed')
   AND finished_at IS NOT NULL LIMIT 1`;
-
-/** The files that a run has added or changed, ordered by path. */
-export function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
-  return tx.all(
-    'SELECT path, state AS change, size, sha256 FROM run_artifact_files WHERE run_seq = ? ORDER BY path',
-    runSeq,
-  );
-}
 
 function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
   const row = yield* tx.get<ExportRow>(
