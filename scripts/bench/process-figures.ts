@@ -1,5 +1,6 @@
 // What the kernel reports of a process and its children: processor time and memory.
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Linux counts processor time in hundredths of a second, whatever the kernel's own tick is. */
 const TICK_MS = 10;
@@ -10,6 +11,23 @@ export function cpuMsOf(pid: number): number {
   if (own === undefined) return 0;
   const living = childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), 0);
   return own + living;
+}
+
+const LOOK_MS = 150;
+/** What a process may take between two looks when it has nothing left to do. */
+const RESTING_MS = 20;
+const MAX_REST_MS = 60_000;
+
+/** Resolves when a process has done what it still had to do, such as collecting files after the replies, or after a minute. */
+export async function atRest(pid: number): Promise<void> {
+  const until = performance.now() + MAX_REST_MS;
+  let [before, quietLooks] = [cpuMsOf(pid), 0];
+  while (quietLooks < 2 && performance.now() < until) {
+    await pause(LOOK_MS);
+    const now = cpuMsOf(pid);
+    quietLooks = now - before <= RESTING_MS ? quietLooks + 1 : 0;
+    before = now;
+  }
 }
 
 function statOf(pid: number): number | undefined {

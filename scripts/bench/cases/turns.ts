@@ -1,7 +1,7 @@
 // The cases of the benchmark: what is sent to one server, and the resulting figures.
 import type { Shot, Volley } from '../load.ts';
 import { closedLoop, machineMs, oneByOne, pause, quantile, spread } from '../load.ts';
-import { cpuMsOf, memoryMbOf, watchMachine } from '../process-figures.ts';
+import { atRest, cpuMsOf, memoryMbOf, watchMachine } from '../process-figures.ts';
 import type { MeasuredServer } from '../servers/start.ts';
 
 /** Figures of one server by name; a case that a server does not have is missing. */
@@ -161,12 +161,13 @@ export async function measure(
     checked(await closedLoop(target, shot, concurrency, { forMs: scale.warmMs, atMost: scale.warmRuns }));
     const [perSecond, cpuMs, totalMs]: [number[], number[], number[]] = [[], [], []];
     for (let window = 0; window < scale.windows; window += 1) {
-      await pause(SETTLE_MS);
+      await atRest(server.pid());
       const before = cpuMsOf(server.pid());
       const { results: hits, seconds } = checked(
         await closedLoop(target, shot, concurrency, { forMs: scale.windowMs }),
       );
-      await pause(SETTLE_MS);
+      // What a run leaves to be done after its reply is part of its cost.
+      await atRest(server.pid());
       perSecond.push(hits.length / seconds);
       cpuMs.push((cpuMsOf(server.pid()) - before) / hits.length);
       totalMs.push(...hits.map((hit) => hit.totalMs));
