@@ -11,6 +11,8 @@ export interface Notifier {
   send(message: Message): Promise<boolean>;
   /** The same before the event loop is blocked: returns after it was handled. */
   sendNow(message: Message): void;
+  /** Resolves when all that was sent has been handled or given up. A program that ends before that loses it. Never rejects. */
+  flush(): Promise<void>;
 }
 
 export interface NotifierParts extends Pick<ServiceEnvironment, 'notifySocket' | 'searchPath'> {
@@ -27,7 +29,9 @@ const MAX_VALUE_CHARACTERS = 500;
  * `systemd-notify` does. From systemd 246 on, it ends only when the message has been handled.
  */
 export function makeNotifier({ notifySocket, searchPath, failed }: NotifierParts): Notifier {
-  if (notifySocket === null) return { send: () => Promise.resolve(true), sendNow: () => undefined };
+  if (notifySocket === null) {
+    return { send: () => Promise.resolve(true), sendNow: () => undefined, flush: () => Promise.resolve() };
+  }
   const env = { NOTIFY_SOCKET: notifySocket, ...(searchPath !== null && { PATH: searchPath }) };
   const options = { env, timeout: TIMEOUT_MS };
   let isFailing = false;
@@ -61,6 +65,9 @@ export function makeNotifier({ notifySocket, searchPath, failed }: NotifierParts
       } catch (error) {
         settled(error);
       }
+    },
+    flush: async () => {
+      await last;
     },
   };
 }

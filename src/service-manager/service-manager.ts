@@ -20,8 +20,8 @@ export interface ServiceManager {
   reloading(work: () => void): void;
   /** The daemon stops, which may take this long. */
   stopping(status: string, limitMs: number): void;
-  /** No more signs of life. */
-  end(): void;
+  /** No more signs of life. Resolves when what was reported before has been handled: the last may be that the daemon stops. */
+  end(): Promise<void>;
 }
 
 export interface ServiceManagerParts {
@@ -79,6 +79,7 @@ export function makeServiceManager({ service, clock, failed }: ServiceManagerPar
     end: () => {
       hasEnded = true;
       timer?.cancel();
+      return notifier.flush();
     },
   };
 }

@@ -129,10 +129,20 @@ test('without a service manager nothing is sent, and a reload is still done', as
   expect(messages()).toEqual([]);
 });
 
+test('the end waits for what was reported before, so that a short drain is reported as well', async () => {
+  const { manager, health, messages } = open();
+  await manager.ready(health);
+  manager.reloading(() => undefined);
+  manager.stopping('Stopping', 90_000);
+  await manager.end();
+  expect(messages()).toHaveLength(4);
+  expect(messages()[3]).toBe('/n|STOPPING=1|STATUS=Stopping|EXTEND_TIMEOUT_USEC=90000000');
+});
+
 test('after the end there are no more signs of life', async () => {
   const { clock, manager, health, messages } = open();
   await manager.ready(health);
-  manager.end();
+  await manager.end();
   clock.advance(60_000);
   expect(messages()).toHaveLength(1);
 });
