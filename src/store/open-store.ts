@@ -141,8 +141,8 @@ function makeStore(database: Database) {
   };
 }
 
-function stateOf({ answered, fault, heldLogBytes, onCommitted, watchCommits, close }: Database) {
-  return { answered, fault, heldLogBytes, onCommitted, watchCommits, close };
+function stateOf({ answered, kept, fault, heldLogBytes, onCommitted, watchCommits, close }: Database) {
+  return { answered, kept, fault, heldLogBytes, onCommitted, watchCommits, close };
 }
 
 function makeRunVerbs(database: Database, kit: BudgetKit) {

@@ -50,6 +50,8 @@ export interface Database {
   ): Verb<Args, Result>;
   /** Resolves when the writer has come to a request that changes nothing; rejects when it refuses it. */
   answered(): Promise<void>;
+  /** Resolves when all that was committed is on the disk. Rejects with `unavailable` when the disk refuses. */
+  kept(): Promise<void>;
   /** What is wrong with the storage, in a message without paths; null once a commit has succeeded again. */
   fault(): string | null;
   /** Bytes of the write-ahead log while another process keeps it from restarting; null otherwise. */
@@ -62,8 +64,8 @@ export interface Database {
 }
 
 /** With `NORMAL`, SQLite writes each commit to the log, and syncs the log itself only around checkpoints. */
-function syncBeside(writer: Connection.Database, file: string): LogSync {
-  const logSync = openLogSync(file);
+function syncBeside(writer: Connection.Database, file: string, clock: Clock): LogSync {
+  const logSync = openLogSync(file, clock);
   writer.pragma('synchronous = NORMAL');
   return logSync;
 }
@@ -90,7 +92,7 @@ export function openDatabase(
   { alarms = NO_ALARMS, reserve = NO_RESERVE, syncsBeside = false }: DatabaseOptions = {},
 ): Database {
   const writer = openFile(file, alarms.migrating);
-  const logSync = syncsBeside ? syncBeside(writer, file) : null;
+  const logSync = syncsBeside ? syncBeside(writer, file, clock) : null;
   const statements = cacheStatements(writer);
   const health = makeHealth(file, alarms);
   const checkpoints = makeCheckpoints({
@@ -114,6 +116,7 @@ export function openDatabase(
       if (events.length > 0) for (const listener of listeners) listener(events);
     },
   });
+  const read = makeRead({ statements, health, commits, refusesLost: logSync !== null });
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -129,8 +132,9 @@ export function openDatabase(
       (...args) =>
         commits.write((tx) => verb(tx, ...args), kind, moment),
     writeAll: (verb) => makeWriteAll(commits, verb),
-    read: makeRead({ statements, health, commits, refusesLost: logSync !== null }),
+    read,
     answered: () => commits.write(nothing, 'free', 'kept'),
+    kept: read(nothing),
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,
     onCommitted: (listener) => void listeners.push(listener),

@@ -5,6 +5,7 @@ import Connection from 'better-sqlite3';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import { NO_ALARMS } from '../../../src/store/engine/health.ts';
+import { PATIENCE_MS } from '../../../src/store/engine/log-sync.ts';
 import type { Reader, Transaction } from '../../../src/store/engine/statement.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
@@ -42,7 +43,8 @@ const countTeams = function* (tx: Reader) {
 function open(file = join(temporaryDirectory(), 'errand.db')) {
   const lost: unknown[] = [];
   const alarms = { ...NO_ALARMS, lost: (error: unknown) => void lost.push(error) };
-  const database = openDatabase(file, fakeClock(), { alarms, syncsBeside: true });
+  const clock = fakeClock();
+  const database = openDatabase(file, clock, { alarms, syncsBeside: true });
   const count = database.read(countTeams);
   const countWritten = database.read(countTeams, 'written');
   /** Settles before the sync, for which its commit then waits beside the event loop. */
@@ -54,7 +56,7 @@ function open(file = join(temporaryDirectory(), 'errand.db')) {
       () => settled.push(name),
       () => settled.push(`${name} refused`),
     );
-  return { database, early, count, countWritten, settled, note, lost, file };
+  return { database, clock, early, count, countWritten, settled, note, lost, file };
 }
 
 const syncBegins = (number: number) => waitFor(() => disk.syncs.length === number);
@@ -177,4 +179,59 @@ test('a sync at once that fails refuses its verbs, and notifies the opener', asy
   await expect(database.write(addTeam)('one')).rejects.toMatchObject({ reason: 'unavailable' });
   expect(lost).toEqual([expect.objectContaining({ message: expect.stringMatching(/IOERR_FSYNC/) })]);
   await database.close();
+});
+
+test('work for an accepted run that must outlast a power failure waits for the sync', async () => {
+  const { database, early, settled, note } = open();
+  await early('one');
+  await syncBegins(1);
+  const kept = note('kept', database.kept());
+  await turns();
+  expect(settled).toEqual([]);
+  syncEnds(1);
+  await kept;
+  expect(settled).toEqual(['kept']);
+  await database.close();
+});
+
+test('a sync that another thread does not come to is made at once, and so are those until it has', async () => {
+  const { database, clock, early, count } = open();
+  await early('one');
+  await syncBegins(1);
+  const syncedNow = disk.syncedNow;
+  clock.advance(PATIENCE_MS);
+  expect(await count()).toBe(1);
+  await early('two');
+  expect(await count()).toBe(2);
+  expect([disk.syncs.length, disk.syncedNow]).toEqual([1, syncedNow + 2]);
+  syncEnds(1);
+  await early('three');
+  await syncBegins(2);
+  syncEnds(2);
+  expect(await count()).toBe(3);
+  await database.close();
+});
+
+test('a failure of the disk that another thread reports late refuses whatever comes after it', async () => {
+  const { database, clock, early, count, lost } = open();
+  await early('one');
+  await syncBegins(1);
+  clock.advance(PATIENCE_MS);
+  expect(await count()).toBe(1);
+  syncEnds(1, Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
+  await expect(database.write(addTeam)('two')).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(lost).toEqual([expect.objectContaining({ message: expect.stringMatching(/IOERR_FSYNC/) })]);
+  await database.close();
+});
+
+test('a database is closed while another thread has still to come to a sync', async () => {
+  const { database, clock, early, file } = open();
+  await early('one');
+  await syncBegins(1);
+  clock.advance(PATIENCE_MS);
+  await database.close();
+  syncEnds(1);
+  const other = new Connection(file, { readonly: true });
+  onTestFinished(() => void other.close());
+  expect(other.prepare('SELECT id FROM teams').pluck().all()).toEqual(['one']);
 });
