@@ -17,7 +17,7 @@ import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
-  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs'>;
+  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs' | 'kept'>;
   readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'placeUploads'>;
   /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
@@ -52,6 +52,9 @@ async function build(
   const { instructions, tools, equipment } = equipped.outfit;
   const turn = await store.turns.get(run.seq, run.attempt);
   const space = spaceOf(settings);
+  // A power failure must not leave a workspace without a session. Such servers work there from the start.
+  if (turn.attachments.length > 0 || equipment.mcp.some(({ transport }) => transport.kind === 'stdio'))
+    await store.kept();
   if (turn.attachments.length > 0) {
     const placed = await workspaces.placeUploads(run.sessionId, turn.attachments, {
       quotaBytes: space.quotaBytes,
