@@ -1,4 +1,5 @@
 import { chmodSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
@@ -312,6 +313,20 @@ test.each(Object.entries(FAULTS))(
     });
   },
 );
+
+test.each([
+  [502, 'failed', /could not be reached by the gateway in front of it \(502\)$/],
+  [503, 'failed', /is overloaded \(503\)$/],
+  [401, 'failed', /refuses the key \(401\)$/],
+  // Not all have such a list.
+  [404, 'ok', /^local answer$/],
+])('an endpoint that answers %i is %s', async (status, state, evidence) => {
+  const server = createServer((_req, res) => void res.writeHead(status).end('<html>'));
+  const { address, close } = await listen(server, { kind: 'tcp', host: '127.0.0.1', port: 0 });
+  onTestFinished(close);
+  const found = await examined('models', aSubject(anEndpoint(`http://${address}/v1`)));
+  expect(found).toMatchObject({ state, evidence: expect.stringMatching(evidence) });
+});
 
 test.each([
   ['certificate', set({ tls: { certFile: '/c', keyFile: 'credential:key' } })],

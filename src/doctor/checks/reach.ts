@@ -3,6 +3,9 @@ import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../doma
 import { usesTls } from '../../domain/settings.ts';
 import { publicUrlFor } from '../../config/listen-address.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
+import type { EndpointAnswer } from '../../agent/models/list-models.ts';
+import { FAULT_KINDS, faultOfStatus } from '../../agent/models/upstream-fault.ts';
+import type { CatalogModel } from '../../catalog/kinds/models.ts';
 import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
 import { mayConnect, mayUsePort } from '../../outbound/address-rules.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
@@ -47,26 +50,40 @@ const models: Check = {
         const [first] = names;
         if (first === undefined) return ok(`${endpoint.name} has no models`);
         const answer = await askEndpoint(grantModel(resolveModel(catalog(), first.name)!), ANSWER_MS);
-        const place = `${endpoint.name} at ${endpoint.baseUrl}`;
-        if (answer.kind === 'unreachable')
-          return failed(
-            `${place} can't be reached (${answer.why})`,
-            `errand models check ${first.name}  # once its server runs and base_url in models.yaml is right`,
-          );
-        if (answer.kind === 'answered' && [401, 403].includes(answer.status))
-          return failed(
-            `${place} refuses the key (${answer.status})`,
-            `errand models check ${first.name}  # once api_key_file in models.yaml holds a valid key`,
-          );
-        if (answer.kind !== 'listed') return ok(`${place} answers`);
-        const absent = names.filter(({ model }) => !answer.names.includes(model)).map(({ model }) => model);
-        if (absent.length === 0) return ok(`${place} has its models`);
-        return warning(`${place} doesn't list ${absent.join(', ')}`, `errand models check ${first.name}`);
+        return judge(`${endpoint.name} at ${endpoint.baseUrl}`, names, answer);
       }),
     );
     return together(found, `${used.map(({ name }) => name).join(', ')} answer`);
   },
 };
+
+/** What an endpoint's answer to the question for its models means for those that it has to have, of which there is one at least. */
+function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): Found {
+  const check = `errand models check ${wanted[0]!.name}`;
+  if (answer.kind === 'unreachable')
+    return failed(
+      `${place} can't be reached (${answer.why})`,
+      `${check}  # once its server runs and base_url in models.yaml is right`,
+    );
+  if (answer.kind === 'listed') {
+    const absent = wanted.filter(({ model }) => !answer.names.includes(model)).map(({ model }) => model);
+    if (absent.length === 0) return ok(`${place} has its models`);
+    return warning(`${place} doesn't list ${absent.join(', ')}`, check);
+  }
+  const { status } = answer;
+  if ([401, 403].includes(status))
+    return failed(
+      `${place} refuses the key (${status})`,
+      `${check}  # once api_key_file in models.yaml holds a valid key`,
+    );
+  const { kind } = faultOfStatus(status, '', undefined);
+  if (FAULT_KINDS[kind].isDown)
+    return failed(
+      `${place} ${FAULT_KINDS[kind].words} (${status})`,
+      `${check}  # once its server runs; a proxy in front of it answers 502 or 504 while it can't reach it`,
+    );
+  return ok(`${place} answers`);
+}
 
 const publicUrl: Check = {
   id: 'public_url',
