@@ -68,7 +68,8 @@ export interface EventPayloads {
   /** These four belong to the session: a run's own events end with its terminal one. */
   'artifacts.ready': { runId: string; fileCount: number; totalSize: number };
   'artifacts.failed': { runId: string; message: string };
-  'workspace_export.completed': { runId: string; fileCount: number; archiveSize: number };
+  /** `archiveSize`: null while the archive waits for someone to ask for it. */
+  'workspace_export.completed': { runId: string; fileCount: number; archiveSize: number | null };
   'workspace_export.failed': { runId: string; message: string };
   'session.deleted': { title: string };
   /** Belongs to the session, and carries the task as it was then. `previous` is null for a new run (§3.5, I7). */

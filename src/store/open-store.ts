@@ -34,7 +34,7 @@ import { makeApiKeys } from './people/keys.ts';
 import { makeRunRecords } from './runs/run-records.ts';
 import { makeSessionRecords } from './sessions/session-records.ts';
 import { makeListWaiting } from './runs/waiting-runs.ts';
-import { makePackAgain } from './artifacts/pack-again.ts';
+import { makeRequestedArchives } from './artifacts/requested-archives.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
 import { makeBoard } from './publishing/board.ts';
 import { makePublishJobs } from './publishing/jobs.ts';
@@ -170,7 +170,7 @@ function makeArtifacts(database: Database) {
     ...makeWorkspaceExports(database),
     ...makeWorkspaceTree(database),
     ...makeReadArtifacts(database),
-    ...makePackAgain(database),
+    ...makeRequestedArchives(database),
   };
 }
 

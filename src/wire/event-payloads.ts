@@ -68,7 +68,7 @@ export const PAYLOADS = {
   'model_wait.ended': { ...ASKED_MODEL, answered: boolean, waited_ms: count },
   'artifacts.ready': { ...COLLECTED, total_size: count },
   'artifacts.failed': FAILED,
-  'workspace_export.completed': { ...COLLECTED, archive_size: count },
+  'workspace_export.completed': { ...COLLECTED, archive_size: nullable(count) },
   'workspace_export.failed': FAILED,
   'session.deleted': { title: string },
   'scheduled_task.run_status_changed': {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { PACKED_ON_REQUEST } from '../../src/execution/artifacts/artifact-parts.ts';
 import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
@@ -25,7 +26,7 @@ let addresses: ReturnType<typeof makeFileAddresses>;
 
 beforeEach(async () => {
   rows = await artifactHouse();
-  collector = rows.collect();
+  collector = rows.collect({ packedOnRequest: PACKED_ON_REQUEST });
   const secret = randomBytes(32);
   addresses = makeFileAddresses({ deriveKey: () => secret, now: rows.clock.now });
   const { store } = rows;
@@ -272,22 +273,26 @@ describe('the status', () => {
   });
 });
 
-test('archives that were removed by age are packed again on request', async () => {
+test('archives are packed by the first request for them, and again when they were removed by age', async () => {
   const run = await completed({ 'tide.txt': 'high' });
   const { store, clock } = rows;
-  const addressOf = async (reply: Promise<{ json: unknown }>) =>
-    ((await reply).json as { archive: { url: string } | null }).archive?.url;
-  const [whole, own] = [await addressOf(ofSession(run)), await addressOf(ofRun(run))];
-  const before = await bytesAt(own!);
-  const always = { room: () => 9 };
-  expect(await store.retention.archives(clock.now() + 1, always)).toEqual({ rows: 2, more: false });
-  expect(await store.pageRemovals.listRemovals('', 9)).toHaveLength(new Set([whole, own]).size);
+  expect(rows.blobKeys()).toHaveLength(1);
+  const archives = async () =>
+    [(await ofSession(run)).json, (await ofRun(run)).json].map((json) => (json as { archive: object }).archive);
+  const [whole, own] = (await archives()) as { url: string; size: number; sha256: string }[];
+  expect(rows.blobKeys()).toHaveLength(3);
+  expect((await bytesAt(own!.url)).length).toBe(own!.size);
+  expect(await store.retention.archives(clock.now() + 1, { room: () => 9 })).toEqual({ rows: 2, more: false });
+  expect(await archives()).toEqual([whole, own]);
+});
+
+test('one that can’t be packed now is pending, with the files known', async () => {
+  const run = await completed({ 'tide.txt': 'high' });
+  await rows.snapshotThread.stop();
   expect((await ofSession(run)).json).toMatchObject({
     workspace_export_status: 'pending',
     files: [{ name: 'tide.txt' }],
+    archive: null,
   });
   expect((await ofRun(run)).json).toMatchObject({ artifact_status: 'pending', archive: null, file_count: 1 });
-  await waitFor(() => addressOf(ofRun(run)));
-  await waitFor(() => addressOf(ofSession(run)));
-  expect(await bytesAt((await addressOf(ofRun(run)))!)).toEqual(before);
 });

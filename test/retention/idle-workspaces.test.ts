@@ -35,7 +35,7 @@ test('an idle workspace is emptied; files of runs stay, and the next run has onl
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, more: true });
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 0, more: false });
   expect(house.workspaces.identityOf(run.sessionId)).toBeNull();
-  expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isRemoved: false });
+  expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isUnpacked: false });
   expect((await house.artifactsOf(run)).files).toHaveLength(2);
   expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).toBe(house.clock.now());
   const next = await house.finished({ 'sun.txt': 'bright' }, run.sessionId);

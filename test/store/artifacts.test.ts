@@ -56,10 +56,10 @@ describe('a run that did nothing in its workspace', () => {
       files: [],
       skipped: null,
       archive: null,
-      isRemoved: false,
+      isUnpacked: false,
       error: null,
     });
-    expect(await exportOf(run)).toEqual({ status: 'ready', files: [], archive: null, isRemoved: false, error: null });
+    expect(await exportOf(run)).toEqual({ status: 'ready', files: [], archive: null, isUnpacked: false, error: null });
     expect(eventsOf('artifacts.ready', 'workspace_export.completed')).toEqual([
       { type: 'artifacts.ready', runId: run.id, fileCount: 0, totalSize: 0 },
       { type: 'workspace_export.completed', runId: run.id, fileCount: 0, archiveSize: 0 },

@@ -250,13 +250,17 @@ test('workbench.insight_status_changed, as a whole: reported, then moved', async
   });
 });
 
-test('workspace_export.completed, as a whole', async () => {
+test.each([
+  ['packed after the run', undefined],
+  ['to be packed on request', { fileCount: 1, totalBytes: 3 }],
+])('workspace_export.completed of an archive %s, as a whole', async (_when, packedOnRequest) => {
   const house = await bodyHouse();
   const run = await house.run();
   await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await house.store.runs.settle(fenceOf(run));
   const files = [{ path: '/tides.csv', size: 3, sha256: 'a' }];
-  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+  const limit = packedOnRequest === undefined ? {} : { packedOnRequest };
+  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {}, ...limit });
   await house.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
   const [ended, exported] = await house.bodies();
   const { session, run: endedRun } = ended as { session: JsonValue; run: JsonValue };

@@ -8,6 +8,7 @@ import type { SnapshotLimits } from '../../files/snapshots/snapshot.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import type { KnownWorkspaces } from './known-workspaces.ts';
 
 export interface ArtifactParts {
@@ -17,6 +18,8 @@ export interface ArtifactParts {
   readonly removal: BlobRemoval;
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'identityOf'>;
   readonly known: KnownWorkspaces;
+  /** Archives of so much are packed when they are asked for. */
+  readonly packedOnRequest: WorkspaceSize;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the daemon stops; unfinished work continues at the next start. */
@@ -27,6 +30,9 @@ export interface ArtifactParts {
 /** Deeper folders are skipped. */
 const MAX_DEPTH = 256;
 const MEGABYTE = 1_048_576;
+
+/** Packing as much takes 0.1 to 0.2 s, which is what the first who asks for it waits. */
+export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MEGABYTE };
 
 /** The current limits of one request to the snapshot thread. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
@@ -40,6 +46,16 @@ export function orderLimits({ artifacts }: Settings): { readonly limits: Snapsho
     },
     deadlineMs: deadlineSeconds * 1_000,
   };
+}
+
+/** Holds all blobs until what is read is held by itself: a later run may replace some files before. */
+export async function withAllHeld<T>({ blobs }: Pick<ArtifactParts, 'blobs'>, read: () => Promise<T>): Promise<T> {
+  const all = blobs.holdRest();
+  try {
+    return await read();
+  } finally {
+    all.release();
+  }
 }
 
 /** A failure in words for its reader: an expected one has its own message. */

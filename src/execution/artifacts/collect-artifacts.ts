@@ -30,7 +30,8 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
     }
     if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
     else {
-      change = await store.artifacts.recordArtifacts(run.runSeq, found);
+      const { packedOnRequest } = parts;
+      change = await store.artifacts.recordArtifacts(run.runSeq, { ...found, packedOnRequest });
       // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
       else if (left !== null && found.part !== undefined)

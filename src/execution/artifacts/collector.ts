@@ -2,7 +2,8 @@
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
-import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
+import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
+import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST } from './artifact-parts.ts';
 import {
   type BaselineRun,
   type Collected,
@@ -12,10 +13,13 @@ import {
 import { collectRun } from './collect-artifacts.ts';
 import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
+import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
 
 export interface Collector {
   /** Collects a session: a run of it has ended, or the executor of a stopped one has. */
   wake(sessionSeq: number): void;
+  /** Packs an archive that someone asks for. */
+  readonly packOnRequest: PackOnRequest;
   /** Continues what an earlier process left. */
   start(): void;
   /** The baseline of a run, from its claim. */
@@ -26,7 +30,9 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known'> & {
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'packedOnRequest'> & {
+  /** Other than `PACKED_ON_REQUEST`. */
+  readonly packedOnRequest?: WorkspaceSize;
   /** Called when a hold on blobs ends: a clean-up may have waited for it. */
   released(): void;
 };
@@ -39,16 +45,12 @@ const NO_SPACE_RETRY_MS = 60_000;
 
 /** Makes the collector. Collecting precedes packing: the session's next run waits for it. */
 export function makeCollector(given: CollectorParts): Collector {
-  const { store, snapshotThread, blobs, workspaces, settings, clock, log, released } = given;
+  const { released, ...needed } = given;
+  const { store, blobs, clock, log } = needed;
   const stopping = new AbortController();
   const parts: ArtifactParts = {
-    store,
-    snapshotThread,
-    blobs,
-    workspaces,
-    settings,
-    clock,
-    log,
+    packedOnRequest: PACKED_ON_REQUEST,
+    ...needed,
     removal: makeBlobRemoval({ store, blobs }),
     stopping: stopping.signal,
     known: makeKnownWorkspaces(),
@@ -86,16 +88,18 @@ export function makeCollector(given: CollectorParts): Collector {
     log,
   });
 
+  const onRequest = makePackOnRequest({ ...parts, wake: packing.add, released });
   const collected = makeCollected({ store, waiting, look: collecting.add });
   return {
     wake: collecting.add,
+    packOnRequest: onRequest.pack,
     start: earlier.wake,
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     onCollected: waiting.listen,
     stop: async () => {
       stopping.abort();
       await earlier.stop();
-      await Promise.all([collecting.stop(), packing.stop()]);
+      await Promise.all([collecting.stop(), packing.stop(), onRequest.ended()]);
     },
   };
 }

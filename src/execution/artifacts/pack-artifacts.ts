@@ -3,21 +3,17 @@ import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
-import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
+import { type ArtifactParts, failureOf, orderLimits, withAllHeld } from './artifact-parts.ts';
 
 /**
  * Packs the next archives of a session, and records them in their order. Returns whether there may be more. Throws when the store
  * refuses or there is no space: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
-  // A later run may replace some files before they are held: until then, all are.
-  const all = parts.blobs.holdRest();
-  const packings = await parts.store.artifacts.listPacking(sessionSeq).catch((error: unknown) => {
-    all.release();
-    throw error;
+  const { packings, begun } = await withAllHeld(parts, async () => {
+    const packings = await parts.store.artifacts.listPacking(sessionSeq);
+    return { packings, begun: packings.map((packing) => packHeld(parts, { ...packing, sessionSeq })) };
   });
-  const begun = packings.map((packing) => packHeld(parts, { ...packing, sessionSeq }));
-  all.release();
   const ends: Promise<unknown>[] = [];
   // Without waiting for the commit of one before the next: they share it.
   for (const one of begun) ends.push((await one)());

@@ -2,12 +2,7 @@
 import { notFound } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
-import {
-  type ArtifactOperationParts,
-  makeAddressArchive,
-  packWorkspaceAgain,
-  workspaceArchiveName,
-} from '../sessions/artifacts.ts';
+import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
 import type { Looking } from '../looking.ts';
 
@@ -48,10 +43,11 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives,
     ): Promise<Pick<SignedFile, 'filename'> & { readonly address: string | null }> => {
       const session = await looking.session(caller, id);
       const filename = workspaceArchiveName(session.id);
-      const { status, archive, isRemoved } = await store.artifacts.getWorkspaceExport(session.seq);
-      if (isRemoved) await packWorkspaceAgain({ store, collector }, session.seq);
-      if (status !== 'ready' || isRemoved) return { address: null, filename };
-      const { address } = await addressArchive(session.id, filename, archive);
+      const { seq } = session;
+      const { status, archive, isUnpacked } = await store.artifacts.getWorkspaceExport(seq);
+      const packed = isUnpacked ? await collector.packOnRequest({ kind: 'workspace', seq }, seq) : archive;
+      if (status !== 'ready' || (isUnpacked && packed === null)) return { address: null, filename };
+      const { address } = await addressArchive(session.id, filename, packed);
       return { address, filename };
     },
 

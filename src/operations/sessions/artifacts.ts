@@ -45,8 +45,7 @@ export interface ArtifactOperationParts {
   readonly looking: Looking;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
-  /** Packs the archives of a session that are pending. */
-  readonly collector: Pick<Collector, 'wake'>;
+  readonly collector: Pick<Collector, 'packOnRequest'>;
 }
 
 /** The name of the archive of a session's workspace (§2.8). */
@@ -65,15 +64,6 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
 type Place = { readonly seq: number; readonly id: string };
 type RunPlace = Place & { readonly sessionSeq: number; readonly sessionId: string };
 
-/** Packs the archive of a workspace that was removed by age. */
-export async function packWorkspaceAgain(
-  { store, collector }: Pick<ArtifactOperationParts, 'store' | 'collector'>,
-  sessionSeq: number,
-): Promise<void> {
-  await store.artifacts.packWorkspaceAgain(sessionSeq);
-  collector.wake(sessionSeq);
-}
-
 /** The verbs. They throw as `Looking` does. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
   const { store, looking, fileAddresses, emptyArchives, collector } = parts;
@@ -82,31 +72,28 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
   async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
     const found = await store.artifacts.getWorkspaceArtifacts(seq);
     const leaves = await leavesOf({ sessionId: id, addresses: fileAddresses }, found.files);
-    if (found.isRemoved) await packWorkspaceAgain(parts, seq);
-    const status = found.isRemoved ? 'pending' : found.status;
+    const packed = found.isUnpacked ? await collector.packOnRequest({ kind: 'workspace', seq }, seq) : found.archive;
+    const status = found.isUnpacked && packed === null ? 'pending' : found.status;
     return {
       sessionId: id,
       status,
       files: treeOf(id, leaves),
-      archive: status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), found.archive) : null,
+      archive: status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), packed) : null,
       error: found.error,
     };
   }
 
   async function ofRun({ seq, id, sessionSeq, sessionId }: RunPlace): Promise<RunArtifactList> {
-    const { archive, files, isRemoved, ...found } = await store.artifacts.getRunArtifacts(seq);
-    if (isRemoved) {
-      await store.artifacts.packRunAgain(seq);
-      collector.wake(sessionSeq);
-    }
-    const status = isRemoved ? 'pending' : found.status;
+    const { archive, files, isUnpacked, ...found } = await store.artifacts.getRunArtifacts(seq);
+    const packed = isUnpacked ? await collector.packOnRequest({ kind: 'run', seq }, sessionSeq) : archive;
+    const status = isUnpacked && packed === null ? 'pending' : found.status;
     return {
       ...found,
       status,
       sessionId,
       runId: id,
       files: await leavesOf({ sessionId, addresses: fileAddresses }, files),
-      archive: status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, archive) : null,
+      archive: status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, packed) : null,
     };
   }
 

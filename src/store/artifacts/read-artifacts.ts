@@ -22,8 +22,8 @@ export interface RunArtifacts {
   readonly skipped: Readonly<Record<string, number>> | null;
   /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
-  /** Whether the archive was removed by age; it can be packed again. */
-  readonly isRemoved: boolean;
+  /** Whether the archive has still to be packed, because nobody has asked for it, or again, because it was removed by age. */
+  readonly isUnpacked: boolean;
   readonly error: ArtifactError | null;
 }
 
@@ -32,8 +32,8 @@ export interface WorkspaceExport {
   readonly status: ExportStatus;
   /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
-  /** Whether the archive was removed by age; it can be packed again. */
-  readonly isRemoved: boolean;
+  /** Whether the archive has still to be packed, because nobody has asked for it, or again, because it was removed by age. */
+  readonly isUnpacked: boolean;
   readonly error: string | null;
 }
 
@@ -78,7 +78,7 @@ export function makeReadArtifacts({ read }: Database) {
         files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
         skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
         archive: archiveOf(row),
-        isRemoved: row.artifact_status === 'ready' && row.archive_key === null && (row.file_count ?? 0) > 0,
+        isUnpacked: row.artifact_status === 'ready' && row.archive_key === null && (row.file_count ?? 0) > 0,
         error: errorOf(row),
       };
     }),
@@ -109,7 +109,7 @@ function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
   return {
     status,
     archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
-    isRemoved: status === 'ready' && row !== undefined && row.archive_key === null && row.file_count > 0,
+    isUnpacked: status === 'ready' && row !== undefined && row.archive_key === null && row.file_count > 0,
     error: status === 'failed' ? row!.error : null,
   };
 }

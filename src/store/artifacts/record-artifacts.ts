@@ -9,6 +9,7 @@ import { exportIn, failExportIn } from './workspace-exports.ts';
 import {
   applyChange,
   compare,
+  isWithin,
   readFilesAt,
   readTree,
   sizeAfter,
@@ -26,6 +27,8 @@ export interface FoundWorkspace {
   readonly own?: readonly string[];
   /** What the workspace had before in all, when the files are only those of the run's own paths. */
   readonly part?: WorkspaceSize;
+  /** Archives of so much are packed when they are asked for; absent: all are packed after the run. */
+  readonly packedOnRequest?: WorkspaceSize;
 }
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
@@ -75,15 +78,15 @@ export interface Conclusion {
   readonly status: Extract<ArtifactStatus, 'ready' | 'failed'>;
   readonly runId: string;
   /** The session's export, null while it has still to be packed: then it is reported once it is. */
-  readonly exported: { readonly fileCount: number; readonly archiveSize: number } | null;
+  readonly exported: { readonly fileCount: number; readonly archiveSize: number | null } | null;
 }
 
 interface ConclusionRow {
   id: string;
   status: string | null;
   stale: number;
-  file_count: number;
-  archive_size: number;
+  file_count: number | null;
+  archive_size: number | null;
   has_files: number;
 }
 
@@ -104,9 +107,15 @@ export function* findConclusion(
   return {
     status: outcome === 'failed' ? 'failed' : 'ready',
     runId: run.id,
-    exported: run.status === 'pending' ? null : { fileCount: run.file_count ?? 0, archiveSize: run.archive_size ?? 0 },
+    exported: run.status === 'pending' ? null : exportedOf(run),
   };
 }
+
+/** Without an export, there is nothing to pack. */
+const exportedOf = ({ status, file_count, archive_size }: ConclusionRow) => ({
+  fileCount: file_count ?? 0,
+  archiveSize: status === null ? 0 : archive_size,
+});
 
 /** Reports a conclusion, in the commit of the run's end. */
 export function reportConclusion(tx: Transaction, sessionSeq: number, { status, runId, exported }: Conclusion): void {
@@ -147,13 +156,15 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   yield* insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
   if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
-  else if (own.length === 0) yield* readyIn(tx, run);
-  yield* exportIn(tx, run, {
-    ...sizeAfter(part ?? sizeOf(tree), change),
-    hasChanged: change.changed.length + change.deletedPaths.length > 0,
-  });
-  return change;
+  else if (own.length === 0 || isSmall(sizeOf(own), found)) yield* readyIn(tx, run);
+  const size = sizeAfter(part ?? sizeOf(tree.values()), change);
+  const hasChanged = change.changed.length + change.deletedPaths.length > 0;
+  const replaced = yield* exportIn(tx, run, { ...size, hasChanged, isSmall: isSmall(size, found) });
+  return replaced === null ? change : { ...change, replacedKeys: [...change.replacedKeys, replaced] };
 }
+
+const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
+  packedOnRequest !== undefined && isWithin(size, packedOnRequest);
 
 /** What the run has changed, without what others have. */
 function ownOf({ changed }: TreeChange, { own }: FoundWorkspace): TreeChange['changed'] {

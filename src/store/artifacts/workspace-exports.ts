@@ -1,4 +1,5 @@
-// The export of a session's workspace, which is packed again after a run that changed it (E3).
+// The export of a session's workspace, which is packed again after a run that changed it, unless it is small (E3).
+import type { EventPayloads } from '../../domain/journal-event.ts';
 import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -73,30 +74,55 @@ function* findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number)
 
 interface Exported extends WorkspaceSize {
   readonly hasChanged: boolean;
+  readonly isSmall: boolean;
 }
 
-/** Schedules another packing of the workspace, unless it is unchanged since the last one. */
-export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<void> {
-  const old = yield* tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
-    'SELECT status, stale, file_count, archive_size FROM workspace_exports WHERE session_seq = ?',
+interface OldExport {
+  readonly status: string;
+  readonly stale: number;
+  readonly file_count: number;
+  readonly archive_key: string | null;
+  readonly archive_size: number | null;
+}
+
+/**
+ * Schedules another packing of the workspace, unless it is unchanged since the last one, or so small that it is packed on request.
+ * Returns the archive that is no longer of the workspace, when nothing replaces it yet.
+ */
+export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<string | null> {
+  const old = yield* tx.get<OldExport>(
+    'SELECT status, stale, file_count, archive_key, archive_size FROM workspace_exports WHERE session_seq = ?',
     run.session_seq,
   );
-  if (old?.status === 'ready' && old.stale === 0 && !exported.hasChanged) {
-    const payload = { runId: run.id, fileCount: old.file_count, archiveSize: old.archive_size };
-    tx.emit(run.session_seq, null, { type: 'workspace_export.completed', payload });
-    return;
-  }
+  const isSame = old?.status === 'ready' && old.stale === 0 && !exported.hasChanged;
+  if (isSame) completeIn(tx, run, { fileCount: old.file_count, archiveSize: old.archive_size });
+  if (isSame) return null;
+  const { fileCount, totalBytes, isSmall } = exported;
   yield* tx.run(
     `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, updated_at)
-     VALUES (?, ?, 'pending', ?, ?, ?)
-     ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = 'pending', stale = 0,
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = excluded.status, stale = 0,
        error = NULL, file_count = excluded.file_count, total_size = excluded.total_size, updated_at = excluded.updated_at`,
     run.session_seq,
     run.seq,
-    exported.fileCount,
-    exported.totalBytes,
+    isSmall ? 'ready' : 'pending',
+    fileCount,
+    totalBytes,
     tx.now,
   );
+  if (!isSmall) return null;
+  const removed = 'UPDATE workspace_exports SET archive_key = NULL, archive_size = NULL, archived_at = NULL';
+  if (old !== undefined) yield* tx.run(`${removed} WHERE session_seq = ?`, run.session_seq);
+  completeIn(tx, run, { fileCount, archiveSize: null });
+  return old?.archive_key ?? null;
+}
+
+function completeIn(
+  tx: Transaction,
+  { id: runId, session_seq }: ExportingRun,
+  archive: Omit<EventPayloads['workspace_export.completed'], 'runId'>,
+): void {
+  tx.emit(session_seq, null, { type: 'workspace_export.completed', payload: { runId, ...archive } });
 }
 
 /** The workspace could not be examined: its content is unknown. */

@@ -100,12 +100,19 @@ export function compare(before: ReadonlyMap<string, FileVersion>, after: readonl
   return { changed, deletedPaths: [...gone.keys()], replacedKeys, grownBytes };
 }
 
-/** The size of a tree. */
-export function sizeOf(tree: ReadonlyMap<string, FileVersion>): WorkspaceSize {
-  let totalBytes = 0;
-  for (const { size } of tree.values()) totalBytes += size;
-  return { fileCount: tree.size, totalBytes };
+/** The size of some files. */
+export function sizeOf(files: Iterable<FileVersion>): WorkspaceSize {
+  let [fileCount, totalBytes] = [0, 0];
+  for (const { size } of files) {
+    fileCount += 1;
+    totalBytes += size;
+  }
+  return { fileCount, totalBytes };
 }
+
+/** Whether a size is within a limit. */
+export const isWithin = (size: WorkspaceSize, limit: WorkspaceSize): boolean =>
+  size.fileCount <= limit.fileCount && size.totalBytes <= limit.totalBytes;
 
 /** The size of a tree after a change. */
 export function sizeAfter({ fileCount, totalBytes }: WorkspaceSize, change: TreeChange): WorkspaceSize {

@@ -96,7 +96,7 @@ function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefi
     case 'workspace_export.completed': {
       const { runId, fileCount, archiveSize } = event.payload;
       const run = (yield* findRun(tx, 'r.id = ?', runId)) ?? null;
-      const has = { hasFiles: fileCount > 0, hasArchive: archiveSize > 0 };
+      const has = { hasFiles: fileCount > 0, hasArchive: archiveSize !== 0 };
       return { type: 'workspace_export.completed', ...has, run: run && toRunFacts(run) };
     }
     case 'scheduled_task.run_status_changed': {

@@ -67,14 +67,13 @@ const SUBJECTS: { readonly [T in WebhookEventType]?: FindSubject } = {
     return insight && { type: 'workbench.insight_status_changed', insight: { ...insight, ...reported } };
   },
   'workspace_export.completed': function* (tx, sessionSeq) {
-    const row = yield* tx.get<{ runSeq: number; fileCount: number; archiveSize: number | null }>(
-      `SELECT run_seq AS runSeq, file_count AS fileCount, archive_size AS archiveSize FROM workspace_exports
-       WHERE session_seq = ? AND status = 'ready'`,
+    const row = yield* tx.get<{ runSeq: number; fileCount: number }>(
+      `SELECT run_seq AS runSeq, file_count AS fileCount FROM workspace_exports WHERE session_seq = ? AND status = 'ready'`,
       sessionSeq,
     );
     if (row === undefined) return undefined;
     const run = yield* findRun(tx, 'r.seq = ?', row.runSeq);
-    const has = { hasFiles: row.fileCount > 0, hasArchive: (row.archiveSize ?? 0) > 0 };
+    const has = { hasFiles: row.fileCount > 0, hasArchive: true };
     return { type: 'workspace_export.completed', ...has, run: run === undefined ? null : toRunFacts(run) };
   },
 };

@@ -102,7 +102,7 @@ async function openOffice() {
     catalog: () => catalog,
     fileAddresses,
     emptyArchives,
-    collector: { wake: () => undefined },
+    collector: { packOnRequest: async () => null },
   });
   const feeds = makeSessionFeeds({ bus, events: store.events, places });
   const watch = makeWatchOperations({ store, access, audit, looking, feeds, house: makeHouseFeed({ bus, places }) });

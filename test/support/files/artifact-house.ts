@@ -42,6 +42,8 @@ export async function artifactHouse() {
     snapshotThread,
     blobs,
     workspaces,
+    // Most tests want archives to be packed after the run.
+    packedOnRequest: { fileCount: 0, totalBytes: 0 },
     clock: house.clock,
     log,
     settings: () => settings,

@@ -41,7 +41,7 @@ export async function officeSessions() {
     catalog: () => catalog,
     fileAddresses: addresses,
     emptyArchives: makeEmptyArchives(rows.parts),
-    collector: { wake: () => undefined },
+    collector: { packOnRequest: async () => null },
   });
   const house = await openHouse({ operations, settings: { publicUrl: 'http://errand' } });
   const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });

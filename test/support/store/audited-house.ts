@@ -83,7 +83,7 @@ export async function auditedHouse() {
     deriveKey: deriveSealKey,
     stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
-    collector: { wake: () => undefined },
+    collector: { packOnRequest: async () => null },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
     exports: {

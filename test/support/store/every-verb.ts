@@ -257,6 +257,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
   await artifacts.failArtifacts(seq, '');
   await artifacts.failExport(sessionSeq, seq, '');
+  await callRequestedArchives(house, run!.sessionId);
   const [failing] = await claimNew(house);
   await runs.finalize(fenceOf(failing!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(failing!));
@@ -265,6 +266,25 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.getRunArtifacts(seq);
   await artifacts.getWorkspaceArtifacts(sessionSeq);
   await artifacts.getWorkspaceExport(sessionSeq);
+}
+
+/** Records what a run of a session left, and packs it on request. */
+async function callRequestedArchives(house: StoreHouse, sessionId: string): Promise<void> {
+  const { artifacts, runs } = house.store;
+  const { seq } = await house.accept({ sessionId });
+  const run = (await house.claim(99)).find((claimed) => claimed.seq === seq)!;
+  await runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(run));
+  const packedOnRequest = { fileCount: 9, totalBytes: 9 };
+  await artifacts.recordArtifacts(seq, {
+    files: [{ path: '/b', size: 1, sha256: 'd' }],
+    skipped: {},
+    packedOnRequest,
+  });
+  for (const wish of [{ kind: 'run', seq } as const, { kind: 'workspace', seq: run.sessionSeq } as const]) {
+    await artifacts.findRequested(wish, packedOnRequest);
+    await artifacts.keepRequested(wish, seq, { key: 'e', size: 1 });
+  }
 }
 
 /** What Office Mode reads of a session with an answer, and of one with a run at a tool call. */

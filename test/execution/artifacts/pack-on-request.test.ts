@@ -1,0 +1,217 @@
+// Archives that are packed when they are asked for: what is reported, what is stored, and what becomes of those that can't be.
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { noSpace } from '../../../src/files/blobs/no-space.ts';
+import type { Collector } from '../../../src/execution/artifacts/collector.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+const SMALL = { fileCount: 3, totalBytes: 1_000 };
+
+let house: ArtifactHouse;
+let collector: Collector;
+
+beforeEach(async () => {
+  house = await artifactHouse();
+  collector = house.collect({ packedOnRequest: SMALL });
+});
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const ofRun = (run: ClaimedRun, from = collector) => from.packOnRequest({ kind: 'run', seq: run.seq }, run.sessionSeq);
+const ofWorkspace = ({ sessionSeq }: ClaimedRun, from = collector) =>
+  from.packOnRequest({ kind: 'workspace', seq: sessionSeq }, sessionSeq);
+const statuses = async (run: ClaimedRun) => [(await house.artifactsOf(run)).status, (await house.exportOf(run)).status];
+const reported = () => house.committed.filter(({ type }) => /artifacts|export/.test(type)).map(({ type }) => type);
+
+async function turn(files: Record<string, string | null>, sessionId: string | null = null, by = collector) {
+  const run = await house.begin(sessionId);
+  house.write(run, files);
+  await house.end(run);
+  by.wake(run.sessionSeq);
+  await waitFor(async () => !(await statuses(run)).includes('pending'));
+  return run;
+}
+
+test('a run with few files is reported in the commit that records them, and no archive is stored', async () => {
+  const run = await turn({ 'a.txt': 'one', 'b.txt': 'two' });
+  expect(await house.artifactsOf(run)).toMatchObject({ status: 'ready', archive: null, isUnpacked: true });
+  expect(await house.exportOf(run)).toMatchObject({ status: 'ready', archive: null, isUnpacked: true });
+  expect(house.blobKeys()).toEqual([sha256('one'), sha256('two')].sort());
+  const events = house.committed.filter(({ type }) => /artifacts|export/.test(type));
+  expect(events.map(({ type, payload }) => ({ type, ...payload }))).toEqual([
+    { type: 'artifacts.ready', runId: run.id, fileCount: 2, totalSize: 6 },
+    { type: 'workspace_export.completed', runId: run.id, fileCount: 2, archiveSize: null },
+  ]);
+  expect(new Set(events.map(({ createdAt }) => createdAt)).size).toBe(1);
+  expect(await house.store.artifacts.findWork(run.sessionSeq)).toBeUndefined();
+});
+
+test('a large one is packed after the run, beside a workspace or a run that is small', async () => {
+  const first = await turn({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' });
+  const second = await turn({ 'd.txt': 'four' }, first.sessionId);
+  expect(await house.artifactsOf(second)).toMatchObject({ isUnpacked: true, archive: null });
+  expect(await house.exportOf(second)).toMatchObject({
+    isUnpacked: false,
+    archive: { size: expect.any(Number) as number },
+  });
+  const third = await turn({ 'a.txt': 'x'.repeat(1_001), 'b.txt': null, 'c.txt': null }, first.sessionId);
+  expect((await house.artifactsOf(third)).archive).not.toBeNull();
+});
+
+describe('whoever asks', () => {
+  test('gets what would have been packed after the run, and the same from then on', async () => {
+    const eager = house.collect();
+    const before = await turn({ 'a.txt': 'one' }, null, eager);
+    const run = await turn({ 'a.txt': 'one' });
+    const [own, again] = await Promise.all([ofRun(run), ofRun(run)]);
+    expect(own).toEqual((await house.artifactsOf(before)).archive);
+    expect(again).toEqual(own);
+    expect(await ofWorkspace(run)).toEqual((await house.exportOf(before)).archive);
+    expect((await house.artifactsOf(run)).archive).toEqual(own);
+    expect((await house.exportOf(run)).archive).toEqual(await ofWorkspace(run));
+    expect(gunzipSync(await house.blobs.read(own!.key)).toString('latin1')).toContain('one');
+    // Once for each of the two runs.
+    expect(reported()).toHaveLength(4);
+  });
+
+  test('gets the archive at once that was removed by age, without another report', async () => {
+    const run = await turn({ 'a.txt': 'one' });
+    const [own, whole] = [await ofRun(run), await ofWorkspace(run)];
+    await house.store.retention.archives(house.clock.now() + 1, { room: () => 9 });
+    expect(await house.artifactsOf(run)).toMatchObject({ status: 'ready', archive: null, isUnpacked: true });
+    expect([await ofRun(run), await ofWorkspace(run)]).toEqual([own, whole]);
+    expect(reported()).toHaveLength(2);
+  });
+
+  test('waits for a large one that was removed by age: it is pending, and reported again', async () => {
+    const eager = house.collect();
+    const run = await turn({ 'a.txt': 'one' }, null, eager);
+    const { archive } = await house.artifactsOf(run);
+    await house.store.retention.archives(house.clock.now() + 1, { room: () => 9 });
+    expect([await ofRun(run, eager), await ofWorkspace(run, eager)]).toEqual([null, null]);
+    await waitFor(async () => !(await statuses(run)).includes('pending'));
+    expect((await house.artifactsOf(run)).archive).toEqual(archive);
+    expect(reported()).toHaveLength(4);
+  });
+
+  test('gets nothing of a run that failed, or isn’t known yet, or of a deleted session', async () => {
+    const failed = await house.begin();
+    house.write(failed, { 'a.txt': 'one' });
+    const error = { type: 'api_error', message: 'No.', retryable: true } as const;
+    expect(await ofWorkspace(failed)).toBeNull();
+    await house.end(failed, { outcome: 'failed', error });
+    collector.wake(failed.sessionSeq);
+    await waitFor(async () => (await house.exportOf(failed)).status === 'ready');
+    expect([await ofRun(failed), await ofWorkspace(failed)]).toEqual([null, expect.anything()]);
+    const deleted = await turn({ 'b.txt': 'two' });
+    await house.store.sessions.deleteSession(deleted.sessionSeq);
+    expect([await ofRun(deleted), await ofWorkspace(deleted)]).toEqual([null, null]);
+  });
+});
+
+test('the archive of a workspace goes with the change that it lacks; runs keep theirs', async () => {
+  const first = await turn({ 'a.txt': 'one' });
+  const [own, whole] = [await ofRun(first), await ofWorkspace(first)];
+  const second = await turn({ 'a.txt': 'two' }, first.sessionId);
+  await waitFor(() => !house.blobKeys().includes(whole!.key));
+  expect(house.blobKeys()).toEqual([sha256('one'), sha256('two'), own!.key].sort());
+  expect((await ofWorkspace(second))!.key).not.toBe(whole!.key);
+  // What changed nothing leaves it.
+  const third = await turn({ 'a.txt': 'two' }, first.sessionId);
+  expect(await house.exportOf(third)).toMatchObject({ archive: await ofWorkspace(second) });
+  expect(house.committed.at(-1)!.payload).toMatchObject({ archiveSize: (await ofWorkspace(third))!.size });
+});
+
+test('one that a run overtakes while it is packed is not recorded, and nothing of it is left', async () => {
+  const gate = Promise.withResolvers<void>();
+  const packed = Promise.withResolvers<string>();
+  const slow = house.collect({
+    packedOnRequest: SMALL,
+    snapshotThread: {
+      ...house.snapshotThread,
+      packZip: async (order) => {
+        const archive = await house.snapshotThread.packZip(order);
+        packed.resolve(archive.key);
+        await gate.promise;
+        return archive;
+      },
+    },
+  });
+  const first = await turn({ 'a.txt': 'one' });
+  const asked = ofWorkspace(first, slow);
+  const overtaken = await packed.promise;
+  await turn({ 'b.txt': 'two' }, first.sessionId);
+  gate.resolve();
+  expect(await asked).toBeNull();
+  expect(house.blobKeys()).not.toContain(overtaken);
+  expect(await statuses(first)).toEqual(['ready', 'ready']);
+  expect((await house.exportOf(first)).archive).toBeNull();
+});
+
+describe('one that can’t be packed', () => {
+  test('for lack of space is pending, and packed when there is space', async () => {
+    let isFull = true;
+    const { snapshotThread } = house;
+    const packTarGz: typeof snapshotThread.packTarGz = async (order) => {
+      if (isFull) throw noSpace();
+      return snapshotThread.packTarGz(order);
+    };
+    const patient = house.collect({ packedOnRequest: SMALL, snapshotThread: { ...snapshotThread, packTarGz } });
+    const run = await turn({ 'a.txt': 'one' });
+    expect(await ofRun(run, patient)).toBeNull();
+    expect(await statuses(run)).toEqual(['pending', 'ready']);
+    isFull = false;
+    await waitFor(async () => {
+      house.clock.advance(60_000);
+      return (await house.artifactsOf(run)).archive !== null;
+    });
+    expect(await ofRun(run)).toEqual((await house.artifactsOf(run)).archive);
+  });
+
+  test('because a file is damaged fails with its reason', async () => {
+    const run = await turn({ 'a.txt': 'one' });
+    await house.blobs.removeUnless(sha256('one'), async () => false);
+    expect(await ofWorkspace(run)).toBeNull();
+    await waitFor(async () => (await house.exportOf(run)).status === 'failed');
+    expect(await house.exportOf(run)).toMatchObject({ error: '/a.txt no longer exists.' });
+  });
+
+  test('because the store refuses to record it is asked for again', async () => {
+    const { artifacts } = house.store;
+    const refuse = async () => Promise.reject(noSpace());
+    const store = { ...house.store, artifacts: { ...artifacts, keepRequested: refuse, packRunAgain: refuse } };
+    const refusing = house.collect({ packedOnRequest: SMALL, store });
+    const run = await turn({ 'a.txt': 'one' });
+    expect(await ofRun(run, refusing)).toBeNull();
+    expect([await statuses(run), house.blobKeys()]).toEqual([['ready', 'ready'], [sha256('one')]]);
+    expect(await ofRun(run)).not.toBeNull();
+  });
+
+  test('because many wait is not ready yet, and nothing changes', async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun: number[] = [];
+    const { artifacts } = house.store;
+    const store = {
+      ...house.store,
+      artifacts: {
+        ...artifacts,
+        findRequested: async (...given: Parameters<typeof artifacts.findRequested>) => {
+          begun.push(given[0].seq);
+          await gate.promise;
+          return artifacts.findRequested(...given);
+        },
+      },
+    };
+    const busy = house.collect({ packedOnRequest: SMALL, store });
+    const run = await turn({ 'a.txt': 'one' });
+    const asked = Array.from({ length: 66 }, (_, index) => busy.packOnRequest({ kind: 'run', seq: 1_000 + index }, 1));
+    expect(await ofRun(run, busy)).toBeNull();
+    expect(await statuses(run)).toEqual(['ready', 'ready']);
+    expect(begun).toEqual([1_000, 1_001]);
+    gate.resolve();
+    await Promise.all(asked);
+    expect(await ofRun(run, busy)).not.toBeNull();
+  });
+});
