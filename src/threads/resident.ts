@@ -22,6 +22,8 @@ export interface ResidentParts {
   readonly idleMs: number;
   /** Orders that the thread has concurrently. */
   readonly maxAtOnce: number;
+  /** How many of these may be long ones, so that the others need not wait for them. */
+  readonly maxLong?: number;
   /** Orders in progress and waiting; one more is `busy`. */
   readonly maxOrders?: number;
   /** Called with each error that ends a thread. */
@@ -31,6 +33,8 @@ export interface ResidentParts {
 export interface Order<To, From, T> {
   /** The messages to the thread, with a turn of the event loop after each. */
   readonly messages: Iterable<To>;
+  /** Whether it may take much longer than others, see `maxLong`. */
+  readonly isLong?: boolean;
   /** Called with each message of the thread about the order. Returns the result when it is the last. */
   onMessage(message: From, post: (message: To) => void): { readonly value: T } | undefined;
   /** Starts at the last of its messages. A thread that exceeds it is ended, together with its other orders. */
@@ -122,12 +126,20 @@ export class ResidentThread<To, From> {
     this.#thread ??= this.#startThread();
     if (this.#thread.state !== 'ready') return;
     while (this.#atWork.size < this.#parts.maxAtOnce) {
-      const job = this.#waiting.shift();
+      const job = this.#takeWaiting();
       if (job === undefined) return;
       const id = (this.#lastId += 1);
       this.#atWork.set(id, job);
       void this.#send(id, job);
     }
+  }
+
+  /** The next order in line, past the long ones while there are enough of these at work. */
+  #takeWaiting(): Job<To, From> | undefined {
+    const { maxLong = Infinity } = this.#parts;
+    const long = Array.from(this.#atWork.values()).filter(({ isLong }) => isLong === true).length;
+    const place = this.#waiting.findIndex(({ isLong }) => isLong !== true || long < maxLong);
+    return place === -1 ? undefined : this.#waiting.splice(place, 1)[0];
   }
 
   async #send(id: number, job: Job<To, From>): Promise<void> {

@@ -72,6 +72,21 @@ test('orders over the number at once wait until one has ended', async () => {
   expect(await second).toEqual(DONE);
 });
 
+test('long orders leave a place to the others, which pass those that wait', async () => {
+  const { order, answer } = open({ maxAtOnce: 2, maxLong: 1 });
+  const leaving = new AbortController();
+  const cancel = { signal: leaving.signal, message: 'cancel' } as const;
+  const first = order(['wait'], { isLong: true, cancel });
+  await first.begun;
+  let isSecondOver = false;
+  const second = order(['answer'], { isLong: true }).end.finally(() => (isSecondOver = true));
+  expect(await Promise.all([answer(), answer()])).toEqual([DONE, DONE]);
+  expect(isSecondOver).toBe(false);
+  leaving.abort();
+  expect(await first.end).toEqual({ kind: 'done', value: 'cancel' });
+  expect(await second).toEqual(DONE);
+});
+
 test('orders over the number of all are refused', async () => {
   const { answer } = open({ maxAtOnce: 1, maxOrders: 3 });
   expect(await Promise.all(Array.from({ length: 4 }, answer))).toEqual([DONE, DONE, DONE, { kind: 'busy' }]);

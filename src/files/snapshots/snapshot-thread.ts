@@ -84,6 +84,8 @@ export interface SnapshotThreadParts {
 
 /** Orders that the thread works on concurrently, in turns. */
 const AT_WORK = 4;
+/** Archives among these: a large one takes minutes, and the next run of any session waits for a snapshot. */
+const PACKED = 2;
 /** A thread that does not end an order by itself this long after its deadline hangs in a call. */
 const GRACE_MS = 30_000;
 /** Files per message: more would block the main thread while they are copied. */
@@ -108,6 +110,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,
+    maxLong: PACKED,
     failed: (error) => log.error({ err: error }, 'the thread that reads workspaces failed'),
   });
 
@@ -151,6 +154,7 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   };
   const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
+    isLong: kind !== 'snapshot',
     onMessage: (message, post) => {
       if (message.t !== 'found') return { value: message };
       take(message.files);

@@ -132,6 +132,21 @@ describe('what a snapshot holds', () => {
   });
 });
 
+test('a snapshot waits for none of the archives that are packed, however many', async () => {
+  const house = await snapshotHouse({ beside: shared() });
+  write(house, { 'large.bin': randomBytes(20_000_000) });
+  const { files } = await house.snapshot();
+  const [hold, leaving] = [house.blobs.hold(), new AbortController()];
+  const order = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
+  const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(order));
+  const looked = house.snapshot({ sessionId: 'another' });
+  expect(await Promise.race([looked.then(() => 'snapshot'), ...packs.map(async (one) => (await one).key)])).toBe(
+    'snapshot',
+  );
+  leaving.abort();
+  await Promise.allSettled(packs);
+});
+
 describe('orders that fail', () => {
   test('a deadline ends the order with words, leaves nothing behind, and the next one works', async () => {
     const house = await snapshotHouse();
