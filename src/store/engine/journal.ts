@@ -1,4 +1,4 @@
-// The journal: the events of each verb in one insert, numbered within their runs.
+// The journal: the events that a verb adds to a run in one insert, numbered within their runs.
 import type { EventType, JournalEvent } from '../../domain/journal-event.ts';
 import type { Statements } from './sqlite.ts';
 import type { StepTransaction, Value } from './statement.ts';
@@ -12,7 +12,10 @@ export interface StreamSeqs {
 }
 
 const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
-/** Maximum rows of one insert, so that there are few statements to prepare. */
+/**
+ * Maximum rows of one insert, so that there are few statements to prepare. All are of one run, since for an insert of several rows SQLite
+ * copies each page that it changes, so that it can undo it, and above 64 KB into a file: each run has its own pages in the indexes.
+ */
 const ROWS = 16;
 const INSERTS = Array.from(
   { length: ROWS + 1 },
@@ -46,10 +49,21 @@ export function writeEvents(
   { emitted, now }: Emission,
 ): JournalEvent[] {
   const written: JournalEvent[] = [];
-  for (let at = 0; at < emitted.length; at += ROWS) {
-    insert(statements, streamSeqs, { emitted: emitted.slice(at, at + ROWS), now }, written);
+  for (let at = 0; at < emitted.length; ) {
+    const end = endOfRows(emitted, at);
+    insert(statements, streamSeqs, { emitted: emitted.slice(at, end), now }, written);
+    at = end;
   }
   return written;
+}
+
+/** Where the rows end that one insert may have from a place on. */
+function endOfRows(emitted: Emission['emitted'], from: number): number {
+  const { runSeq } = emitted[from]!;
+  const max = Math.min(from + ROWS, emitted.length);
+  let end = from + 1;
+  while (end < max && emitted[end]!.runSeq === runSeq) end += 1;
+  return end;
 }
 
 /** What a verb has emitted, and its time. */

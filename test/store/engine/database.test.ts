@@ -55,6 +55,33 @@ test('when a verb throws, the events of the others are in the journal once, numb
   expect(stored).toEqual([1, 2, 3, 4].map((n) => ({ n })));
 });
 
+test('events of several runs in one verb are published and stored alike, in their order', async () => {
+  const house = await storeHouse();
+  const [one, two] = [await house.accept(), await house.accept()];
+  const { database } = openTemporary(house.file);
+  const published: unknown[] = [];
+  database.onCommitted((events) =>
+    events.forEach(({ id, runSeq, streamSeq, payload }) =>
+      published.push({ id, run: runSeq, n: streamSeq, payload: JSON.stringify(payload) }),
+    ),
+  );
+  // As many as one insert has, more, one, and one that belongs to the session alone.
+  const inRows = [one, two, one, null, two].flatMap((run, at) =>
+    Array.from({ length: [16, 35, 1, 1, 2][at]! }, () => run),
+  );
+  // oxlint-disable-next-line require-yield
+  await database.write(function* (tx) {
+    for (const [index, run] of inRows.entries()) {
+      tx.emit(one.sessionSeq, run?.seq ?? null, { type: 'content_block_start', payload: { index } });
+    }
+  })();
+  const all = 'SELECT id, run_seq AS run, stream_seq AS n, payload FROM events WHERE type = ? ORDER BY id';
+  expect(published).toEqual(await database.read((tx) => tx.all(all, 'content_block_start'))());
+  expect(published).toMatchObject(
+    inRows.map((run, index) => ({ run: run?.seq ?? null, payload: `{"index":${index}}` })),
+  );
+});
+
 test('a verb that throws alone in its commit leaves nothing behind, and the next one is kept', async () => {
   const { database } = openTemporary();
   const lone = database.write(function* (tx) {
