@@ -16,6 +16,7 @@ const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
   'answered',
+  'kept',
   'fault',
   'heldLogBytes',
   'onCommitted',
