@@ -21,7 +21,7 @@ const OF_A_DAY =
 const CHANGED_LAST = /FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT \d+\)/;
 /** Lists over all users, for operators: they count all rows, and read their page from the nearer end. */
 const COUNTED =
-  /^SELECT \(SELECT count\(\*\) FROM (sessions|runs r)\)\s+- |count\(\*\) AS total FROM (user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$/;
+  /^SELECT \(SELECT count\(\*\) FROM (sessions|runs r)\) AS counted,|count\(\*\) AS total FROM (user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$/;
 const OF_EVERYBODY = /^SCAN (sessions|runs|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
 
 /** Runs that failed, for operators: an index has them, and they are few among all. */

@@ -46,13 +46,13 @@ function toRunRecord(row: RunRecordRow): RunRecord {
   return { ...toRun(row), ...names };
 }
 
-/** Counts all runs, or those that ended in one way, and takes off those of deleted sessions: no look at the session of each. */
+/** Counts all runs, or those that ended in one way, and the hidden ones of deleted sessions: no look at the session of each. */
 function countAll(status: RunStatus | null): string {
   const isAsked = status === null ? [] : [`r.${IS_ENDED}`, isReportedAs(status)];
   const where = isAsked.length === 0 ? '' : ` WHERE ${isAsked.join(' AND ')}`;
-  return `SELECT (SELECT count(*) FROM runs r${where})
-    - (SELECT count(*) FROM sessions s CROSS JOIN runs r ON r.session_seq = s.seq
-       WHERE ${['s.deleted_at IS NOT NULL', ...isAsked].join(' AND ')}) AS total`;
+  return `SELECT (SELECT count(*) FROM runs r${where}) AS counted,
+    (SELECT count(*) FROM sessions s CROSS JOIN runs r ON r.session_seq = s.seq
+       WHERE ${['s.deleted_at IS NOT NULL', ...isAsked].join(' AND ')}) AS hidden`;
 }
 
 /** The condition of an index with the few runs among which those of a status are; it is quicker to sort these than to look for them. */
@@ -66,9 +66,11 @@ function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter)
   const isAsked = [...(status === null ? [] : [isReportedAs(status)]), ...(few === null ? [] : [`r.${few}`])];
   const { where, values } = conditions(['s.deleted_at IS NULL', ...isAsked], { 'r.session_seq = ?': sessionSeq });
   const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
-  const count = sessionSeq === null && few === null ? countAll(status) : `SELECT count(*) AS total ${from}`;
-  const { total } = (yield* tx.get<{ total: number }>(count, ...values))!;
-  const page = fromNearerEnd({ limit, offset }, total);
+  const count =
+    sessionSeq === null && few === null ? countAll(status) : `SELECT count(*) AS counted, 0 AS hidden ${from}`;
+  const { counted, hidden } = (yield* tx.get<{ counted: number; hidden: number }>(count, ...values))!;
+  const total = counted - hidden;
+  const page = fromNearerEnd({ limit, offset }, total, hidden);
   const bySeq = `ORDER BY ${few === null ? 'r.seq' : '+r.seq'} ${page.order}`;
   const items = yield* tx.all<RunRecordRow>(
     `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ${bySeq} LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,

@@ -28,10 +28,13 @@ export interface PageFromEnd extends Page {
   readonly order: 'ASC' | 'DESC';
 }
 
-/** Where a page of a list, the newest row first, is read with the fewest rows to skip. `total`: of all its rows. */
-export function fromNearerEnd({ limit, offset }: Page, total: number): PageFromEnd {
+/**
+ * Where a page of a list, the newest row first, is read with the fewest rows to skip. `total`: of all its rows; `hidden`: of those that
+ * are skipped in any case, most of them among the oldest.
+ */
+export function fromNearerEnd({ limit, offset }: Page, total: number, hidden = 0): PageFromEnd {
   const left = total - offset;
-  if (offset <= left) return { order: 'DESC', limit, offset };
+  if (offset <= left + hidden) return { order: 'DESC', limit, offset };
   return { order: 'ASC', limit: Math.max(0, Math.min(limit, left)), offset: Math.max(0, left - limit) };
 }
 

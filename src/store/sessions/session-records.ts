@@ -29,8 +29,8 @@ const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM s
   JOIN users u ON u.seq = s.user_seq LEFT JOIN api_keys k ON k.seq = s.key_seq`;
 
 /** SQLite counts a whole table by its pages, and deleted sessions have an index. */
-const ALL_SESSIONS = `SELECT (SELECT count(*) FROM sessions)
-  - (SELECT count(*) FROM sessions WHERE deleted_at IS NOT NULL) AS total`;
+const ALL_SESSIONS = `SELECT (SELECT count(*) FROM sessions) AS counted,
+  (SELECT count(*) FROM sessions WHERE deleted_at IS NOT NULL) AS hidden`;
 
 /** The look-ups. Deleted sessions are left out. */
 export function makeSessionRecords({ read }: Database) {
@@ -47,9 +47,11 @@ export function makeSessionRecords({ read }: Database) {
         'user_seq = ?': filter.userSeq,
         'key_seq = ?': filter.keySeq,
       });
-      const count = values.length === 0 ? ALL_SESSIONS : `SELECT count(*) AS total FROM sessions ${where}`;
-      const { total } = (yield* tx.get<{ total: number }>(count, ...values))!;
-      const { order, limit, offset } = fromNearerEnd(filter, total);
+      const count =
+        values.length === 0 ? ALL_SESSIONS : `SELECT count(*) AS counted, 0 AS hidden FROM sessions ${where}`;
+      const { counted, hidden } = (yield* tx.get<{ counted: number; hidden: number }>(count, ...values))!;
+      const total = counted - hidden;
+      const { order, limit, offset } = fromNearerEnd(filter, total, hidden);
       const items = yield* tx.all<SessionRecordRow>(
         `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq ${order} LIMIT ? OFFSET ?)
          ORDER BY s.seq DESC`,

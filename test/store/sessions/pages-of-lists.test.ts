@@ -50,6 +50,11 @@ test.each(Object.entries(LISTS))('every page of %s is a part of the whole', asyn
   }
 });
 
+test('a page is not read from the end where more rows are hidden than are shown before it', () => {
+  const orders = [7, 8, 9].map((offset) => fromNearerEnd({ limit: 1, offset }, 10, 6).order);
+  expect(orders).toEqual(['DESC', 'DESC', 'ASC']);
+});
+
 test('no page skips more than half of its list', () => {
   const skips = Array.from({ length: 12 }, (_, offset) => fromNearerEnd({ limit: 3, offset }, 10).offset);
   expect(Math.max(...skips)).toBeLessThanOrEqual(5);
