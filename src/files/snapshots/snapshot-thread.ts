@@ -84,8 +84,10 @@ export interface SnapshotThreadParts {
 
 /** Orders that the thread works on concurrently, in turns. */
 const AT_WORK = 4;
-/** Archives among these: a large one takes minutes, and the next run of any session waits for a snapshot. */
-const PACKED = 2;
+/** Large archives among these: one takes minutes, while the next run of any session waits for a snapshot, and people for small ones. */
+const LARGE = 2;
+/** An archive of more is large. */
+const [SMALL_FILES, SMALL_BYTES] = [1_000, 8_388_608];
 /** A thread that does not end an order by itself this long after its deadline hangs in a call. */
 const GRACE_MS = 30_000;
 /** Files per message: more would block the main thread while they are copied. */
@@ -110,7 +112,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,
-    maxLong: PACKED,
+    maxLong: LARGE,
     failed: (error) => log.error({ err: error }, 'the thread that reads workspaces failed'),
   });
 
@@ -154,7 +156,7 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   };
   const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
-    isLong: kind !== 'snapshot',
+    isLong: isLarge(files),
     onMessage: (message, post) => {
       if (message.t !== 'found') return { value: message };
       take(message.files);
@@ -179,6 +181,11 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   const { words, cause, full } = value;
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);
+}
+
+/** Of the files to pack; a snapshot has none. */
+function isLarge(files: readonly SnapshotFile[]): boolean {
+  return files.length > SMALL_FILES || files.reduce((sum, { size }) => sum + size, 0) > SMALL_BYTES;
 }
 
 /** Removes what a lost thread was writing. */

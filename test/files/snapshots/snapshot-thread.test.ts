@@ -132,20 +132,25 @@ describe('what a snapshot holds', () => {
   });
 });
 
-test('a snapshot waits for none of the archives that are packed, however many', async () => {
-  const house = await snapshotHouse({ beside: shared() });
-  write(house, { 'large.bin': randomBytes(20_000_000) });
-  const { files } = await house.snapshot();
-  const [hold, leaving] = [house.blobs.hold(), new AbortController()];
-  const order = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
-  const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(order));
-  const looked = house.snapshot({ sessionId: 'another' });
-  expect(await Promise.race([looked.then(() => 'snapshot'), ...packs.map(async (one) => (await one).key)])).toBe(
-    'snapshot',
-  );
-  leaving.abort();
-  await Promise.allSettled(packs);
-});
+test.each(['a snapshot', 'a small archive'])(
+  '%s waits for none of the large archives that are packed',
+  async (kind) => {
+    const house = await snapshotHouse({ beside: shared() });
+    write(house, { 'a.txt': 'small', 'large.bin': randomBytes(20_000_000) });
+    const { files } = await house.snapshot();
+    const [hold, leaving] = [house.blobs.hold(), new AbortController()];
+    const order = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
+    const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(order));
+    const other =
+      kind === 'a snapshot'
+        ? house.snapshot({ sessionId: 'another' })
+        : house.snapshotThread.packTarGz({ files: files.slice(0, 1), hold, deadlineMs: 60_000 });
+    const first = await Promise.race([other.then(() => 'other'), ...packs.map(async (one) => (await one).key)]);
+    expect(first).toBe('other');
+    leaving.abort();
+    await Promise.allSettled(packs);
+  },
+);
 
 describe('orders that fail', () => {
   test('a deadline ends the order with words, leaves nothing behind, and the next one works', async () => {
