@@ -5,6 +5,7 @@ import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Ending, TakeEvent } from './event.ts';
 import type { FilePart, MessagePart, ModelMessage, ModelTool, Prompt } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
+import { sentReplySchema, sentToolSchema } from './sent-schema.ts';
 import { countIn, withoutGaps } from './server-quirks.ts';
 
 export const ANTHROPIC_VERSION = '2023-06-01';
@@ -53,13 +54,15 @@ function bodyOf(
       // Earlier calls are refused without their tools.
       tool_choice: { type: replySchema === undefined ? 'auto' : 'none' },
     }),
-    ...(replySchema !== undefined && { output_config: { format: { type: 'json_schema', schema: replySchema } } }),
+    ...(replySchema !== undefined && {
+      output_config: { format: { type: 'json_schema', schema: sentReplySchema(replySchema) } },
+    }),
     stream: true,
   };
 }
 
 const toolsOf = remember((tools: readonly ModelTool[]): JsonObject[] =>
-  tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+  tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: sentToolSchema(inputSchema) })),
 );
 
 interface Turn {
@@ -118,17 +121,20 @@ function thoughtOf(text: string, proof: JsonObject | undefined): JsonObject[] {
 /** Calls that a server of the other protocol made may have ids that are refused here. */
 const idOf = (id: string) => id.replace(/[^\w-]/g, '_');
 
-/** The calls of a reply; each one's number by the index of its block. */
-interface OpenCalls {
-  count: number;
-  readonly byIndex: Map<JsonValue | undefined, number>;
+type Index = JsonValue | undefined;
+
+/** The blocks of a reply: the index of the newest one, and the number of each call by the index of its block. */
+interface OpenBlocks {
+  newest: Index;
+  calls: number;
+  readonly callOf: Map<Index, number>;
 }
 
 function openReply(take: TakeEvent, meter: Meter): ReplyReader {
   let finish: string | null = null;
   let isOver = false;
   const counts: Record<string, number> = {};
-  const calls: OpenCalls = { count: 0, byIndex: new Map() };
+  const blocks: OpenBlocks = { newest: undefined, calls: 0, callOf: new Map() };
 
   const readers: Readonly<Record<string, (event: JsonObject) => void>> = {
     message_start: ({ message, usage }) => {
@@ -137,11 +143,12 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
     },
     content_block_start: ({ index, content_block: block }) => {
       meter(block);
-      if (isJsonObject(block)) startBlock(block, index, calls, take);
+      blocks.newest = index;
+      if (isJsonObject(block)) startBlock(block, blocks, take);
     },
     content_block_delta: ({ index, delta }) => {
       meter(delta);
-      if (isJsonObject(delta)) readDelta(delta, calls.byIndex.get(index), take);
+      if (isJsonObject(delta)) readDelta(delta, index, blocks, take);
     },
     content_block_stop: () => take({ type: 'block-end' }),
     message_delta: ({ delta, usage }) => {
@@ -169,14 +176,13 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
 
 function startBlock(
   { type, id, name, input, text, thinking, signature, data }: JsonObject,
-  index: JsonValue | undefined,
-  calls: OpenCalls,
+  blocks: OpenBlocks,
   take: TakeEvent,
 ): void {
   if (type === 'tool_use') {
-    const call = calls.count;
-    calls.count += 1;
-    calls.byIndex.set(index, call);
+    const call = blocks.calls;
+    blocks.calls += 1;
+    blocks.callOf.set(blocks.newest, call);
     take({ type: 'call-start', call, id: textIn(id), name: textIn(name) });
     // Gateways that don't stream arguments send them here.
     if (isJsonObject(input) && Object.keys(input).length > 0)
@@ -190,15 +196,18 @@ function startBlock(
 
 function readDelta(
   { type, text, thinking, signature, partial_json: json }: JsonObject,
-  call: number | undefined,
+  index: Index,
+  { newest, callOf }: OpenBlocks,
   take: TakeEvent,
 ): void {
+  const call = callOf.get(index);
   if (type === 'text_delta') {
     if (textIn(text) !== '') take({ type: 'text', text: textIn(text) });
   } else if (type === 'thinking_delta') {
     if (textIn(thinking) !== '') take({ type: 'thinking', text: textIn(thinking) });
   } else if (type === 'signature_delta') {
-    if (typeof signature === 'string') take({ type: 'proof', proof: { signature } });
+    // llama.cpp signs its thinking when all other blocks are complete.
+    if (typeof signature === 'string') take({ type: 'proof', proof: { signature }, isLate: index !== newest });
   } else if (type === 'input_json_delta' && call !== undefined && textIn(json) !== '') {
     take({ type: 'call-delta', call, json: textIn(json) });
   }

@@ -12,8 +12,11 @@ export type Ending = 'stop' | 'tool-calls' | 'length' | 'content-filter';
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
-  /** What the server wants back with the thinking before it, or with a call; a later one replaces fields of the same name. */
-  | { readonly type: 'proof'; readonly proof: JsonObject; readonly call?: number }
+  /**
+   * What the server wants back with the thinking before it, or with a call; a later one replaces fields of the same name.
+   * `isLate`: other parts began between the thinking and its proof.
+   */
+  | { readonly type: 'proof'; readonly proof: JsonObject; readonly call?: number; readonly isLate?: boolean }
   | { readonly type: 'call-start'; readonly call: number; readonly id: string; readonly name: string }
   | { readonly type: 'call-delta'; readonly call: number; readonly json: string }
   /** The text or thinking is complete; what follows is another block. */

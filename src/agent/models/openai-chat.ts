@@ -15,6 +15,7 @@ import type {
 } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { chatFormat } from './reply-schema.ts';
+import { sentToolSchema } from './sent-schema.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
 
@@ -53,7 +54,7 @@ function bodyOf({ model }: Pick<ModelGrant, 'model'>, prompt: Prompt): JsonObjec
 const toolsOf = remember((tools: readonly ModelTool[]): JsonObject[] =>
   tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
-    function: { name, description, parameters: inputSchema },
+    function: { name, description, parameters: sentToolSchema(inputSchema) },
   })),
 );
 

@@ -59,13 +59,11 @@ export function makeReplyCollector(): ReplyCollector {
   const takers: Takers = {
     text: ({ text }) => grow('text', text),
     thinking: ({ text }) => grow('thinking', text),
-    proof: ({ proof, call }) => {
-      if (call === undefined) {
-        grow('thinking', '');
-        addProof(parts.at(-1) as { proof?: JsonObject }, proof);
-      } else {
-        addProof(calls.get(call)!, proof);
-      }
+    proof: ({ proof, call, isLate = false }) => {
+      if (call !== undefined) return addProof(calls.get(call)!, proof);
+      const thinking = isLate ? parts.findLast(({ type }) => type === 'thinking') : undefined;
+      if (thinking === undefined) grow('thinking', '');
+      addProof((thinking ?? parts.at(-1)) as { proof?: JsonObject }, proof);
     },
     'call-start': ({ call, id, name }) => {
       const started = { type: 'call', id, name, json: '' } as const;

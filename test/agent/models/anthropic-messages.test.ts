@@ -36,6 +36,18 @@ test('tools have their schema, and the model may choose', () => {
   });
 });
 
+test('a server is sent only what its grammar can express of a schema', () => {
+  const note = { type: 'string', maxLength: 2_000 };
+  const schemaOf = (inner: object) => ({ type: 'object', properties: { note: inner } }) as never;
+  const tools = [{ name: 'get_tides', description: 'Tides.', inputSchema: schemaOf({ ...note, pattern: 'a' }) }];
+  const body = bodyOf({ tools, replySchema: schemaOf({ ...note, pattern: '^a$' }) });
+  expect(body).toHaveProperty(
+    'tools.0.input_schema',
+    schemaOf({ type: 'string', description: 'Matches the regular expression a' }),
+  );
+  expect(body).toHaveProperty('output_config.format.schema', schemaOf({ type: 'string', pattern: '^a$' }));
+});
+
 test('results are the first of what the user says next, and messages of one side are one', () => {
   const messages: ModelMessage[] = [
     user('Hi'),

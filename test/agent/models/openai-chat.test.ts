@@ -29,6 +29,20 @@ test('tools are functions that the model may choose', () => {
   ]);
 });
 
+test('a server is sent only what its grammar can express of a schema', () => {
+  const note = { type: 'string', maxLength: 2_000 };
+  const schemaOf = (inner: object) => ({ type: 'object', properties: { note: inner } }) as never;
+  const tools = [{ name: 'get_tides', description: 'Tides.', inputSchema: schemaOf({ ...note, pattern: 'a' }) }];
+  expect(bodyOf({ tools })).toHaveProperty(
+    'tools.0.function.parameters',
+    schemaOf({ type: 'string', description: 'Matches the regular expression a' }),
+  );
+  expect(bodyOf({ replySchema: schemaOf({ ...note, pattern: '^a$' }) })).toHaveProperty(
+    'response_format.json_schema.schema',
+    schemaOf({ type: 'string', pattern: '^a$' }),
+  );
+});
+
 test('images and documents are parts beside the text', () => {
   const parts = [
     text('Look:'),

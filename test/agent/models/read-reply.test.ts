@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { call, NONE, read, text, thinking, tides, usage } from './reading.ts';
 
 const FOLDER = new URL('fixtures/', import.meta.url);
-const ANTHROPIC = /^(?:anthropic|bedrock|vllm-messages|gateway-whole-input)/;
+const ANTHROPIC = /^(?:anthropic|bedrock|vllm-messages|llama-cpp-b10573-messages|gateway-whole-input)/;
 const fixture = (name: string) => readFileSync(new URL(`${name}.sse`, FOLDER));
 const kindOf = (name: string) => (ANTHROPIC.test(name) ? 'anthropic' : 'openai');
 
@@ -41,6 +41,32 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     parts: [thinking('Tides.', { field: 'reasoning_content' }), tides('kqXbE1', 'Brest')],
     ending: 'tool-calls',
     usage: usage(240, 35, 236),
+  },
+  'llama-cpp-b10573-tools': {
+    parts: [
+      thinking(' spring has"}"", boats","}', { field: 'reasoning_content' }),
+      text(' from west'),
+      call('ecKFnkvEFzHGaGwsonIryJ90FmKz96kz', 'get_tides', '{"port" :"Brest"}'),
+    ],
+    ending: 'tool-calls',
+    usage: usage(185, 63, 184),
+  },
+  'llama-cpp-b10573-schema': {
+    parts: [
+      thinking(' day and" from night boats" look', { field: 'reasoning_content' }),
+      text('{"metres" :9,"kind" :"spring"}'),
+    ],
+    ending: 'stop',
+    usage: usage(24, 32, 7),
+  },
+  'llama-cpp-b10573-messages': {
+    parts: [
+      thinking(' falls time before write, for3 moon', { signature: '' }),
+      text(' west spring from boats night'),
+      call('tyNIGP9iqOF9iudfYYRwKAHnSjU3xJZa', 'get_tides', '{"port" :"Brest"}'),
+    ],
+    ending: 'length',
+    usage: usage(185, 70, 184),
   },
   'lm-studio-tools': { parts: [text('Looking.'), tides('814890118', 'Brest')], ending: 'tool-calls', usage: NONE },
   'tgi-tools': {
