@@ -33,6 +33,7 @@ import { spaceOfUsers } from './migrations/026-space-of-users.ts';
 import { setupsOfRuns } from './migrations/027-setups-of-runs.ts';
 import { estimatedCalls } from './migrations/028-estimated-calls.ts';
 import { quickConditions } from './migrations/029-quick-conditions.ts';
+import { piecesOfText } from './migrations/030-pieces-of-text.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -65,6 +66,7 @@ const MIGRATIONS: readonly string[] = [
   setupsOfRuns,
   estimatedCalls,
   quickConditions,
+  piecesOfText,
 ];
 
 /** The schema version this code writes. */
