@@ -1,6 +1,6 @@
 // Makes folders beneath a directory, and never follows a link out of it.
-import { fchmodSync, fchownSync, fsync } from 'node:fs';
-import { chmod, chown, lstat, mkdir } from 'node:fs/promises';
+import { chownSync, fchmodSync, fchownSync, fsync } from 'node:fs';
+import { chmod, lstat, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { codeOf } from '../domain/errors.ts';
 import { at, descend, explained, openDirectoryAt, partsBeneath } from './open-beneath.ts';
@@ -21,10 +21,10 @@ export async function reopenRoot(root: string): Promise<void> {
   if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
 }
 
-/** Makes a missing root, accessible to its owner only. */
+/** Makes a missing root, accessible to its owner only. At once what `dress` does at once. */
 export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
   const made = await mkdir(root, { recursive: true, mode: 0o700 });
-  if (made !== undefined && owner !== null) await chown(root, owner.uid, owner.gid);
+  if (made !== undefined && owner !== null) chownSync(root, owner.uid, owner.gid);
 }
 
 /** Makes the missing folders of a path, with `mode` and owner. Throws bad_request where a file or link is in the way. */

@@ -1,5 +1,5 @@
 // Collecting: after a run, compares the workspace with its baseline and stores what the run has changed (E4, E5).
-import type { FoundWorkspace } from '../../store/artifacts/record-artifacts.ts';
+import type { FoundWorkspace, RecordedChange } from '../../store/artifacts/record-artifacts.ts';
 import { sizeAfter, type TreeChange, type WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
@@ -11,18 +11,18 @@ import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts'
 import { type KnownChange, sameLimits } from './known-workspaces.ts';
 
 /**
- * Collects what a run of a session left. Throws when the store refuses, and when there is no space for the run's files: then it
- * can be retried, unless the session's next run waits for it.
+ * Collects what a run of a session left. Returns whether nothing of it has to be packed. Throws when the store refuses, and when
+ * there is no space for the run's files: then it can be retried, unless the session's next run waits for it.
  */
-export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<void> {
+export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<boolean> {
   const { store, blobs, removal, stopping } = parts;
   const hold = blobs.hold();
   const left = parts.known.takeLeft(run.runSeq);
-  let change: TreeChange | undefined;
+  let change: RecordedChange | undefined;
   let held: readonly string[] = [];
   try {
     const found = await look(parts, run, { hold, left });
-    if (stopping.aborted) return;
+    if (stopping.aborted) return true;
     if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
       // Files that did fit would take the space from others meanwhile.
       await removal.remove(hold.release());
@@ -42,6 +42,7 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
   }
   // Nothing refers to blobs that were not recorded.
   await removal.remove(change === undefined ? held : change.replacedKeys);
+  return change?.isPacked ?? true;
 }
 
 /** A run to collect, and its session. */

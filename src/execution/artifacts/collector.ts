@@ -1,4 +1,5 @@
 // The collector: ensures that what runs made is found, stored and packed, after each run and after each crash.
+import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
@@ -56,31 +57,29 @@ export function makeCollector(given: CollectorParts): Collector {
     known: makeKnownWorkspaces(),
   };
   const waiting = makeWaiting();
-  const queue = (limit: number, work: (session: number) => Promise<boolean>) =>
-    makeKeyedQueue({
-      limit,
-      work,
-      // Only storage fails here, and it may recover.
-      failure: 'artifacts could not be recorded; will retry',
-      retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS),
-      clock,
-      log,
-    });
-  const packing = queue(PACKED, (session) => packNext(parts, session).finally(released));
-  const collecting = queue(COLLECTED, async (session) => {
+  const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));
+  /** Sessions with something to pack. */
+  const unpacked = new Set<number>();
+  /** Returns whether nothing is known that has to be packed. */
+  async function collectOne({ run }: ArtifactWork, sessionSeq: number): Promise<boolean> {
+    if (run === undefined) return false;
+    return collectRun(parts, { ...run, sessionSeq }, () => waiting.has(sessionSeq)).finally(released);
+  }
+  const collecting = makeQueue(parts, COLLECTED, async (session) => {
     const work = await store.artifacts.findWork(session);
-    if (work?.run !== undefined) {
-      const run = { ...work.run, sessionSeq: session };
-      await collectRun(parts, run, () => waiting.has(session)).finally(released);
-    }
+    if (work !== undefined && !(await collectOne(work, session))) unpacked.add(session);
     waiting.notify(session);
-    if (work !== undefined && !work.hasMore) packing.add(session);
+    // Behind the last of its runs, so that the workspace is packed once.
+    if (work?.hasMore !== true && unpacked.delete(session)) packing.add(session);
     return work?.hasMore === true;
   });
 
   const earlier = makeService({
     work: async () => {
-      (await store.artifacts.listSessionsToCollect()).forEach(collecting.add);
+      for (const session of await store.artifacts.listSessionsToCollect()) {
+        unpacked.add(session);
+        collecting.add(session);
+      }
       return null;
     },
     failure: 'the sessions with artifacts to collect could not be listed',
@@ -102,6 +101,19 @@ export function makeCollector(given: CollectorParts): Collector {
       await Promise.all([collecting.stop(), packing.stop(), onRequest.ended()]);
     },
   };
+}
+
+/** A queue of sessions, whose work is retried. */
+function makeQueue({ clock, log }: ArtifactParts, limit: number, work: (session: number) => Promise<boolean>) {
+  return makeKeyedQueue({
+    limit,
+    work,
+    // Only storage fails here, and it may recover.
+    failure: 'artifacts could not be recorded; will retry',
+    retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS),
+    clock,
+    log,
+  });
 }
 
 interface CollectedParts extends Pick<ArtifactParts, 'store'> {

@@ -1,5 +1,6 @@
 // Records the artifacts of ended runs: what was found in the workspace, and how packing it ended (§3.2, E4, E5).
 import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/sessions/artifact.ts';
+import type { EventPayloads } from '../../domain/journal-event.ts';
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
@@ -31,12 +32,15 @@ export interface FoundWorkspace {
   readonly packedOnRequest?: WorkspaceSize;
 }
 
+/** What a run has changed. `isPacked`: nothing is left to pack of it, or of the workspace after it. */
+export type RecordedChange = TreeChange & { readonly isPacked: boolean };
+
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
 export function makeRecordArtifacts({ write }: Database) {
   return {
     /** Records what a run has changed. Returns undefined when it no longer needs to be collected. */
     recordArtifacts: write(
-      (tx: Transaction, runSeq: number, found: FoundWorkspace): Step<TreeChange | undefined> =>
+      (tx: Transaction, runSeq: number, found: FoundWorkspace): Step<RecordedChange | undefined> =>
         recordIn(tx, runSeq, found),
     ),
 
@@ -60,7 +64,11 @@ export function makeRecordArtifacts({ write }: Database) {
         tx.now,
         runSeq,
       );
-      yield* readyIn(tx, run);
+      const count = (yield* tx.get<FileCount>(
+        'SELECT file_count AS fileCount, total_size AS totalSize FROM run_artifacts WHERE run_seq = ?',
+        runSeq,
+      ))!;
+      yield* readyIn(tx, run, count);
       return true;
     }),
 
@@ -126,6 +134,8 @@ export function reportConclusion(tx: Transaction, sessionSeq: number, { status, 
     tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload: { runId, ...exported } });
 }
 
+type FileCount = Pick<EventPayloads['artifacts.ready'], 'fileCount' | 'totalSize'>;
+
 interface EndedRow {
   seq: number;
   id: string;
@@ -134,33 +144,43 @@ interface EndedRow {
   error: string | null;
 }
 
-function* findEnded(tx: Transaction, runSeq: number): Step<EndedRow | undefined> {
+function* findEnded(tx: Transaction, runSeq: number, condition = ''): Step<EndedRow | undefined> {
   return yield* tx.get<EndedRow>(
-    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED}`,
+    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED} ${condition}`,
     runSeq,
   );
 }
 
-function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<TreeChange | undefined> {
-  const run = yield* findEnded(tx, runSeq);
-  if (run === undefined || (yield* tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq)) !== undefined)
-    return undefined;
+function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<RecordedChange | undefined> {
+  const run = yield* findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
+  if (run === undefined) return undefined;
   const { part } = found;
-  const tree =
-    part === undefined
-      ? yield* readTree(tx, run.session_seq)
-      : yield* readFilesAt(tx, run.session_seq, found.own ?? []);
+  const tree = yield* treeBefore(tx, run, found);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
   const own = isKept(run) ? ownOf(compare(yield* withUploads(tx, tree, runSeq), found.files), found) : [];
-  yield* insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
+  const { fileCount, totalBytes } = sizeOf(own);
+  const count: FileCount = { fileCount, totalSize: totalBytes };
+  yield* insertArtifacts(tx, runSeq, { ...count, skipped: JSON.stringify(found.skipped), files: own });
   if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
+  const isReady = own.length === 0 || isSmall({ fileCount, totalBytes }, found);
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
-  else if (own.length === 0 || isSmall(sizeOf(own), found)) yield* readyIn(tx, run);
+  else if (isReady) yield* readyIn(tx, run, count);
   const size = sizeAfter(part ?? sizeOf(tree.values()), change);
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
-  const replaced = yield* exportIn(tx, run, { ...size, hasChanged, isSmall: isSmall(size, found) });
-  return replaced === null ? change : { ...change, replacedKeys: [...change.replacedKeys, replaced] };
+  const { isPending, replacedKey } = yield* exportIn(tx, run, { ...size, hasChanged, isSmall: isSmall(size, found) });
+  const replacedKeys = replacedKey === null ? change.replacedKeys : [...change.replacedKeys, replacedKey];
+  return { ...change, replacedKeys, isPacked: isReady && !isPending };
+}
+
+/** The files that what was found is compared with. */
+function* treeBefore(
+  tx: Transaction,
+  { session_seq }: EndedRow,
+  { own = [], part }: FoundWorkspace,
+): Step<Map<string, FileVersion>> {
+  if (part === undefined) return yield* readTree(tx, session_seq);
+  return part.fileCount === 0 ? new Map() : yield* readFilesAt(tx, session_seq, own);
 }
 
 const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
@@ -203,13 +223,13 @@ function* withUploads(
 function* insertArtifacts(
   tx: Transaction,
   runSeq: number,
-  { skipped, files }: { readonly skipped: string; readonly files: TreeChange['changed'] },
+  { skipped, files, fileCount, totalSize }: FileCount & { skipped: string; files: TreeChange['changed'] },
 ): Step<void> {
   yield* tx.run(
     'INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (?, ?, ?, ?, ?)',
     runSeq,
-    files.length,
-    files.reduce((sum, { size }) => sum + size, 0),
+    fileCount,
+    totalSize,
     skipped,
     tx.now,
   );
@@ -229,12 +249,8 @@ function* moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): Step<
   yield* tx.run("UPDATE runs SET artifact_status = ? WHERE seq = ? AND artifact_status = 'pending'", status, runSeq);
 }
 
-function* readyIn(tx: Transaction, run: EndedRow): Step<void> {
+function* readyIn(tx: Transaction, run: EndedRow, count: FileCount): Step<void> {
   yield* moveIn(tx, run.seq, 'ready');
-  const count = (yield* tx.get<{ fileCount: number; totalSize: number }>(
-    'SELECT file_count AS fileCount, total_size AS totalSize FROM run_artifacts WHERE run_seq = ?',
-    run.seq,
-  ))!;
   tx.emit(run.session_seq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
 }
 

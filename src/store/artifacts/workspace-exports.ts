@@ -85,18 +85,21 @@ interface OldExport {
   readonly archive_size: number | null;
 }
 
-/**
- * Schedules another packing of the workspace, unless it is unchanged since the last one, or so small that it is packed on request.
- * Returns the archive that is no longer of the workspace, when nothing replaces it yet.
- */
-export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<string | null> {
+/** `replacedKey`: an archive that is no longer of the workspace, when nothing replaces it yet. */
+interface ExportMove {
+  readonly isPending: boolean;
+  readonly replacedKey: string | null;
+}
+
+/** Schedules another packing of the workspace, unless it is unchanged since the last one, or so small that it is packed on request. */
+export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<ExportMove> {
   const old = yield* tx.get<OldExport>(
     'SELECT status, stale, file_count, archive_key, archive_size FROM workspace_exports WHERE session_seq = ?',
     run.session_seq,
   );
   const isSame = old?.status === 'ready' && old.stale === 0 && !exported.hasChanged;
   if (isSame) completeIn(tx, run, { fileCount: old.file_count, archiveSize: old.archive_size });
-  if (isSame) return null;
+  if (isSame) return { isPending: false, replacedKey: null };
   const { fileCount, totalBytes, isSmall } = exported;
   yield* tx.run(
     `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, updated_at)
@@ -110,11 +113,11 @@ export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported
     totalBytes,
     tx.now,
   );
-  if (!isSmall) return null;
+  if (!isSmall) return { isPending: true, replacedKey: null };
   const removed = 'UPDATE workspace_exports SET archive_key = NULL, archive_size = NULL, archived_at = NULL';
   if (old !== undefined) yield* tx.run(`${removed} WHERE session_seq = ?`, run.session_seq);
   completeIn(tx, run, { fileCount, archiveSize: null });
-  return old?.archive_key ?? null;
+  return { isPending: false, replacedKey: old?.archive_key ?? null };
 }
 
 function completeIn(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
-import type { Collector } from '../../../src/execution/artifacts/collector.ts';
+import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -34,8 +34,20 @@ async function turn(files: Record<string, string | null>, sessionId: string | nu
   return run;
 }
 
-test('a run with few files is reported in the commit that records them, and no archive is stored', async () => {
-  const run = await turn({ 'a.txt': 'one', 'b.txt': 'two' });
+test('a run with few files is reported in the commit that records them, and no archive is stored or looked for', async () => {
+  const { artifacts } = house.store;
+  let looks = 0;
+  const listPacking: typeof artifacts.listPacking = async (session) => {
+    looks += 1;
+    return artifacts.listPacking(session);
+  };
+  const counted = house.collect({
+    packedOnRequest: SMALL,
+    store: { ...house.store, artifacts: { ...artifacts, listPacking } },
+  });
+  const run = await turn({ 'a.txt': 'one', 'b.txt': 'two' }, null, counted);
+  await counted.stop();
+  expect(looks).toBe(0);
   expect(await house.artifactsOf(run)).toMatchObject({ status: 'ready', archive: null, isUnpacked: true });
   expect(await house.exportOf(run)).toMatchObject({ status: 'ready', archive: null, isUnpacked: true });
   expect(house.blobKeys()).toEqual([sha256('one'), sha256('two')].sort());
@@ -58,6 +70,32 @@ test('a large one is packed after the run, beside a workspace or a run that is s
   });
   const third = await turn({ 'a.txt': 'x'.repeat(1_001), 'b.txt': null, 'c.txt': null }, first.sessionId);
   expect((await house.artifactsOf(third)).archive).not.toBeNull();
+});
+
+test('what an earlier process left to pack is packed, also when the run to collect there is small', async () => {
+  let packing = 0;
+  const dying = makeCollector({
+    ...house.parts,
+    snapshotThread: {
+      ...house.snapshotThread,
+      packTarGz: () => {
+        packing += 1;
+        return new Promise<never>(() => undefined);
+      },
+    },
+  });
+  const first = await house.begin();
+  house.write(first, { 'a.txt': 'one' });
+  await house.end(first);
+  dying.wake(first.sessionSeq);
+  await waitFor(() => packing === 1);
+  const second = await house.begin(first.sessionId);
+  house.write(second, { 'b.txt': 'two' });
+  await house.end(second);
+  collector.start();
+  await waitFor(async () => !(await statuses(first)).includes('pending'));
+  expect((await house.artifactsOf(first)).archive).not.toBeNull();
+  expect(await house.artifactsOf(second)).toMatchObject({ status: 'ready', fileCount: 1, archive: null });
 });
 
 describe('whoever asks', () => {
