@@ -44,12 +44,12 @@ export async function historyOf(
   };
   const newest = await compactions.findNewest(run.sessionSeq);
   if (newest === undefined) {
-    const all = run.opensSession ? NO_TURNS : await turns.listBefore(run.sessionSeq, run.seq, budget);
+    const all = run.opensSession ? NO_TURNS : await turns.listHistory(run.sessionSeq, run.seq, budget);
     return { compaction: null, ...all };
   }
   const { runSeq, step, summary } = newest;
   if (runSeq === run.seq) return { compaction: { summary, step }, ...NO_TURNS };
-  const since = await turns.listBefore(run.sessionSeq, run.seq, { ...budget, fromRunSeq: runSeq });
+  const since = await turns.listHistory(run.sessionSeq, run.seq, { ...budget, fromRunSeq: runSeq });
   const rest = since.turns.map((turn) =>
     turn.runSeq === runSeq ? { ...turn, steps: turn.steps.filter((one) => one.step > step) } : turn,
   );

@@ -41,13 +41,14 @@ export function makeCompactions({ write, read }: Database) {
       return true;
     }),
 
-    /** The newest summary of a session; undefined when there is none. */
+    /** The newest summary of a session; undefined when there is none. For the executor of a run alone. */
     findNewest: read(
       (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> =>
         tx.get<StoredCompaction>(
           'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
           sessionSeq,
         ),
+      'written',
     ),
   };
 }

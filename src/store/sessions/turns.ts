@@ -95,31 +95,10 @@ export function makeTurns({ read }: Database) {
     }, 'written'),
 
     /** The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read. */
-    listBefore: read(function* (
-      tx: Reader,
-      sessionSeq: number,
-      runSeq: number,
-      budget: TurnBudget,
-    ): Step<EarlierTurns> {
-      const turns: StoredTurn[] = [];
-      let before = runSeq;
-      let left = budget.characters;
-      let bytesLeft = budget.bytes;
-      for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
-        const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
-        const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
-        const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
-        const count = fitting === -1 ? sizes.length : fitting;
-        for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
-          if (left <= 0) return { turns: turns.toReversed(), isCut: true };
-          left -= sizeOf(turn);
-          turns.push(turn);
-        }
-        if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
-        if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
-        before = turns.at(-1)!.runSeq;
-      }
-    }),
+    listBefore: read(readBefore),
+
+    /** The same for its executor alone. */
+    listHistory: read(readBefore, 'written'),
 
     /** The index that the next text block of a run's stream takes. */
     nextBlockIndex: read(function* (tx: Reader, runSeq: number): Step<number> {
@@ -130,6 +109,27 @@ export function makeTurns({ read }: Database) {
       return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
     }),
   };
+}
+
+function* readBefore(tx: Reader, sessionSeq: number, runSeq: number, budget: TurnBudget): Step<EarlierTurns> {
+  const turns: StoredTurn[] = [];
+  let before = runSeq;
+  let left = budget.characters;
+  let bytesLeft = budget.bytes;
+  for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+    const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
+    const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
+    const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
+    const count = fitting === -1 ? sizes.length : fitting;
+    for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
+      if (left <= 0) return { turns: turns.toReversed(), isCut: true };
+      left -= sizeOf(turn);
+      turns.push(turn);
+    }
+    if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
+    if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
+    before = turns.at(-1)!.runSeq;
+  }
 }
 
 function sizeOf(turn: StoredTurn): number {

@@ -182,7 +182,9 @@ async function callReads(house: StoreHouse): Promise<void> {
   await runs.findSubmitted({ user, key, sessionId: first.sessionId, idempotencyKey: 'c', background: null });
   await runs.queuePosition(first.seq);
   await turns.get(first.seq, 2);
-  await turns.listBefore(first.sessionSeq, first.seq + 1, { characters: 1_000, bytes: 1_000, documentBytes: 100 });
+  const budget = { characters: 1_000, bytes: 1_000, documentBytes: 100 };
+  await turns.listBefore(first.sessionSeq, first.seq + 1, budget);
+  await turns.listHistory(first.sessionSeq, first.seq + 1, budget);
   await turns.getWhole(first.seq);
   await turns.bytesOf({ ...first, documentBytes: 100 });
   await turns.nextBlockIndex(first.seq);
