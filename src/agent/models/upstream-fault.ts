@@ -36,6 +36,7 @@ export const FAULT_KINDS = {
   overloaded: down('is overloaded'),
   gateway: { ...down('could not be reached by the gateway in front of it'), outcome: 'unreachable' },
   failing: failed('failed at its endpoint', true),
+  unreadable: failed('wrote a reply that its server could not read', true),
   cut: failed('broke off: its reply ended before it was finished', true),
   document: failed('answered with a document instead of a stream', false),
   protocol: failed('sent something that violates its protocol', false),
@@ -118,16 +119,23 @@ const BY_WORD: Readonly<Record<string, FaultKind>> = {
 };
 /** Kinds that say more than the status does. */
 const PRECISE: ReadonlySet<FaultKind> = new Set(['quota', 'unknown_model', 'context_too_long', 'filtered']);
-/** Kinds that servers without a specific code use for a prompt that is too long. */
+/** Kinds of which the message can say more. */
 const VAGUE: ReadonlySet<FaultKind> = new Set(['bad_request', 'request_too_large', 'failing']);
-const TOO_LONG = /context (?:length|window|size|shift)|maximum context|prompt is too long|too many (?:input )?tokens/i;
+const BY_MESSAGE: readonly (readonly [RegExp, FaultKind])[] = [
+  [
+    /context (?:length|window|size|shift)|maximum context|prompt is too long|too many (?:input )?tokens/i,
+    'context_too_long',
+  ],
+  // Of tool calls that the model wrote wrongly: llama.cpp; Ollama.
+  [/output that does not match the expected|error parsing tool call/i, 'unreadable'],
+];
 
 /** The fault behind a response with an error status. `body` is its beginning. */
 export function faultOfStatus(status: number, body: string, retryAfter: string | undefined): UpstreamFault {
   const byStatus = kindOfStatus(status);
   const said = wordedKind(parse(body));
   const kind = said !== null && PRECISE.has(said) ? said : byStatus;
-  return new UpstreamFault(tooLongOr(kind, body), body, { status, retryAfter });
+  return new UpstreamFault(preciseKind(kind, body), body, { status, retryAfter });
 }
 
 /** The fault that a server reports inside its stream, or in a document with status 200; null when it reports none. */
@@ -137,7 +145,7 @@ export function faultOfEvent(value: JsonValue, eventName = ''): UpstreamFault | 
   const isReport = (error !== undefined && error !== null) || value['object'] === 'error' || eventName === 'error';
   if (!isReport) return null;
   const said = JSON.stringify(error ?? value);
-  return new UpstreamFault(tooLongOr(wordedKind(value) ?? 'failing', said), said);
+  return new UpstreamFault(preciseKind(wordedKind(value) ?? 'failing', said), said);
 }
 
 function kindOfStatus(status: number): FaultKind {
@@ -161,8 +169,9 @@ function wordedKind(value: JsonValue): FaultKind | null {
   return Number.isNaN(status) ? null : kindOfStatus(status);
 }
 
-function tooLongOr(kind: FaultKind, said: string): FaultKind {
-  return VAGUE.has(kind) && TOO_LONG.test(said) ? 'context_too_long' : kind;
+function preciseKind(kind: FaultKind, said: string): FaultKind {
+  const found = VAGUE.has(kind) ? BY_MESSAGE.find(([words]) => words.test(said)) : undefined;
+  return found?.[1] ?? kind;
 }
 
 function parse(text: string): JsonValue {

@@ -148,6 +148,7 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
 const FAULTS: Readonly<Record<string, { kind: string; words: string; text: string }>> = {
   'vllm-error': { kind: 'failing', words: 'EngineCore encountered an issue.', text: 'High' },
   'llama-cpp-error': { kind: 'context_too_long', words: 'context shift is disabled', text: 'High' },
+  'llama-cpp-b10573-error': { kind: 'unreadable', words: 'peg-native format', text: '<think> again"' },
   'lm-studio-error': { kind: 'failing', words: 'Exit code: 6', text: '' },
   'tgi-error': { kind: 'failing', words: 'CUDA out of memory', text: 'High' },
   'openrouter-error': { kind: 'rate_limited', words: 'Rate limit exceeded', text: 'High' },

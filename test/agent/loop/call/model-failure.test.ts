@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failureOf } from '../../../../src/agent/loop/call/model-failure.ts';
-import { faultOfStatus, UnreachedError } from '../../../../src/agent/models/upstream-fault.ts';
+import { type FaultKind, faultOfStatus, UnreachedError } from '../../../../src/agent/models/upstream-fault.ts';
 import { GRANT, LIMITS } from '../../play-main.ts';
 
 const CALLED = { model: GRANT, limits: LIMITS };
@@ -18,6 +18,45 @@ test.each([
   ...[429, 500, 520].map((status) => faultOfStatus(status, '', undefined)),
 ])('what a restart does not explain is no reason to wait: %s', (error) => {
   expect(failureOf(error, CALLED, 0)).toMatchObject({ again: true, isDown: false });
+});
+
+/** As llama-server b10573 writes them; the last one is Ollama's. */
+const REFUSALS: readonly [number, object | string, FaultKind][] = [
+  [503, { message: 'Loading model', type: 'unavailable_error', code: 503 }, 'overloaded'],
+  [401, { message: 'Invalid API Key', type: 'authentication_error', code: 401 }, 'authentication'],
+  [
+    400,
+    {
+      code: 400,
+      message: 'request (40011 tokens) exceeds the available context size (16384 tokens), try increasing it',
+      type: 'exceed_context_size_error',
+      n_prompt_tokens: 40_011,
+      n_ctx: 16_384,
+    },
+    'context_too_long',
+  ],
+  [
+    400,
+    {
+      code: 400,
+      message: 'Failed to initialize samplers: failed to parse grammar',
+      type: 'invalid_request_error',
+    },
+    'bad_request',
+  ],
+  [
+    500,
+    {
+      code: 500,
+      message: 'The model produced output that does not match the expected peg-native format',
+      type: 'server_error',
+    },
+    'unreadable',
+  ],
+  [500, "error parsing tool call: raw='{', err=unexpected end of JSON input", 'unreadable'],
+];
+test.each(REFUSALS)('%i with %j is known', (status, error, kind) => {
+  expect(faultOfStatus(status, JSON.stringify({ error }), undefined).kind).toBe(kind);
 });
 
 test('a prompt that is too long is not waited out, whatever the status', () => {
