@@ -21,10 +21,11 @@ export async function reopenRoot(root: string): Promise<void> {
   if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
 }
 
-/** Makes a missing root, accessible to its owner only. At once what `dress` does at once. */
-export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
+/** Makes a missing root, accessible to its owner only, and returns whether it was missing. At once what `dress` does at once. */
+export async function makeRoot(root: string, owner: Owner | null): Promise<boolean> {
   const made = await mkdir(root, { recursive: true, mode: 0o700 });
   if (made !== undefined && owner !== null) chownSync(root, owner.uid, owner.gid);
+  return made !== undefined;
 }
 
 /** Makes the missing folders of a path, with `mode` and owner. Throws bad_request where a file or link is in the way. */
@@ -33,7 +34,9 @@ export async function makeDirectoriesBeneath(
   path: string,
   options: { readonly mode?: number; readonly owner?: Owner | null } = {},
 ): Promise<void> {
-  const directory = await descend(root, partsBeneath(path), async (parent, name, shown) => {
+  const parts = partsBeneath(path);
+  if (parts.length === 0) return;
+  const directory = await descend(root, parts, async (parent, name, shown) => {
     const made = await mkdir(at(parent, name), 0o700).then(
       () => true,
       (error: unknown) => {

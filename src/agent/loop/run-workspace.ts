@@ -1,6 +1,7 @@
 // The workspace of one run as its tools use it: created before the first change, at rest after the last call.
 import { makeRoot } from '../../disk/make-beneath.ts';
 import type { Brief, Touched } from '../port/protocol.ts';
+import { noteNew } from '../sandbox/workspace-room.ts';
 
 /** The state of a run's workspace. A sub-agent has its own. */
 export interface RunWorkspace {
@@ -41,7 +42,7 @@ export function openWorkspace(
         isAnything = true;
       }
       if (isThere) return;
-      await makeRoot(workspace, workspaceOwner);
+      if (await makeRoot(workspace, workspaceOwner)) noteNew(workspace);
       isThere = true;
     },
     // A call that was abandoned may still write.

@@ -14,6 +14,14 @@ interface Count {
 /** Workspaces as this thread has last counted them, the newest last. */
 const counts = new Map<string, Count>();
 
+/** What an empty folder takes. */
+const FOLDER_BYTES = 4_096;
+
+/** Notes a workspace that was made just now, which needs no count. */
+export function noteNew(workspace: string): void {
+  note(workspace, { takenBytes: FOLDER_BYTES, freeBytes: freeBytes(workspace) });
+}
+
 /** Counts what a workspace takes. */
 export async function countTaken(workspace: string): Promise<number> {
   const free = freeBytes(workspace);
@@ -31,9 +39,9 @@ function note(workspace: string, count: Count): number {
 /**
  * What a workspace takes, accurate to the threshold above. At a limit it is counted again, since files may have been removed.
  */
-export async function takenIn(workspace: string, limitBytes: number): Promise<number> {
+export async function takenIn(workspace: string, limitBytes: number, free = freeBytes(workspace)): Promise<number> {
   const last = counts.get(workspace);
-  const isRecent = last !== undefined && last.freeBytes - freeBytes(workspace) < NOTICED_BYTES;
+  const isRecent = last !== undefined && last.freeBytes - free < NOTICED_BYTES;
   return isRecent && last.takenBytes < limitBytes ? last.takenBytes : countTaken(workspace);
 }
 
@@ -42,7 +50,7 @@ export async function shortageFor(bytes: number, workspace: string, limits: Spac
   const { quotaBytes, keepFreeBytes } = limits;
   const free = freeBytes(workspace);
   if (keepFreeBytes > 0 && free - bytes < keepFreeBytes) return diskIsFull(limits);
-  const taken = await takenIn(workspace, quotaBytes - bytes);
+  const taken = await takenIn(workspace, quotaBytes - bytes, free);
   if (taken + bytes > quotaBytes) return quotaIsTaken(limits);
   note(workspace, { takenBytes: taken + bytes, freeBytes: free });
   return null;
