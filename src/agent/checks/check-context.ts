@@ -1,6 +1,7 @@
 // Checks that an endpoint reads a long prompt from its beginning. Some servers truncate it silently.
 import { randomInt } from 'node:crypto';
 import type { Finding, FindingState } from './check-task.ts';
+import type { ListedModel } from '../models/list-models.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { Ask, TimedCall } from './timed-call.ts';
 
@@ -31,6 +32,16 @@ export async function askForTheStart(grant: ModelGrant, ask: Ask): Promise<LongA
   return { marker, sent, answer: await ask(prompt) };
 }
 
+/** That the endpoint itself lists a smaller window than models.yaml has; null when it doesn't. */
+export function windowFinding(grant: ModelGrant, models: readonly ListedModel[]): Finding | null {
+  // A server with one model serves it under any name.
+  const listed = models.find(({ name }) => name === grant.model) ?? (models.length === 1 ? models[0] : undefined);
+  const window = listed?.window ?? null;
+  if (window === null || window >= grant.contextWindow) return null;
+  const words = `A call of the server takes ${window} tokens, fewer than context_window (${grant.contextWindow}).`;
+  return { check: 'context', state: 'warning', detail: `${words} ${remedyFor(grant, window)}` };
+}
+
 /** What the reply shows about the endpoint's real context window. */
 export function contextFinding(grant: ModelGrant, { marker, sent, answer: { end } }: LongAnswer): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'context', state, detail });
@@ -54,6 +65,6 @@ function remedyFor({ contextWindow }: ModelGrant, read: number | null): string {
   const window = read === null ? 'the real limit of the server' : `about ${read}`;
   return (
     `Set the server's context to ${contextWindow} tokens (Ollama: OLLAMA_CONTEXT_LENGTH=${contextWindow}, or ` +
-    `"PARAMETER num_ctx ${contextWindow}" in a Modelfile), or set context_window to ${window} in models.yaml.`
+    `"PARAMETER num_ctx ${contextWindow}" in a Modelfile; llama.cpp: "-c ${contextWindow}", times the number after "-np"), or set context_window to ${window} in models.yaml.`
   );
 }

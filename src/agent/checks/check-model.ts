@@ -1,10 +1,10 @@
 // Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and honours its context window.
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
-import { askForTheStart, contextFinding } from './check-context.ts';
+import { askForTheStart, contextFinding, windowFinding } from './check-context.ts';
 import { checkStructured } from './check-structured.ts';
 import type { ModelReply } from '../loop/call/model-call.ts';
 import type { ModelFailure } from '../loop/call/model-failure.ts';
-import { listModels } from '../models/list-models.ts';
+import { type ListedModel, listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
@@ -33,7 +33,8 @@ const TOOLS: readonly ModelTool[] = [
 export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport> {
   const ask = makeAsk(task);
   if (task.grant.kind === 'offline') return checkOffline(ask);
-  const listed = await checkName(task);
+  const models = await listModels(task.grant, LIST_TIMEOUT_MS);
+  const listed = nameFinding(task, models);
   const streamed = await ask(COUNT);
   const stream = streamFinding(streamed);
   const figures = figuresOf(streamed);
@@ -42,7 +43,9 @@ export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport
   const findings = [listed, stream, usageFinding(streamed.end.reply)];
   const called = await ask(ADD, TOOLS);
   findings.push(toolFinding(called), await checkStructured(task.grant, ask));
-  if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
+  const tooSmall = windowFinding(task.grant, models ?? []);
+  if (tooSmall !== null) findings.push(tooSmall);
+  else if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
   else findings.push({ check: 'context', state: 'skipped', detail: 'It was not requested.' });
   return { findings, ...figures };
 }
@@ -58,10 +61,10 @@ async function checkOffline(ask: Ask): Promise<ModelCheckReport> {
   return { findings: [...findings, ...rest], ...figuresOf(streamed) };
 }
 
-async function checkName({ grant }: ModelCheckTask): Promise<Finding> {
-  const names = await listModels(grant, LIST_TIMEOUT_MS);
+function nameFinding({ grant }: ModelCheckTask, models: readonly ListedModel[] | null): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'name', state, detail });
-  if (names === null) return finding('skipped', 'The endpoint did not list its models.');
+  if (models === null) return finding('skipped', 'The endpoint did not list its models.');
+  const names = models.map(({ name }) => name);
   if (names.includes(grant.model)) return finding('ok', `The endpoint lists "${grant.model}".`);
   const known = names.length === 0 ? 'no model' : names.slice(0, 10).join(', ');
   return finding('warning', `The endpoint does not list "${grant.model}"; it lists ${known}.`);

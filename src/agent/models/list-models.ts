@@ -1,24 +1,38 @@
 // Asks a model endpoint which models it has.
 import { request } from 'undici';
 import { codeOf, messageOf } from '../../domain/errors.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import { dressOf } from './dress-call.ts';
 import { ANTHROPIC_VERSION } from './anthropic-messages.ts';
 import { normalizeBaseUrl } from './open-model.ts';
+import { countIn } from './server-quirks.ts';
 
 const MAX_BYTES = 4 * 1_024 * 1_024;
 
+/** A model as its endpoint lists it. `window`: tokens of its context; null when the endpoint doesn't say. */
+export interface ListedModel {
+  readonly name: string;
+  readonly window: number | null;
+}
+
+/** Where servers say how much a call can take: vLLM and SGLang; llama.cpp; OpenRouter. */
+const WINDOWS: readonly ((model: JsonObject) => number | undefined)[] = [
+  (model) => countIn(model, 'max_model_len'),
+  (model) => countIn(model['meta'], 'n_ctx'),
+  (model) => countIn(model, 'context_length'),
+];
+
 /** How an endpoint answered: with its models, in another way, or not at all. */
 export type EndpointAnswer =
-  | { readonly kind: 'listed'; readonly names: readonly string[] }
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'unreachable'; readonly why: string };
 
-/** The names of the endpoint's models; null when it does not report them. Never rejects. */
-export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly string[] | null> {
+/** The endpoint's models; null when it does not report them. Never rejects. */
+export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly ListedModel[] | null> {
   const answer = await askEndpoint(grant, timeoutMs);
-  return answer.kind === 'listed' ? answer.names : null;
+  return answer.kind === 'listed' ? answer.models : null;
 }
 
 /** Asks an endpoint for its models. Never rejects. */
@@ -37,8 +51,8 @@ export async function askEndpoint(grant: ModelGrant, timeoutMs: number): Promise
       await body.dump();
       return { kind: 'answered', status: statusCode };
     }
-    const names = namesIn(await readText(body));
-    return names === null ? { kind: 'answered', status: statusCode } : { kind: 'listed', names };
+    const models = modelsIn(await readText(body));
+    return models === null ? { kind: 'answered', status: statusCode } : { kind: 'listed', models };
   } catch (error) {
     return { kind: 'unreachable', why: codeOf(error) ?? messageOf(error) };
   }
@@ -55,10 +69,20 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function namesIn(text: string): readonly string[] | null {
+function modelsIn(text: string): readonly ListedModel[] | null {
   const list = parsed(text);
   if (!isJsonObject(list) || !Array.isArray(list['data'])) return null;
-  return list['data'].flatMap((model) => (isJsonObject(model) && typeof model['id'] === 'string' ? [model['id']] : []));
+  return list['data'].flatMap((model): ListedModel[] =>
+    isJsonObject(model) && typeof model['id'] === 'string' ? [{ name: model['id'], window: windowOf(model) }] : [],
+  );
+}
+
+function windowOf(model: JsonObject): number | null {
+  for (const read of WINDOWS) {
+    const window = read(model);
+    if (window !== undefined && window > 0) return window;
+  }
+  return null;
 }
 
 /** Null for text that isn't JSON, such as the page of a proxy. */

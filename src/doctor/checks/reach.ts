@@ -66,7 +66,8 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
       `${check}  # once its server runs and base_url in models.yaml is right`,
     );
   if (answer.kind === 'listed') {
-    const absent = wanted.filter(({ model }) => !answer.names.includes(model)).map(({ model }) => model);
+    const names = answer.models.map(({ name }) => name);
+    const absent = wanted.filter(({ model }) => !names.includes(model)).map(({ model }) => model);
     if (absent.length === 0) return ok(`${place} has its models`);
     return warning(`${place} doesn't list ${absent.join(', ')}`, check);
   }

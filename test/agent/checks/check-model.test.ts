@@ -68,6 +68,23 @@ test('a server that truncates prompts is reported, with the remedy', async () =>
   );
 });
 
+test.each([true, false])(
+  'a window that its endpoint lists as smaller is reported at once (long prompt: %s)',
+  async (context) => {
+    server.script((question) => obedient(question));
+    const before = server.requests.length;
+    const report = check({ model: 'scripted-large', contextWindow: 131_072 }, { context });
+    expect(await detailOf(report, 'context')).toMatch(
+      /^A call of the server takes 65536 tokens, fewer than context_window \(131072\)\. .*llama\.cpp: "-c 131072".*to about 65536/,
+    );
+    const sent = server.requests.slice(before).map(({ body }) => JSON.stringify(body).length);
+    expect(Math.max(...sent)).toBeLessThan(10_000);
+    expect(await stateOf(check({ model: 'scripted-large', contextWindow: 65_536 }, { context }))).toMatchObject({
+      context: context ? 'ok' : 'skipped',
+    });
+  },
+);
+
 test('a server that truncates prompts and counts nothing is recognised by what the model forgot', async () => {
   server.script((question) => ({ ...obedient(question, 4_096), usage: { input: 0, output: 0 } }));
   const report = check({ contextWindow: 32_768 });

@@ -81,7 +81,14 @@ describe('what an endpoint adds to its calls', () => {
   test('the list of models is asked for with them, and what it holds is bounded', async () => {
     await using closing = new AsyncDisposableStack();
     const asked: (string | undefined)[] = [];
-    let reply = '{"data":[{"id":"gpt"}]}';
+    const listed = [
+      { id: 'gpt' },
+      { id: 'vllm', max_model_len: 4_096 },
+      { id: 'llama.cpp', meta: { n_ctx: 8_192, n_ctx_train: 131_072 } },
+      { id: 'openrouter', context_length: 2_048 },
+      { id: 'odd', max_model_len: 'many', meta: 3, context_length: 0 },
+    ];
+    let reply = JSON.stringify({ data: listed });
     const server = createServer((request, response) => {
       asked.push(request.url, request.headers['api-key'] as string);
       response.end(reply);
@@ -95,7 +102,13 @@ describe('what an endpoint adds to its calls', () => {
       apiKey: null,
       extras,
     };
-    expect(await listModels(grant, 5_000)).toEqual(['gpt']);
+    expect(await listModels(grant, 5_000)).toEqual([
+      { name: 'gpt', window: null },
+      { name: 'vllm', window: 4_096 },
+      { name: 'llama.cpp', window: 8_192 },
+      { name: 'openrouter', window: 2_048 },
+      { name: 'odd', window: null },
+    ]);
     expect(asked).toEqual(['/v1/models?api-version=1', 'azure-key']);
     reply = `{"data":[{"id":"${'x'.repeat(5_000_000)}"}]}`;
     expect(await listModels(grant, 5_000)).toBeNull();

@@ -104,7 +104,7 @@ function serve(desk: Desk, request: IncomingMessage, response: ServerResponse): 
   response.on('error', () => {});
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   if (request.method === 'GET' && path === '/v1/models') {
-    sendJson(response, 200, modelListWire(['scripted', 'scripted-large']));
+    sendJson(response, 200, modelListWire([{ id: 'scripted' }, { id: 'scripted-large', max_model_len: 65_536 }]));
     return;
   }
   const protocol = PROTOCOLS[path];

@@ -59,18 +59,18 @@ export function errorWireOf(protocol: ModelProtocol, status: number): string {
   return JSON.stringify(body);
 }
 
-/** The list of models, in a shape that clients of both protocols read. */
-export function modelListWire(names: readonly string[]): string {
-  const data = names.map((id) => ({
-    id,
+/** The list of models, in a shape that clients of both protocols read. `max_model_len`: as vLLM lists it. */
+export function modelListWire(models: readonly { id: string; max_model_len?: number }[]): string {
+  const data = models.map((model) => ({
+    ...model,
     object: 'model',
     created: 1_760_000_000,
     owned_by: 'scripted',
     type: 'model',
-    display_name: id,
+    display_name: model.id,
     created_at: '2025-10-09T08:53:20Z',
   }));
-  return JSON.stringify({ object: 'list', data, has_more: false, first_id: names[0], last_id: names.at(-1) });
+  return JSON.stringify({ object: 'list', data, has_more: false, first_id: models[0]?.id, last_id: models.at(-1)?.id });
 }
 
 /** Microseconds of the machine's monotonic clock, which all processes share. */
