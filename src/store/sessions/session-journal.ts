@@ -6,12 +6,11 @@ import {
   END_OF_JOURNAL,
   type EventRange,
   firstPlaceAbove,
-  listPlaces,
   type RowOfSession,
   type RunOfSession,
 } from './run-events.ts';
 
-/** Between two events of a session, where a run may have streamed text. The places are those of the two, if they are the run's own. */
+/** Between two events of a session, where a run may have streamed text. The places are those of the two, where they are the run's own. */
 interface Stretch {
   readonly run: RunOfSession;
   readonly afterId: number;
@@ -31,15 +30,12 @@ export function* listOfSession(tx: Reader, sessionSeq: number, range: EventRange
   const { order, limit } = range;
   const others = yield* listButText(tx, sessionSeq, range);
   const stretches = yield* listStretches(tx, sessionSeq, range, others);
-  const rows = new Map(others.map((row) => [row.id, row]));
-  let left = limit;
+  const texts: RowOfSession[] = [];
   for (const stretch of stretches) {
-    if (left <= 0) break;
-    const own = yield* listStretch(tx, stretch, { order, limit: left });
-    for (const row of own) rows.set(row.id, row);
-    left -= own.length;
+    if (texts.length === limit) break;
+    texts.push(...(yield* listTexts(tx, stretch, { order, limit: limit - texts.length })));
   }
-  return [...rows.values()].sort(inOrder(order)).slice(0, limit);
+  return [...others, ...texts].sort(inOrder(order)).slice(0, limit);
 }
 
 /** The id of a session's newest event; 0 before the first. */
@@ -80,10 +76,7 @@ function* listStretches(
 
 type Begin = Pick<Stretch, 'run' | 'afterId' | 'afterPlace'>;
 
-/**
- * A session executes one run at a time, so from the beginning of its first text on, text is that of the run until another run has some.
- * `begin`: the run that had started last may be in the middle of its text.
- */
+/** A session executes one run at a time: from its start to its end, or to the next start. `begin`: the last that had started before. */
 function stretchesOf(others: readonly RowOfSession[], begin: Begin | null, beforeId: number): Stretch[] {
   const stretches: Stretch[] = [];
   let open = begin;
@@ -94,7 +87,7 @@ function stretchesOf(others: readonly RowOfSession[], begin: Begin | null, befor
   };
   for (const row of others) {
     const isOwn = row.run_seq === open?.run.seq;
-    if (row.type === 'content_block_start' && !isOwn) {
+    if (row.type === 'run.started' && !isOwn) {
       end(row);
       open = { run: { seq: row.run_seq!, id: row.run_id! }, afterId: row.id, afterPlace: row.stream_seq };
     } else if (isOwn && TERMINAL_EVENTS.has(row.type)) end(row);
@@ -103,15 +96,22 @@ function stretchesOf(others: readonly RowOfSession[], begin: Begin | null, befor
   return stretches;
 }
 
-/** What the run did there, in its order, text or not. */
-function* listStretch(
+function* listTexts(
   tx: Reader,
   { run, afterId, beforeId, afterPlace, beforePlace }: Stretch,
-  page: Pick<EventRange, 'order' | 'limit'>,
+  { order, limit }: Pick<EventRange, 'order' | 'limit'>,
 ): Step<RowOfSession[]> {
   const from = afterPlace === null ? yield* firstPlaceAbove(tx, run.seq, afterId) : afterPlace + 1;
   const before = beforePlace ?? (yield* firstPlaceAbove(tx, run.seq, beforeId - 1));
-  return yield* listPlaces(tx, run, { from, before, ...page });
+  return yield* tx.all<RowOfSession>(
+    `SELECT *, ? AS run_id FROM events WHERE run_seq = ? AND stream_seq >= ? AND stream_seq < ? AND type = 'content_block_delta'
+     ORDER BY stream_seq ${order} LIMIT ?`,
+    run.id,
+    run.seq,
+    from,
+    before,
+    limit,
+  );
 }
 
 function inOrder(order: EventRange['order']) {

@@ -18,7 +18,7 @@ async function busyHouse() {
   const { sessionId, sessionSeq } = first;
   const claimed = await house.claim(2);
   const [own, other] = [first, beside].map(({ seq }) => fenceOf(claimed.find((run) => run.seq === seq)!));
-  await runs.appendStream(own!, [start(0), ...texts(0, 13)]);
+  await runs.appendStream(own!, [start(0), ...texts(0, 40)]);
   await runs.appendStream(other!, [start(0), ...texts(0, 2)]);
   const queued = await house.accept({ sessionId });
   await runs.appendStream(own!, texts(0, 2));
