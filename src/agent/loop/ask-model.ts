@@ -23,10 +23,10 @@ export interface Asking {
 /** What this side knows of a call's timing. */
 export type AskTiming = Omit<CallTiming, 'commitWaitMs'>;
 
-/** `outcome`: of the last try; null when a budget is used up. */
+/** `outcome`: of the last try; null when a budget is used up. `isTooLong`: the call was longer than the server takes. */
 export type Asked = { readonly timing: AskTiming } & (
   | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly error: RunError; readonly outcome: FailedCall | null }
+  | { readonly ok: false; readonly error: RunError; readonly outcome: FailedCall | null; readonly isTooLong: boolean }
 );
 
 /**
@@ -50,7 +50,7 @@ export async function askModel(asking: Asking): Promise<Asked> {
     });
     if ('refusal' in end) {
       wait?.end(false);
-      return { ok: false, error: end.refusal, outcome: null, timing: timed(tried - 1, NOT_ASKED) };
+      return { ok: false, error: end.refusal, outcome: null, isTooLong: false, timing: timed(tried - 1, NOT_ASKED) };
     }
     const timing = timed(tried, end.pace);
     if (end.ok) {
@@ -65,7 +65,8 @@ export async function askModel(asking: Asking): Promise<Asked> {
     logFailure(asking, failure, tried, next);
     if (!next.again) {
       wait?.end(false);
-      return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome: failure.outcome, timing };
+      const { outcome, isTooLong = false } = failure;
+      return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome, isTooLong, timing };
     }
     if (streamed) channel.send({ t: 'discard' });
     if (failure.isDown && patienceMs > 0 && wait?.isOver() !== false) {

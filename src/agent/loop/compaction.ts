@@ -23,6 +23,8 @@ const NEWEST = 0.25;
 const WORTH_IT = 0.1;
 /** Share of a call that the material of a summary may take. */
 const MATERIAL = 0.9;
+/** A call that was refused as too long is assumed to be that much longer than the window, or than it was estimated. */
+const BEYOND = 1.25;
 
 export interface Compactor {
   /**
@@ -32,6 +34,8 @@ export interface Compactor {
   makeRoom(conversation: Conversation): Promise<void>;
   /** Learns the server's count for the newest call; an estimate teaches nothing. */
   learn(conversation: Conversation, used: CallUsage): void;
+  /** Learns that the server refused the newest call because it was too long. */
+  learnRefusal(conversation: Conversation): void;
 }
 
 /** `asking` is how the run's model is asked; its messages are ignored. */
@@ -83,6 +87,10 @@ export function makeCompactor(asking: Asking): Compactor {
     },
     learn: (conversation, { usage, estimated }) => {
       if (!estimated) estimate.learn(messagesOf(conversation), usage.inputTokens);
+    },
+    learnRefusal: (conversation) => {
+      const messages = messagesOf(conversation);
+      estimate.learn(messages, BEYOND * Math.max(contextWindow, estimate.tokens(messages)));
     },
   };
 }

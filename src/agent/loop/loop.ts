@@ -2,9 +2,10 @@
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import type { Asking } from './ask-model.ts';
 import { makeAskStep } from './ask-step.ts';
+import { askWithin } from './ask-within.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
-import { type Conversation, messagesOf } from '../conversation/conversation.ts';
+import type { Conversation } from '../conversation/conversation.ts';
 import { type AnsweredCall, INTERRUPTED, openConversation, toolMessage } from '../conversation/history.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { seconds } from './call/model-failure.ts';
@@ -105,9 +106,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const askStep = makeAskStep(asking, brief.outputSchema, search);
   const setupFor = recordSetups(call.instructions, call.tools);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
-    await compactor.makeRoom(turn.conversation);
-    const messages = messagesOf(turn.conversation);
-    const { asked, differs } = await askStep(messages);
+    const { asked, differs, messages } = await askWithin(turn.conversation, compactor, askStep);
     const timing = { ...asked.timing, commitWaitMs: journal.takeWaitMs() };
     if (!asked.ok) return { ...failed(asked.error), call: timing };
     if (differs === null) compactor.learn(turn.conversation, asked.reply);

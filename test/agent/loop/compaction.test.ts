@@ -343,6 +343,52 @@ describe('pruning', () => {
   });
 });
 
+describe('a conversation that is shorter by its characters than by its tokens', () => {
+  /** Refuses calls whose messages are longer than this. */
+  async function run(most: number, mostOfSummaries = most) {
+    const at = server.requests.length;
+    server.script((question) => {
+      const summary = isSummary(question);
+      const isTooLong = JSON.stringify(question.body.messages).length > (summary ? mostOfSummaries : most);
+      if (isTooLong)
+        return { status: 400, body: { error: { type: 'exceed_context_size_error', message: 'Too long.' } } };
+      return { text: summary ? 'They spoke of foxes.' : 'Fine.' };
+    });
+    const main = startRun(await makeBrief({ model: small(), history: turns(8, 1_500) }), []);
+    return { main, outcome: await main.done, asked: askedSince(at) };
+  }
+
+  test('is shortened after its server has refused it, and asked again', async () => {
+    const { main, outcome, asked } = await run(9_000, 20_000);
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
+    expect(asked.map(isSummary)).toEqual([false, true, false]);
+    expect(main.of('compaction')).toMatchObject([
+      { compaction: { summary: expect.stringContaining('They spoke of foxes.') } },
+    ]);
+    expect(asked.at(-1)?.text).toContain('They spoke of foxes.');
+    expect(asked.at(-1)?.text).toContain('Do it.');
+  });
+
+  test('loses its oldest turns when its summary is refused, too', async () => {
+    const { main, outcome, asked } = await run(9_000, 0);
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
+    expect(asked.filter(isSummary)).toHaveLength(1);
+    expect(main.of('compaction')).toEqual([]);
+    expect(asked.at(-1)?.text).toContain('earlier turns of this conversation were left out');
+    expect(asked.at(-1)?.text).toContain('Question 8');
+  });
+
+  test('is given up when nothing more can be left out', async () => {
+    const { outcome, asked } = await run(0);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('more than its context window takes') },
+    });
+    expect(asked.filter(isSummary)).toHaveLength(1);
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
+});
+
 test('the material of a summary fits, keeps the newest, and keeps an earlier summary', () => {
   const earlier = Array.from(
     { length: 50 },

@@ -8,14 +8,15 @@ import type { Silence } from './watchdog.ts';
 
 /**
  * `outcome`: its kind, for operators. `again`: a retry may help, if no text of the reply was streamed. `isDown`: its server
- * can't serve at the moment, as while it is restarted. `waitMs`: what the server asked for (`Retry-After`). `said`: the server's
- * own message, for operators; callers get the one in `error` (§7).
+ * can't serve at the moment, as while it is restarted. `isTooLong`: the call was longer than the server takes. `waitMs`: what the
+ * server asked for (`Retry-After`). `said`: the server's own message, for operators; callers get the one in `error` (§7).
  */
 export interface ModelFailure {
   readonly error: RunError;
   readonly outcome: FailedCall;
   readonly again: boolean;
   readonly isDown: boolean;
+  readonly isTooLong?: boolean;
   readonly waitMs: number | null;
   readonly said: string | null;
 }
@@ -91,6 +92,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
     outcome,
     again,
     isDown,
+    isTooLong: fault.kind === 'context_too_long',
     waitMs: retryAfterOf(fault.retryAfter, now),
     said: textForOperators(fault.message, model),
   };
