@@ -2,21 +2,32 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { mapSchemas } from '../../domain/schema/json-schema.ts';
 
-const COUNTS = ['maxLength', 'minLength', 'maxItems', 'minItems'] as const;
-/** Servers whose grammar repeats a rule for each count refuse the call from 2,000 on: llama.cpp, LM Studio. */
+/** llama.cpp and LM Studio repeat a rule of their grammar for each count, and refuse 2,000 of them. */
 const FIRST_LARGE_COUNT = 1_000;
+/** The same read bounds as integers of 64 bits. */
+const FIRST_LARGE_BOUND = 2 ** 63;
+const COUNTS = ['maxLength', 'minLength', 'maxItems', 'minItems'];
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+/** Values from which on a keyword is left out. */
+const FIRST_REFUSED: ReadonlyMap<string, number> = new Map([
+  ...COUNTS.map((name): [string, number] => [name, FIRST_LARGE_COUNT]),
+  ...BOUNDS.map((name): [string, number] => [name, FIRST_LARGE_BOUND]),
+]);
+/** Keywords whose schemas have to be objects: schemas and lists of them; maps of them. */
+const SCHEMAS: ReadonlySet<string> = new Set(['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf']);
+const MAPS: ReadonlySet<string> = new Set(['properties', 'definitions', '$defs']);
 
-/** A schema that a reply is kept to: without counts that a grammar can't express. */
+/** A schema that a reply is kept to. */
 export function sentReplySchema(schema: JsonObject): JsonObject {
-  return mapAll(schema, withoutLargeCounts);
+  return mapAll(schema, accepted);
 }
 
 /**
- * The parameters of a tool: without large counts, and with patterns in words. A server that builds a grammar of all tools refuses
- * each call of a run for one pattern that it can't express, and without such a grammar patterns are words for the model anyway.
+ * The parameters of a tool, with patterns in words. A server that builds a grammar of all tools refuses each call of a run for one
+ * pattern that it can't express, and without such a grammar patterns are words for the model anyway.
  */
 export function sentToolSchema(schema: JsonObject): JsonObject {
-  return mapAll(schema, (inner) => withPatternInWords(withoutLargeCounts(inner)));
+  return mapAll(schema, (inner) => withPatternInWords(accepted(inner)));
 }
 
 /** Also the definitions of newer drafts, which schemas of MCP servers have. */
@@ -25,21 +36,29 @@ function mapAll(schema: JsonObject, change: (schema: JsonObject) => JsonObject):
     const changed = change(inner);
     const { $defs } = changed;
     if (!isJsonObject($defs)) return changed;
-    const defs = Object.entries($defs).map(([name, one]) => [name, isJsonObject(one) ? mapAll(one, change) : one]);
-    return { ...changed, $defs: Object.fromEntries(defs) as JsonObject };
+    return { ...changed, $defs: mapValues($defs, (one) => (isJsonObject(one) ? mapAll(one, change) : one)) };
   });
 }
 
-function withoutLargeCounts(schema: JsonObject): JsonObject {
-  const large = COUNTS.filter((name) => isLarge(schema[name]));
-  if (large.length === 0) return schema;
+/** Without what servers refuse in any schema. */
+function accepted(schema: JsonObject): JsonObject {
+  const kept = Object.entries(schema).filter(([name, value]) => !isBeyond(name, value));
   return Object.fromEntries(
-    Object.entries(schema).filter(([name]) => !large.includes(name as (typeof COUNTS)[number])),
+    kept.map(([name, value]) => {
+      if (MAPS.has(name) && isJsonObject(value)) return [name, mapValues(value, withoutBooleans)];
+      return [name, SCHEMAS.has(name) ? withoutBooleans(value) : value];
+    }),
   );
 }
 
-function isLarge(value: JsonValue | undefined): boolean {
-  return typeof value === 'number' && value >= FIRST_LARGE_COUNT;
+function isBeyond(name: string, value: JsonValue): boolean {
+  return typeof value === 'number' && Math.abs(value) >= (FIRST_REFUSED.get(name) ?? Infinity);
+}
+
+/** `true` and `false` as schemas that say the same, one by one or in a list. */
+function withoutBooleans(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutBooleans);
+  return typeof value === 'boolean' ? (value ? {} : { not: {} }) : value;
 }
 
 function withPatternInWords(schema: JsonObject): JsonObject {
@@ -47,4 +66,8 @@ function withPatternInWords(schema: JsonObject): JsonObject {
   if (typeof pattern !== 'string') return schema;
   const words = `Matches the regular expression ${pattern}`;
   return { ...rest, description: typeof description === 'string' ? `${description} ${words}` : words };
+}
+
+function mapValues(map: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value)]));
 }

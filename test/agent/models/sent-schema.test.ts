@@ -18,10 +18,25 @@ test.each([sentToolSchema, sentReplySchema])(
   },
 );
 
+test.each([sentToolSchema, sentReplySchema])('schemas are objects, and bounds fit into 64 bits (%o)', (sent) => {
+  const odd = {
+    properties: { any: true, none: false, count: { type: 'integer', minimum: -5, maximum: 1e30 } },
+    anyOf: [true, { items: [true] }],
+    additionalProperties: false,
+  };
+  expect(sent(nested(odd) as never)).toEqual(
+    nested({
+      properties: { any: {}, none: { not: {} }, count: { type: 'integer', minimum: -5 } },
+      anyOf: [{}, { items: [{}] }],
+      additionalProperties: false,
+    }),
+  );
+});
+
 test('definitions of newer drafts are changed, too', () => {
-  const schema = (inner: object) => ({ type: 'object', $defs: { note: inner, any: true } });
-  expect(sentToolSchema(schema({ type: 'string', maxLength: 5_000, description: 'A note.' }) as never)).toEqual(
-    schema({ type: 'string', description: 'A note.' }),
+  const schema = (inner: object, any: unknown) => ({ type: 'object', $defs: { note: inner, any } }) as never;
+  expect(sentToolSchema(schema({ type: 'string', maxLength: 5_000, description: 'A note.' }, true))).toEqual(
+    schema({ type: 'string', description: 'A note.' }, {}),
   );
 });
 
