@@ -29,6 +29,7 @@ export const FAULT_KINDS = {
   moved: lasting('is not at its address: the endpoint redirects elsewhere'),
   context_too_long: lasting('was sent more than its context window takes'),
   request_too_large: lasting('was sent a larger request than its endpoint takes'),
+  too_many_images: lasting('does not take the images that it was sent'),
   filtered: lasting("withheld its answer: its provider's content filter stepped in"),
   bad_request: lasting('did not accept the request'),
   reply_too_large: lasting('sent a longer reply than is accepted'),
@@ -126,6 +127,8 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultKind])[] = [
     /context (?:length|window|size|shift)|maximum context|prompt is too long|too many (?:input )?tokens/i,
     'context_too_long',
   ],
+  // llama.cpp; Ollama; vLLM. The first two do so with status 500.
+  [/image input is not supported|missing data required for image input|image\(s\) may be provided/i, 'too_many_images'],
   // Of tool calls that the model wrote wrongly: llama.cpp; Ollama.
   [/output that does not match the expected|error parsing tool call/i, 'unreadable'],
 ];

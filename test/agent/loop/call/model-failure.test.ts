@@ -20,7 +20,7 @@ test.each([
   expect(failureOf(error, CALLED, 0)).toMatchObject({ again: true, isDown: false });
 });
 
-/** As llama-server b10573 writes them; the last one is Ollama's. */
+/** As llama-server b10573 writes them; the last three are of Ollama and vLLM. */
 const REFUSALS: readonly [number, object | string, FaultKind][] = [
   [503, { message: 'Loading model', type: 'unavailable_error', code: 503 }, 'overloaded'],
   [401, { message: 'Invalid API Key', type: 'authentication_error', code: 401 }, 'authentication'],
@@ -53,6 +53,17 @@ const REFUSALS: readonly [number, object | string, FaultKind][] = [
     },
     'unreadable',
   ],
+  [
+    500,
+    {
+      code: 500,
+      message: 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
+      type: 'server_error',
+    },
+    'too_many_images',
+  ],
+  [500, 'this model is missing data required for image input', 'too_many_images'],
+  [400, 'At most 0 image(s) may be provided in one prompt.', 'too_many_images'],
   [500, "error parsing tool call: raw='{', err=unexpected end of JSON input", 'unreadable'],
 ];
 test.each(REFUSALS)('%i with %j is known', (status, error, kind) => {
