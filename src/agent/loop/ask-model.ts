@@ -23,7 +23,10 @@ export interface Asking {
 /** What this side knows of a call's timing. */
 export type AskTiming = Omit<CallTiming, 'commitWaitMs'>;
 
-/** `outcome`: of the last try; null when a budget is used up. `isTooLong`: the call was longer than the server takes. */
+/**
+ * `outcome`: of the last try; null when a budget is used up. `isTooLong`: the call was longer than the server takes, and no text
+ * of a reply was streamed.
+ */
 export type Asked = { readonly timing: AskTiming } & (
   | { readonly ok: true; readonly reply: ModelReply }
   | { readonly ok: false; readonly error: RunError; readonly outcome: FailedCall | null; readonly isTooLong: boolean }
@@ -65,7 +68,9 @@ export async function askModel(asking: Asking): Promise<Asked> {
     logFailure(asking, failure, tried, next);
     if (!next.again) {
       wait?.end(false);
-      const { outcome, isTooLong = false } = failure;
+      const { outcome } = failure;
+      // A reader has seen the text of a reply that has begun.
+      const isTooLong = failure.isTooLong === true && !streamed;
       return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome, isTooLong, timing };
     }
     if (streamed) channel.send({ t: 'discard' });

@@ -36,6 +36,7 @@ export const FAULT_KINDS = {
   rate_limited: throttled('was called too often'),
   overloaded: down('is overloaded'),
   gateway: { ...down('could not be reached by the gateway in front of it'), outcome: 'unreachable' },
+  crowded: throttled('has no room in the context that its calls share'),
   failing: failed('failed at its endpoint', true),
   unreadable: failed('wrote a reply that its server could not read', true),
   cut: failed('broke off: its reply ended before it was finished', true),
@@ -123,6 +124,8 @@ const PRECISE: ReadonlySet<FaultKind> = new Set(['quota', 'unknown_model', 'cont
 /** Kinds of which the message can say more. */
 const VAGUE: ReadonlySet<FaultKind> = new Set(['bad_request', 'request_too_large', 'failing']);
 const BY_MESSAGE: readonly (readonly [RegExp, FaultKind])[] = [
+  // llama.cpp, of all calls in progress when together they fill the context of its slots.
+  [/context size has been exceeded/i, 'crowded'],
   [
     /context (?:length|window|size|shift)|maximum context|prompt is too long|too many (?:input )?tokens/i,
     'context_too_long',

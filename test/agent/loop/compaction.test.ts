@@ -378,6 +378,16 @@ describe('a conversation that is shorter by its characters than by its tokens', 
     expect(asked.at(-1)?.text).toContain('Question 8');
   });
 
+  test('is not asked again once its reader has seen text', async () => {
+    const at = server.requests.length;
+    const report = '{"error":{"code":400,"type":"exceed_context_size_error","message":"Too long."}}';
+    const delta = '{"choices":[{"index":0,"delta":{"content":"High"}}]}';
+    server.script({ wire: `data: ${delta}\n\ndata: ${report}\n\n` });
+    const main = startRun(await makeBrief({ model: small(), history: turns(8, 1_500) }), []);
+    expect((await main.done).status).toBe('failed');
+    expect(server.requests).toHaveLength(at + 1);
+  });
+
   test('is given up when nothing more can be left out', async () => {
     const { outcome, asked } = await run(0);
     expect(outcome).toMatchObject({

@@ -62,6 +62,7 @@ const REFUSALS: readonly [number, object | string, FaultKind][] = [
     },
     'too_many_images',
   ],
+  [500, { code: 500, message: 'Context size has been exceeded.', type: 'server_error' }, 'crowded'],
   [500, 'this model is missing data required for image input', 'too_many_images'],
   [400, 'At most 0 image(s) may be provided in one prompt.', 'too_many_images'],
   [500, "error parsing tool call: raw='{', err=unexpected end of JSON input", 'unreadable'],
