@@ -14,8 +14,7 @@ import type {
   UserMessage,
 } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
-import { chatFormat } from './reply-schema.ts';
-import { sentToolSchema } from './sent-schema.ts';
+import { chatFormat, sentToolSchema } from './sent-schema.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
 

@@ -1,6 +1,6 @@
 // What a model server is sent of a schema. Errand checks with the whole schema; what a server leaves out costs a correction at most.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { mapSchemas } from '../../domain/schema/json-schema.ts';
+import { listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
 
 /** llama.cpp and LM Studio repeat a rule of their grammar for each count, and refuse 2,000 of them. */
 const FIRST_LARGE_COUNT = 1_000;
@@ -20,6 +20,26 @@ const MAPS: ReadonlySet<string> = new Set(['properties', 'definitions', '$defs']
 /** A schema that a reply is kept to. */
 export function sentReplySchema(schema: JsonObject): JsonObject {
   return mapAll(schema, accepted);
+}
+
+/** The value of `response_format`. Servers with a grammar of their own obey it with and without `strict`; OpenAI only with it. */
+export function chatFormat(schema: JsonObject): JsonObject {
+  return {
+    type: 'json_schema',
+    json_schema: { name: 'result', schema: sentReplySchema(schema), strict: isClosed(schema) },
+  };
+}
+
+/** Whether each object has exactly the properties that it names: OpenAI refuses `strict` for other schemas. */
+function isClosed(schema: JsonObject): boolean {
+  if (schema['type'] !== 'object') return false;
+  return listSchemas(schema).every(({ schema: inner }) => {
+    const { type, properties, required, additionalProperties } = inner;
+    const isObject = type === 'object' || (Array.isArray(type) && type.includes('object')) || properties !== undefined;
+    if (!isObject) return true;
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
+    return additionalProperties === false && Array.isArray(required) && names.every((name) => required.includes(name));
+  });
 }
 
 /**
