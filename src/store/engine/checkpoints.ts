@@ -6,8 +6,8 @@ import type { Clock, Timer } from '../../domain/clock.ts';
 const LOOK_MS = 50;
 /** Without a commit for so long, the database is quiet. */
 const QUIET_MS = 5_000;
-/** Pages in the log at which they are moved: some 8 MB. Most were changed many times by then, and each is moved once. */
-const FULL_PAGES = 2_000;
+/** Pages in the log at which they are moved: some 4 MB. On a full disk, what frees space is written where the log was before. */
+const FULL_PAGES = 1_000;
 /** Pages that are worth moving when nothing else is to be done. */
 const SOME_PAGES = 250;
 /** A log that can't restart is reported from this size on, and again at each doubling. */
