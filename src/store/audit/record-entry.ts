@@ -1,6 +1,6 @@
 // Adds entries to the audit log, in the commit of the action they record (G17).
 import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/people/audit.ts';
-import type { VerbKind } from '../engine/commit.ts';
+import type { VerbKind } from '../engine/commits/commit.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 

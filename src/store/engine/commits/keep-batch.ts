@@ -1,9 +1,9 @@
 // The verbs of one commit: written, and settled once they are kept, or refused by the storage.
-import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent } from '../../../domain/journal-event.ts';
 import { commitBatch, type Commit, type Engine, type PendingVerb } from './commit.ts';
-import type { Health } from './health.ts';
-import type { Reserve } from './reserve.ts';
-import { lacksSpace, refusalOf } from './storage-fault.ts';
+import type { Health } from '../health.ts';
+import type { Reserve } from '../reserve.ts';
+import { lacksSpace, refusalOf } from '../storage-fault.ts';
 
 /** Learns how long each commit took, and of commits that the storage refused. */
 export interface CommitWatch {

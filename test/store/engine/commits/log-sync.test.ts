@@ -3,14 +3,14 @@ import { fdatasync, fdatasyncSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openDatabase } from '../../../src/store/engine/database.ts';
-import { NO_ALARMS } from '../../../src/store/engine/health.ts';
-import { PATIENCE_MS } from '../../../src/store/engine/log-sync.ts';
-import type { Reader, Transaction } from '../../../src/store/engine/statement.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
-import { fakeClock } from '../../support/time/fake-clock.ts';
-import { waitFor } from '../../support/time/wait-for.ts';
+import { openDatabase } from '../../../../src/store/engine/database.ts';
+import { NO_ALARMS } from '../../../../src/store/engine/health.ts';
+import { PATIENCE_MS } from '../../../../src/store/engine/commits/log-sync.ts';
+import type { Reader, Transaction } from '../../../../src/store/engine/statement.ts';
+import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
+import { storeHouse } from '../../../support/store/store-house.ts';
+import { fakeClock } from '../../../support/time/fake-clock.ts';
+import { waitFor } from '../../../support/time/wait-for.ts';
 
 /** Stands between the store and the disk: each sync beside the loop waits until the test ends it, and those at once are counted. */
 const disk = vi.hoisted(() => ({

@@ -1,11 +1,11 @@
 // One commit: every verb of a tick in one transaction, with the events that they add to the journal.
 import type Connection from 'better-sqlite3';
-import type { Clock } from '../../domain/clock.ts';
-import type { JournalEvent } from '../../domain/journal-event.ts';
-import { type StreamSeqs, writeEvents } from './journal.ts';
-import { carryOut, type Statements } from './sqlite.ts';
-import { type Step, StepTransaction, type Transaction } from './statement.ts';
-import { faultKindOf } from './storage-fault.ts';
+import type { Clock } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/journal-event.ts';
+import { type StreamSeqs, writeEvents } from '../journal.ts';
+import { carryOut, type Statements } from '../sqlite.ts';
+import { type Step, StepTransaction, type Transaction } from '../statement.ts';
+import { faultKindOf } from '../storage-fault.ts';
 
 export interface Engine {
   readonly writer: Connection.Database;

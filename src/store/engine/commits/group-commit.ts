@@ -1,12 +1,12 @@
 // Group commit: the verbs of one tick share one transaction, which waits for other processes without blocking the event
 // loop.
 import { setTimeout as pause } from 'node:timers/promises';
-import { ErrandError } from '../../domain/errors.ts';
+import { ErrandError } from '../../../domain/errors.ts';
 import type { PendingVerb, SettleMoment, VerbKind } from './commit.ts';
 import { type CommitWatch, type KeeperParts, makeKeeper, type WrittenBatch } from './keep-batch.ts';
 import type { LogSync } from './log-sync.ts';
-import type { Step, Transaction } from './statement.ts';
-import { isLocked } from './storage-fault.ts';
+import type { Step, Transaction } from '../statement.ts';
+import { isLocked } from '../storage-fault.ts';
 
 /** A commit that more verbs than these have shared shows that there is load: a turn is accepted and claimed by two. */
 const FEW_VERBS = 2;

@@ -1,7 +1,7 @@
 // Syncs of the write-ahead log, beside the event loop or within it: SQLite's own always block it for as long as the disk takes.
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import Connection from 'better-sqlite3';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../../../domain/clock.ts';
 
 /** Puts all that was committed on the disk. Both fail as SQLite would, when the disk fails to keep it. */
 export interface LogSync {
