@@ -141,8 +141,8 @@ test('no more than the newest ten thousand pages are looked at', async () => {
   connection.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
     INSERT INTO publish_pages (key, user_seq, name, search_name, tags, origin, session_seq, entry_path, is_on_board,
       is_distraction_free, open_versions, latest_published_at, created_at, updated_at)
-    SELECT 'k' || i, user_seq, 'Copy', 'copy', tags, origin, session_seq, entry_path, 1, 0, 1, latest_published_at + i, 1, 1
-    FROM publish_pages, n WHERE key NOT LIKE 'k%'`);
+    SELECT 'copy ' || i, user_seq, 'Copy', 'copy', tags, origin, session_seq, entry_path, 1, 0, 1, latest_published_at + i, 1, 1
+    FROM publish_pages, n WHERE name = 'Oldest'`);
   connection.close();
   expect((await find({ limit: 1 })).total).toBe(10_000);
   expect((await find({ name: 'oldest' })).total).toBe(0);
