@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { CASES } from './alone.ts';
 import { claimDelays, measureBackground } from './cases/background.ts';
 import type { Figures, Scale } from './cases/turns.ts';
-import { FULL, measure, measureIdle, QUICK } from './cases/turns.ts';
+import { compare, FULL, measureIdle, QUICK } from './cases/turns.ts';
 import { fillStore } from './stores/fill-store.ts';
 import { listPages } from './cases/lists.ts';
 import { quantile } from './load.ts';
@@ -71,22 +71,53 @@ async function compareServers(bench: Bench, model: MeasuredServer): Promise<void
   const modelUrl = new URL(model.target.url).origin;
   const sdk = await startSdk(modelUrl, scratch);
   const floors = [await startPassThrough(modelUrl, scratch), await startKoa(modelUrl, scratch), sdk];
-  const errand = options['without-errand'] ? undefined : await startErrand(modelUrl, scratch);
-  const errands: MeasuredServer[] = errand === undefined ? [] : [errand];
+  const errands = options['without-errand'] ? [] : await startErrands(bench, modelUrl);
+  const servers = [...floors, ...errands.map(({ server }) => server)];
   try {
-    const idle = await idleOf(bench, [...floors, ...errands]);
-    for (const server of [model, ...floors, ...errands]) {
-      say(`measuring ${server.target.name} …`);
-      const choice = { saturation: server !== model, tools: server === sdk || server === errand };
-      columns[server.target.name] = {
-        ...(await measure(server, scale, choice, failures)),
-        ...idle.get(server),
-      };
-    }
-    if (errand !== undefined) await errandAlone(bench, errand);
+    say('watching idle servers …');
+    const idle = await measureIdle(servers, scale.idleMs);
+    const contenders = [
+      { server: model, saturation: false, tools: false },
+      ...servers.map((server) => ({ server, saturation: true, tools: !floors.includes(server) || server === sdk })),
+    ];
+    const since = Date.now();
+    const [first, ...others] = await compare(contenders, scale, failures, say);
+    columns[model.target.name] = first ?? {};
+    servers.forEach((server, i) => (columns[server.target.name] = { ...others[i], ...idle[i] }));
+    for (const errand of errands)
+      Object.assign(columns[errand.server.target.name] ?? {}, await alone(bench, errand, since));
   } finally {
-    await Promise.all([...errands, ...floors].map((server) => server.close()));
+    await Promise.all(servers.map((server) => server.close()));
   }
+}
+
+interface Filled {
+  readonly server: ErrandServer;
+  readonly events: number | undefined;
+}
+
+/** One with an empty store, and one with many sessions. */
+async function startErrands({ scale, scratch }: Bench, modelUrl: string): Promise<Filled[]> {
+  const empty = { server: await startErrand(modelUrl, scratch), events: undefined };
+  if (options['without-large']) return [empty];
+  const server = await startErrand(modelUrl, scratch, undefined, `errand, ${scale.sessions} sessions`);
+  say(`filling the store with ${scale.sessions} sessions …`);
+  const sessionId = await oneSession(server);
+  await server.daemon.stop();
+  const events = fillStore(server.daemon.dataDir, sessionId, scale.sessions);
+  await server.daemon.restart();
+  return [empty, { server, events }];
+}
+
+/** What its journal shows of the runs since a moment, what its lists cost, and how long it takes to start. */
+async function alone({ scale, failures }: Bench, { server, events }: Filled, since: number): Promise<Figures> {
+  say(`measuring lists and starts of ${server.target.name} …`);
+  return {
+    ...claimDelays(server, 'immediate', since),
+    ...(await listPages(server.target, scale, failures)),
+    startMs: await medianStart(server, scale.starts),
+    ...(events !== undefined && { events }),
+  };
 }
 
 async function measureRuns({ scale, runs, failures, scratch }: Bench, model: MeasuredServer): Promise<void> {
@@ -97,37 +128,6 @@ async function measureRuns({ scale, runs, failures, scratch }: Bench, model: Mea
   say('measuring the store and credentials …');
   Object.assign(runs, await measureStore(scratch, scale));
   Object.assign(runs, { queued: scale.queued, busyElsewherePercent: machine.busyElsewherePercent() });
-}
-
-async function idleOf({ scale }: Bench, servers: readonly MeasuredServer[]): Promise<Map<MeasuredServer, Figures>> {
-  say('watching idle servers …');
-  const figures = await measureIdle(servers, scale.idleMs);
-  return new Map(servers.map((server, i) => [server, figures[i] ?? {}]));
-}
-
-async function errandAlone(bench: Bench, errand: ErrandServer): Promise<void> {
-  const { scale, columns, failures } = bench;
-  say('measuring starts …');
-  const more = await moreOf(bench, errand, 0);
-  Object.assign(columns['errand'] ?? {}, more, { startMs: await medianStart(errand, scale.starts) });
-  if (options['without-large']) return;
-  say(`filling the store with ${scale.sessions} sessions …`);
-  const sessionId = await oneSession(errand);
-  await errand.daemon.stop();
-  const events = fillStore(errand.daemon.dataDir, sessionId, scale.sessions);
-  await errand.daemon.restart();
-  const name = `errand, ${scale.sessions} sessions`;
-  say(`measuring errand with ${scale.sessions} sessions and ${events} events …`);
-  const [quiet] = await measureIdle([errand], scale.idleMs / 2);
-  const measuredAt = Date.now();
-  const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
-  const large = await moreOf(bench, errand, measuredAt);
-  columns[name] = { ...figures, ...large, ...quiet, startMs: await medianStart(errand, scale.starts), events };
-}
-
-/** What its journal shows of the runs since a moment, and what its lists cost. */
-async function moreOf({ scale, failures }: Bench, errand: ErrandServer, sinceAt: number): Promise<Figures> {
-  return { ...claimDelays(errand, 'immediate', sinceAt), ...(await listPages(errand.target, scale, failures)) };
 }
 
 async function medianStart({ daemon }: ErrandServer, starts: number): Promise<number> {

@@ -86,7 +86,7 @@ interface ScriptStart {
 }
 
 async function startScript({ name, script, args, path, scratch }: ScriptStart): Promise<MeasuredServer> {
-  const loopFile = join(scratch, `${name.replaceAll(/\W/g, '-')}.loop.json`);
+  const loopFile = loopFileOf(name, scratch);
   const child = spawn(process.execPath, ['--import', LOOP_DELAY, fileURLToPath(script), ...args], {
     env: { ...process.env, NODE_ENV: 'production', BENCH_LOOP_FILE: loopFile },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -127,8 +127,13 @@ export interface ErrandServer extends MeasuredServer {
 }
 
 /** Errand's real binary, with a key of scope `global`. */
-export async function startErrand(modelUrl: string, scratch: string, errandYaml = ROOMY): Promise<ErrandServer> {
-  const loopFile = join(scratch, 'errand.loop.json');
+export async function startErrand(
+  modelUrl: string,
+  scratch: string,
+  errandYaml = ROOMY,
+  name = 'errand',
+): Promise<ErrandServer> {
+  const loopFile = loopFileOf(name, scratch);
   const daemon = await startDaemonProcess({
     modelServerUrl: modelUrl,
     errandYaml,
@@ -139,7 +144,7 @@ export async function startErrand(modelUrl: string, scratch: string, errandYaml 
   return {
     daemon,
     target: {
-      name: 'errand',
+      name,
       url: `${daemon.url}/openapi/v1/chat/completions`,
       headers: { authorization: `Bearer ${key}` },
     },
@@ -152,6 +157,8 @@ export async function startErrand(modelUrl: string, scratch: string, errandYaml 
     close: () => daemon.close(),
   };
 }
+
+const loopFileOf = (name: string, scratch: string): string => join(scratch, `${name.replaceAll(/\W/g, '-')}.loop.json`);
 
 async function watchLoop(pid: number, file: string, work: () => Promise<void>): Promise<LoopDelay> {
   rmSync(file, { force: true });
