@@ -88,7 +88,6 @@ export interface ApiKeyRow {
   user_seq: number;
   name: string;
   scope: KeyScope;
-  secret_sha256: Buffer;
   last_four: string;
   model: string | null;
   target: string;
@@ -99,6 +98,24 @@ export interface ApiKeyRow {
   revoked_at: number | null;
   created_at: number;
 }
+
+/** What `toApiKey` reads. */
+export const KEY_COLUMNS: readonly (keyof ApiKeyRow)[] = [
+  'seq',
+  'id',
+  'user_seq',
+  'name',
+  'scope',
+  'last_four',
+  'model',
+  'target',
+  'capability_config',
+  'project_id',
+  'expires_at',
+  'last_used_at',
+  'revoked_at',
+  'created_at',
+];
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
   return {

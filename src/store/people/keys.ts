@@ -4,7 +4,7 @@ import type { ApiKey, User } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type ApiKeyRow, toApiKey, toUser, USER_COLUMNS, type UserRow } from '../rows.ts';
+import { type ApiKeyRow, KEY_COLUMNS, toApiKey, toUser, USER_COLUMNS, type UserRow } from '../rows.ts';
 
 export type NewApiKey = Pick<
   ApiKey,
@@ -27,17 +27,20 @@ const OWNED = 'SELECT k.*, u.id AS user_id, u.username FROM api_keys k JOIN user
 
 const toOwnedKey = (row: OwnedKeyRow): OwnedKey => ({ ...toApiKey(row), userId: row.user_id, username: row.username });
 
-/** A key, its owner, and the hash of its secret. */
+/** A key, its owner, and the hash of its secret in hexadecimal. */
 export interface KeyCredential {
   readonly key: ApiKey;
   readonly user: User;
-  readonly secretSha256: Buffer;
+  readonly secretSha256: string;
 }
 
 /** A key with its owner, whose columns have a prefix. Every request reads one. */
-type CredentialRow = ApiKeyRow & { readonly [C in (typeof USER_COLUMNS)[number] as `owner_${C}`]: UserRow[C] };
+type CredentialRow = ApiKeyRow & { readonly secret_sha256_hex: string } & {
+  readonly [C in (typeof USER_COLUMNS)[number] as `owner_${C}`]: UserRow[C];
+};
 
-const CREDENTIAL = `SELECT k.*, ${USER_COLUMNS.map((column) => `u.${column} AS owner_${column}`).join(', ')}
+const CREDENTIAL = `SELECT ${KEY_COLUMNS.map((column) => `k.${column}`).join(', ')},
+  hex(k.secret_sha256) AS secret_sha256_hex, ${USER_COLUMNS.map((column) => `u.${column} AS owner_${column}`).join(', ')}
   FROM api_keys k JOIN users u ON u.seq = k.user_seq WHERE k.id = ?`;
 
 function ownerOf(row: CredentialRow): User {
@@ -72,7 +75,7 @@ export function makeApiKeys(database: Database) {
     findCredential: read(function* (tx: Reader, id: string): Step<KeyCredential | undefined> {
       const row = yield* tx.get<CredentialRow>(CREDENTIAL, id);
       if (row === undefined) return undefined;
-      return { key: toApiKey(row), user: ownerOf(row), secretSha256: row.secret_sha256 };
+      return { key: toApiKey(row), user: ownerOf(row), secretSha256: row.secret_sha256_hex };
     }),
 
     /** Every key, or those of one user. */

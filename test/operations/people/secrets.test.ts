@@ -14,8 +14,8 @@ test('a key has the form of B2 and matches only its own secret', () => {
   const { id, secret } = parseKey(key.text)!;
   expect(id).toBe(key.id);
   expect(secret.endsWith(key.lastFour)).toBe(true);
-  expect(secretMatches(secret, key.secretSha256)).toBe(true);
-  expect(secretMatches(parseKey(makeKey().text)!.secret, key.secretSha256)).toBe(false);
+  expect(secretMatches(secret, key.secretSha256.toString('hex'))).toBe(true);
+  expect(secretMatches(parseKey(makeKey().text)!.secret, key.secretSha256.toString('hex'))).toBe(false);
 });
 
 test.each(['', 'errand_', 'errand_12345678_short', `errand_12345678_${'x'.repeat(44)}`, `sk-${'x'.repeat(40)}`])(
