@@ -11,7 +11,7 @@ import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
 import { measureTelemetry } from './cases/telemetry.ts';
 import { measureTools } from './cases/tools.ts';
-import type { Figures, Scale } from './cases/turns.ts';
+import type { Figures, Scale } from './cases/scale.ts';
 import { measureView } from './cases/office/view.ts';
 import { measureWatchedRuns } from './cases/office/watched-runs.ts';
 import { measureWatchers } from './cases/office/watchers.ts';

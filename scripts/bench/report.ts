@@ -1,5 +1,5 @@
 // Lays the figures out as an aligned table, with the ratios that answer "what does it cost".
-import type { Figures } from './cases/turns.ts';
+import type { Figures } from './cases/scale.ts';
 import type { Row } from './row.ts';
 import { RUN_ROWS } from './rows.ts';
 

@@ -4,7 +4,7 @@ import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Caller } from '../calls.ts';
 import { makeCaller } from '../calls.ts';
 import { measurePolled } from './polled.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { fillStore, storeFileOf } from '../stores/fill-store.ts';
 import type { Limit } from '../load.ts';
 import { callInLoop, quantile } from '../load.ts';

@@ -9,7 +9,7 @@ import { makeClient } from '../../../src/client/client.ts';
 import { makeCaller } from '../calls.ts';
 import { callInLoop, pause, quantile } from '../load.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
-import type { Figures } from './turns.ts';
+import type { Figures } from './scale.ts';
 
 const run = promisify(execFile);
 const CLIENTS = 16;

@@ -2,7 +2,7 @@
 import { closedLoop, pause, type Shot } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };
 const CLIENTS = 16;

@@ -6,7 +6,7 @@ import { cpuMsOf } from '../process-figures.ts';
 import type { MeasuredServer } from '../servers/start.ts';
 import { startFileServer } from '../servers/start.ts';
 import { startNginx } from '../servers/nginx.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 
 /** A file that is downloaded. */
 export interface Content {

@@ -13,7 +13,7 @@ import type { SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
 import { makeFileHandler } from '../../../src/http/files/signed-files.ts';
 import { NO_SPOOLED_STRINGS } from '../../../src/http/body/spooled-strings.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { pause } from '../load.ts';
 import { memoryMbOf } from '../process-figures.ts';
 

@@ -1,6 +1,6 @@
 // The cases of long conversations: the time to the first text after a number of earlier turns.
 import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { fillSession } from '../stores/fill-store.ts';
 import { quantile } from '../load.ts';
 

@@ -1,6 +1,6 @@
 // The cases of listing: a page of a key's sessions, from the first and from the middle of them all.
 import { makeCaller } from '../calls.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import type { Target } from '../load.ts';
 import { callInLoop, quantile } from '../load.ts';
 

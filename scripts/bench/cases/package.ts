@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { pause, quantile } from '../load.ts';
 import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
-import type { Figures } from './turns.ts';
+import type { Figures } from './scale.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const STARTS = 5;

@@ -4,7 +4,7 @@ import { makeCaller } from '../calls.ts';
 import { callInLoop, type Limit, pause } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import type { ErrandServer } from '../servers/start.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 
 /** Clients that look up once a second, as the SDKs of model servers do, and as many that wait as begin as many runs. */
 const POLLING = { clients: 256, everyMs: 1_000 };

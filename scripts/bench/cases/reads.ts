@@ -3,7 +3,7 @@ import type { Call, Caller } from '../calls.ts';
 import { callInLoop, quantile } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import type { ErrandServer } from '../servers/start.ts';
-import type { Figures } from './turns.ts';
+import type { Figures } from './scale.ts';
 
 export interface Repeated {
   readonly errand: ErrandServer;

@@ -4,7 +4,7 @@ import { waitFor } from '../../../test/support/time/wait-for.ts';
 import { closedLoop, pause, quantile } from '../load.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
 import { fillStore, inStore, storeFileOf } from '../stores/fill-store.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 
 const SESSIONS = 100_000;
 const AGE_MS = 40 * 86_400_000;

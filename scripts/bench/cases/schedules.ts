@@ -5,7 +5,8 @@ import { pause, quantile } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
 import { fillTasks, type FiringRows, makeDue, watchFirings } from '../stores/task-rows.ts';
-import { type Figures, measureIdle, type Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
+import { measureIdle } from './turns.ts';
 
 const TASKS = 10_000;
 const USERS = 100;

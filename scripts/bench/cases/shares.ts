@@ -5,7 +5,7 @@ import { type ErrandServer, startErrand } from '../servers/start.ts';
 import { fillBoard, fillWorkspace, type StoredFile } from '../stores/publish-rows.ts';
 import { type Content, measureContents } from './contents.ts';
 import { measureRepeated } from './reads.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 
 /** Room for the large file. */
 const YAML = 'publish: { max_total_mb: 4096 }\n';

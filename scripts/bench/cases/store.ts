@@ -17,7 +17,7 @@ import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { fillSession, fillStore } from '../stores/fill-store.ts';
 import { callInLoop, quantile } from '../load.ts';
 

@@ -9,7 +9,7 @@ import { connectMcp } from '../../../src/agent/mcp/connection.ts';
 import { keepServer } from '../../../src/agent/mcp/server.ts';
 import type { McpGrant, SandboxGrant } from '../../../src/agent/port/grants.ts';
 import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { quantile } from '../load.ts';
 
 const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 1_024 * 1_048_576, maxProcesses: 64 };

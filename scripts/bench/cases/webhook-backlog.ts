@@ -9,7 +9,7 @@ import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
 import { type MeasuredServer, startHookSink } from '../servers/start.ts';
 import { fillStore } from '../stores/fill-store.ts';
 import { addPending, watchRows } from '../stores/webhook-rows.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { createHook, enable, HOOK_YAML, portsOf, takenBy } from './webhooks.ts';
 
 const HEAP = new URL('../servers/heap.mjs', import.meta.url).href;

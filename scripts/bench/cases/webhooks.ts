@@ -13,7 +13,7 @@ import {
   startHookSink,
 } from '../servers/start.ts';
 import { addPending, type HookRows, watchRows } from '../stores/webhook-rows.ts';
-import type { Figures, Scale } from './turns.ts';
+import type { Figures, Scale } from './scale.ts';
 import { waitFor } from '../../../test/support/time/wait-for.ts';
 
 export const HOOK_YAML = `workers: { threads: 2, runs_per_thread: 128 }

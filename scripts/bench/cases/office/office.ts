@@ -1,6 +1,6 @@
 // The cases of Office Mode: what its reads cost, in an empty store and in one with weeks of work.
 import { makeCaller } from '../../calls.ts';
-import type { Figures, Scale } from '../turns.ts';
+import type { Figures, Scale } from '../scale.ts';
 import { fillOffice } from '../../stores/fill-office.ts';
 import { fillSession } from '../../stores/fill-store.ts';
 import type { Target } from '../../load.ts';

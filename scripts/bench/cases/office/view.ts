@@ -13,7 +13,7 @@ import {
 import { waitFor } from '../../../../test/support/time/wait-for.ts';
 import { pause } from '../../load.ts';
 import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
-import type { Figures } from '../turns.ts';
+import type { Figures } from '../scale.ts';
 
 const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
 const HEAP = new URL('../../servers/heap.mjs', import.meta.url).href;

@@ -4,7 +4,7 @@ import { makeCaller } from '../../calls.ts';
 import { callInLoop, pause, quantile } from '../../load.ts';
 import { cpuMsOf } from '../../process-figures.ts';
 import { type ErrandServer, startErrand } from '../../servers/start.ts';
-import type { Figures } from '../turns.ts';
+import type { Figures } from '../scale.ts';
 
 /** Many, so that no conversation becomes long. */
 const SESSIONS = 320;

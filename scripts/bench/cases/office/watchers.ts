@@ -1,6 +1,6 @@
 // What watchers of live sessions cost, compared with a bare node:http fan-out that sends the same events to as many.
 import { connect, type Socket } from 'node:net';
-import type { Figures } from '../turns.ts';
+import type { Figures } from '../scale.ts';
 import { machineMs, pause, quantile } from '../../load.ts';
 import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
 import { type ErrandServer, startErrand, startFanOut } from '../../servers/start.ts';
