@@ -98,7 +98,7 @@ async function singly({ lanes, scale, checked }: Race): Promise<void> {
     for (const shot of [ANSWER, FIRST]) checked(await closedLoop(server.target, shot, 8, warmth));
   }
   const count = Math.ceil(scale.single / scale.windows);
-  const times = lanes.map(({ server: { target }, figures }) => ({ target, figures, answer: [], first: [] }) as Times);
+  const times = lanes.map(({ server: { target }, figures }): Times => ({ target, figures, answer: [], first: [] }));
   await inTurns(times, scale.windows, async ({ target, answer, first }) => {
     answer.push(...checked(await oneByOne(target, ANSWER, count)).results.map(({ totalMs }) => totalMs));
     first.push(
