@@ -15,8 +15,8 @@ import type { Figures, Scale } from './cases/scale.ts';
 import { measureView } from './cases/office/view.ts';
 import { measureWatchedRuns } from './cases/office/watched-runs.ts';
 import { measureWatchers } from './cases/office/watchers.ts';
-import { measureBacklogs } from './cases/webhook-backlog.ts';
-import { measureWebhooks } from './cases/webhooks.ts';
+import { measureBacklogs } from './cases/webhooks/webhook-backlog.ts';
+import { measureWebhooks } from './cases/webhooks/webhooks.ts';
 
 /** What every case gets; it adds its failures. */
 export interface CaseParts {

@@ -1,15 +1,15 @@
 // Many deliveries that can't arrive, and many events that are planned at once: what they cost, and what they do to others.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DaemonProcess, startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
-import { waitFor } from '../../../test/support/time/wait-for.ts';
-import { makeCaller } from '../calls.ts';
-import { oneByOne, pause, quantile, type Shot, type Target } from '../load.ts';
-import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
-import { type MeasuredServer, startHookSink } from '../servers/start.ts';
-import { fillStore } from '../stores/fill-store.ts';
-import { addPending, watchRows } from '../stores/webhook-rows.ts';
-import type { Figures, Scale } from './scale.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../../../test/support/daemon/daemon-process.ts';
+import { waitFor } from '../../../../test/support/time/wait-for.ts';
+import { makeCaller } from '../../calls.ts';
+import { oneByOne, pause, quantile, type Shot, type Target } from '../../load.ts';
+import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
+import { type MeasuredServer, startHookSink } from '../../servers/start.ts';
+import { fillStore } from '../../stores/fill-store.ts';
+import { addPending, watchRows } from '../../stores/webhook-rows.ts';
+import type { Figures, Scale } from '../scale.ts';
 import { createHook, enable, HOOK_YAML, portsOf, takenBy } from './webhooks.ts';
 
 const HEAP = new URL('../servers/heap.mjs', import.meta.url).href;

@@ -1,20 +1,20 @@
 // What webhooks cost: a run that none, one or ten of them want, and a delivery, compared with a bare loop over undici.
-import { systemClock } from '../../../src/domain/clock.ts';
-import type { EventType } from '../../../src/domain/journal-event.ts';
-import { makeLog } from '../../../src/log/log.ts';
-import { makePlanner } from '../../../src/webhooks/planner.ts';
-import { callInLoop, closedLoop, oneByOne, pause, quantile, type Shot } from '../load.ts';
-import { cpuMsOf } from '../process-figures.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import type { EventType } from '../../../../src/domain/journal-event.ts';
+import { makeLog } from '../../../../src/log/log.ts';
+import { makePlanner } from '../../../../src/webhooks/planner.ts';
+import { callInLoop, closedLoop, oneByOne, pause, quantile, type Shot } from '../../load.ts';
+import { cpuMsOf } from '../../process-figures.ts';
 import {
   type ErrandServer,
   type MeasuredServer,
   startBareSender,
   startErrand,
   startHookSink,
-} from '../servers/start.ts';
-import { addPending, type HookRows, watchRows } from '../stores/webhook-rows.ts';
-import type { Figures, Scale } from './scale.ts';
-import { waitFor } from '../../../test/support/time/wait-for.ts';
+} from '../../servers/start.ts';
+import { addPending, type HookRows, watchRows } from '../../stores/webhook-rows.ts';
+import type { Figures, Scale } from '../scale.ts';
+import { waitFor } from '../../../../test/support/time/wait-for.ts';
 
 export const HOOK_YAML = `workers: { threads: 2, runs_per_thread: 128 }
 egress: { allow: [{ cidr: 127.0.0.1/32, for: [webhook] }] }
