@@ -12,7 +12,7 @@ import { addPending, watchRows } from '../../stores/webhook-rows.ts';
 import type { Figures, Scale } from '../scale.ts';
 import { createHook, enable, HOOK_YAML, portsOf, takenBy } from './webhooks.ts';
 
-const HEAP = new URL('../servers/heap.mjs', import.meta.url).href;
+const HEAP = new URL('../../servers/heap.mjs', import.meta.url).href;
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };
 /** Half of them refuse connections, half never reply. */
 const DEAD_HOOKS = 100;
