@@ -1,4 +1,5 @@
-// The feed of the whole house: the events of all runs, with the last few thousand kept to resume from.
+// The feed of the whole house: the events of all runs. While it has watchers, the last few thousand are kept to resume from.
+import type { Clock } from '../domain/clock.ts';
 import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import { prepareOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
@@ -9,7 +10,9 @@ import { makePlacedQueue } from './placed-queue.ts';
 import type { Placed, Places } from './places.ts';
 
 export interface HouseFeed extends Feed {
-  /** Whether all events after an id are still kept. Those of an earlier daemon are not. */
+  /**
+   * Whether all events after an id are still kept. Those of an earlier daemon are not, nor those from before the first watcher.
+   */
   isKept(afterId: number): boolean;
   /** The newest event's id; 0 before the first. */
   newestId(): number;
@@ -18,6 +21,7 @@ export interface HouseFeed extends Feed {
 export interface HouseFeedParts {
   readonly bus: Bus;
   readonly places: Places;
+  readonly clock: Clock;
   /** Minimum number of events kept. */
   readonly kept?: number;
 }
@@ -31,10 +35,14 @@ const OF_SESSIONS: ReadonlySet<EventType> = new Set([
 ]);
 
 const KEPT = 2_048;
+/** How long events are kept for watchers that might come back. */
+const KEEP_MS = 600_000;
 
-export function makeHouseFeed({ bus, places, kept = KEPT }: HouseFeedParts): HouseFeed {
+export function makeHouseFeed({ bus, places, clock, kept = KEPT }: HouseFeedParts): HouseFeed {
   const ring = makeRing(kept);
   let isWatched = false;
+  /** Monotonic time until which events are kept without a watcher. */
+  let keptUntil = -Infinity;
   const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(places));
 
   async function read(afterId: number): Promise<readonly Frame[]> {
@@ -44,7 +52,12 @@ export function makeHouseFeed({ bus, places, kept = KEPT }: HouseFeedParts): Hou
   }
 
   const newestId = async () => ring.newestId();
-  const feed = new OpenFeed({ read, newestId, abandoned: () => (isWatched = false) });
+  const wanted = () => (keptUntil = clock.monotonic() + KEEP_MS);
+  const abandoned = () => {
+    isWatched = false;
+    wanted();
+  };
+  const feed = new OpenFeed({ read, newestId, abandoned });
   const publish = makePlacedQueue<Entry>({
     places,
     placeOf: ({ of }) => of,
@@ -53,14 +66,22 @@ export function makeHouseFeed({ bus, places, kept = KEPT }: HouseFeedParts): Hou
   });
 
   bus.subscribeAll((committed) => {
+    // Most of the time nobody watches, and what is kept then costs each run.
+    if (!isWatched && clock.monotonic() >= keptUntil) return ring.pass(committed.at(-1)!.id);
     const fresh = committed.filter(({ type }) => !OF_SESSIONS.has(type)).map(entryOf);
     ring.add(committed[0]!.id, fresh);
     if (isWatched && fresh.length > 0) publish(fresh);
   });
 
   return {
-    isKept: ring.has,
-    newestId: ring.newestId,
+    isKept: (afterId) => {
+      wanted();
+      return ring.has(afterId);
+    },
+    newestId: () => {
+      wanted();
+      return ring.newestId();
+    },
     follow: (afterId, watcher) => {
       isWatched = true;
       return feed.follow(afterId, watcher);
@@ -93,6 +114,11 @@ function makeRing(kept: number) {
   return {
     has,
     newestId: () => entries.at(-1)?.id ?? floor ?? 0,
+    /** Keeps nothing up to this id. */
+    pass: (id: number): void => {
+      floor = id;
+      if (entries.length > 0) entries = [];
+    },
     /** Adds the entries of a commit, whose first event had the given id. */
     add: (firstId: number, fresh: readonly Entry[]): void => {
       floor ??= firstId - 1;

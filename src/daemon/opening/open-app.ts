@@ -80,7 +80,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     tails,
     arrivals: makeArrivals({ bus, clock }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: makeHouseFeed({ bus, places }),
+    house: makeHouseFeed({ bus, places, clock }),
     queue,
     node,
     stopper,

@@ -53,9 +53,9 @@ test('a watcher that resumes after events that are no longer kept gets a reset, 
 });
 
 test('what an earlier daemon has sent is followed by a reset', async () => {
-  const { house, accept } = await openOffice();
+  const { house, accept, clock } = await openOffice();
   const bus = makeBus();
-  const later = makeHouseFeed({ bus, places: { known: () => undefined, lookUp: async () => undefined } });
+  const later = makeHouseFeed({ bus, places: { known: () => undefined, lookUp: async () => undefined }, clock });
   expect([later.isKept(1), later.newestId()]).toEqual([false, 0]);
   bus.publish([
     { id: 8, sessionSeq: 1, runSeq: 1, streamSeq: 1, createdAt: 0, type: 'run.resumed', payload: { resumes: 1 } },
@@ -65,6 +65,15 @@ test('what an earlier daemon has sent is followed by a reset', async () => {
   const stream = await watch(house, PATH);
   await accept();
   expect(await stream.ids(1)).toEqual([3]);
+});
+
+test('while nobody watches, nothing is kept: the first watcher that resumes gets a reset', async () => {
+  const { house, accept, run } = await openOffice({ wasWatched: false });
+  await accept({ sessionId: run.sessionId });
+  const stream = await watch(house, PATH, { 'last-event-id': '2' });
+  expect(await stream.next()).toEqual({ id: '3', event: 'reset', data: '{}', comment: null });
+  await accept();
+  expect(await stream.ids(1)).toEqual([4]);
 });
 
 test('large inputs are held and sent by their start alone', async () => {

@@ -105,7 +105,14 @@ async function openOffice() {
     collector: { packOnRequest: async () => null },
   });
   const feeds = makeSessionFeeds({ bus, events: store.events, places });
-  const watch = makeWatchOperations({ store, access, audit, looking, feeds, house: makeHouseFeed({ bus, places }) });
+  const watch = makeWatchOperations({
+    store,
+    access,
+    audit,
+    looking,
+    feeds,
+    house: makeHouseFeed({ bus, places, clock }),
+  });
   const house = await openHouse({ operations: { ...reads, ...watch } });
   house.drain.abort();
   const run = await rows.begin();

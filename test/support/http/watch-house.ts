@@ -18,21 +18,30 @@ export const OFFICE = '/api/v1/office-mode';
 
 export const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 
-/** Opens it with a session whose one run is running. `kept`: events that the house keeps to resume from. */
-export async function openOffice({ kept = 100, ...options }: HouseOptions & { readonly kept?: number } = {}) {
+export interface OfficeOptions extends HouseOptions {
+  /** Events that the house keeps to resume from. */
+  readonly kept?: number;
+  /** Whether somebody has watched the house before, so that it keeps events. */
+  readonly wasWatched?: boolean;
+}
+
+/** Opens it with a session whose one run is running. */
+export async function openOffice({ kept = 100, wasWatched = true, ...options }: OfficeOptions = {}) {
   const rows = await storeHouse();
   const { store } = rows;
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const places = makePlaces(store.events);
   const [access, audit] = [makeAccess(store), auditOf({ store })];
+  const feed = makeHouseFeed({ bus, places, clock: rows.clock, kept });
+  if (wasWatched) feed.newestId();
   const watch = makeWatchOperations({
     store,
     access,
     audit,
     looking: makeLooking({ access, audit }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: makeHouseFeed({ bus, places, kept }),
+    house: feed,
   });
   const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
   const run = await rows.accept();
