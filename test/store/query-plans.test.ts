@@ -189,6 +189,22 @@ test('sums, errors and pictures of a long session are found without looking thro
     );
 });
 
+test("a run's events of its session are found without looking through the session's", async () => {
+  const house = await storeHouse();
+  const { sessionSeq, seq, id } = await house.accept();
+  const { statements } = await statementsOf(async () => {
+    const range = { afterId: 0, beforeId: null, order: 'asc', limit: 9 } as const;
+    await house.store.events.listOfRunInSession({ seq, id }, { range, fromStreamSeq: null });
+    await house.store.runs.timelineRest(await house.store.runs.get(seq), []);
+    await house.store.erasures.eraseSession(sessionSeq);
+  });
+  const plans = statements
+    .filter(({ sql }) => /\bevents\b.* AND run_seq IS NULL/s.test(sql))
+    .map(({ connection, sql }) => planOf(connection, sql).join('\n'));
+  expect(plans.filter((plan) => plan.includes('events_beside_runs (session_seq=? AND <expr>=?'))).toHaveLength(2);
+  expect(plans.filter((plan) => plan.includes('events_beside_runs (session_seq=?)'))).toHaveLength(plans.length - 2);
+});
+
 test('a run that no task made asks nothing of the tables of scheduled tasks', async () => {
   const house = await storeHouse();
   const { statements } = await statementsOf(async () => {

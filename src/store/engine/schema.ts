@@ -34,6 +34,7 @@ import { setupsOfRuns } from './migrations/027-setups-of-runs.ts';
 import { estimatedCalls } from './migrations/028-estimated-calls.ts';
 import { quickConditions } from './migrations/029-quick-conditions.ts';
 import { piecesOfText } from './migrations/030-pieces-of-text.ts';
+import { eventsBesideRuns } from './migrations/031-events-beside-runs.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -67,6 +68,7 @@ const MIGRATIONS: readonly string[] = [
   estimatedCalls,
   quickConditions,
   piecesOfText,
+  eventsBesideRuns,
 ];
 
 /** The schema version this code writes. */

@@ -30,9 +30,9 @@ const MILESTONES_OF = `SELECT type, payload, created_at AS at FROM events
 
 const NEWEST = 'SELECT stream_seq AS newest FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
 
-// The expression is that of an index, see migration 11.
+// The expression is that of an index, see migration 31.
 const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
-  WHERE run_seq IS NULL AND payload ->> '$.runId' = ? AND type IN (${quoted(AFTERMATH)}) ORDER BY id LIMIT 10`;
+  WHERE session_seq = ? AND run_seq IS NULL AND payload ->> '$.runId' = ? AND type IN (${quoted(AFTERMATH)}) ORDER BY id LIMIT 10`;
 
 const CALLS = `SELECT at, model, input_tokens AS inputTokens, output_tokens AS outputTokens,
     cache_read_tokens AS cacheReadTokens, cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, purpose, step, agent,
@@ -120,7 +120,7 @@ function* restIn(tx: Reader, run: TimelineOf, milestones: readonly Milestone[]):
   const { from, to } = momentsOf(run, milestones);
   const calls = yield* tx.all<CallRow>(CALLS, run.sessionSeq, from, to, run.seq, MAX_SPANS + 1);
   const tools = yield* tx.all<ToolRow>(TOOLS, run.seq, MAX_SPANS + 1);
-  const aftermath = yield* tx.all<Aftermath>(AFTERMATH_OF, run.id);
+  const aftermath = yield* tx.all<Aftermath>(AFTERMATH_OF, run.sessionSeq, run.id);
   const before = yield* tx.get<{ at: number | null }>(SESSION_FREE, run.sessionSeq, run.seq);
   return { calls: calls.map(toCall), tools, aftermath, sessionFreeAt: freeAt(before) };
 }

@@ -40,7 +40,7 @@ export function makeSessionEvents({ read }: Database) {
     listOfRunInSession: read(function* (tx: Reader, run: RunOfSession, query: RunEventQuery): Step<EventOfSession[]> {
       const { range, fromStreamSeq } = query;
       const own = yield* listOwn(tx, run, query);
-      const naming = fromStreamSeq === null ? yield* listNaming(tx, run.id, range) : [];
+      const naming = fromStreamSeq === null ? yield* listNaming(tx, run, range) : [];
       const direction = range.order === 'asc' ? 1 : -1;
       const rows = [...own, ...naming].sort((a, b) => (a.id - b.id) * direction);
       return rows.slice(0, range.limit).map(toEventOfSession);
@@ -70,11 +70,14 @@ function* listOwn(tx: Reader, run: RunOfSession, { range, fromStreamSeq }: RunEv
   return yield* listPlaces(tx, run, { from: Math.max(after, fromStreamSeq ?? 1), before, order, limit });
 }
 
-function* listNaming(tx: Reader, runId: string, { afterId, beforeId, order, limit }: EventRange): Step<RowOfSession[]> {
+function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {
+  const { afterId, beforeId, order, limit } = range;
   return yield* tx.all<RowOfSession>(
     `SELECT *, payload ->> '$.runId' AS run_id FROM events
-     WHERE run_seq IS NULL AND payload ->> '$.runId' = ? AND id > ? AND id < ? ORDER BY id ${order} LIMIT ?`,
-    runId,
+     WHERE session_seq = (SELECT session_seq FROM runs WHERE seq = ?) AND run_seq IS NULL AND payload ->> '$.runId' = ?
+       AND id > ? AND id < ? ORDER BY id ${order} LIMIT ?`,
+    run.seq,
+    run.id,
     afterId,
     beforeId ?? END_OF_JOURNAL,
     limit,
