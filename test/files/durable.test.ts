@@ -29,7 +29,7 @@ function traced(what: string, directory: string): string[] {
     if (synced?.startsWith(directory)) seen.push(`sync ${synced.slice(directory.length + 1) || '.'}`);
     if (/ rename/.test(line) && line.includes('= 0')) seen.push('rename');
     const program = /execve\("[^"]*\/sync", \["sync", "-f", "--", "([^"]*)"\].* = 0/.exec(line)?.[1];
-    if (program?.startsWith(directory)) seen.push(`sync of the disk of ${program.slice(directory.length + 1)}`);
+    if (program?.startsWith(directory)) seen.push(`sync of the disk of ${program.slice(directory.length + 1) || '.'}`);
   }
   return seen;
 }
@@ -57,6 +57,26 @@ describe.skipIf(!canTrace)('before anything is reported,', () => {
       'sync .',
     ]);
     expect(traced('found', directory)).toEqual(['sync 00', 'sync .']);
+  });
+
+  test('blobs from bytes and from files are all synced before the first is named; many share one sync of the disk', () => {
+    const [few, many] = [temporaryDirectory(), temporaryDirectory()];
+    expect(traced('placed', few).map((call) => call.replace(/incoming\/.*/, 'incoming'))).toEqual([
+      'sync incoming',
+      'sync incoming',
+      'rename',
+      'rename',
+      'sync 00',
+      'sync 11',
+      'sync .',
+    ]);
+    expect(traced('many', many)).toEqual([
+      'sync of the disk of .',
+      ...Array.from({ length: 41 }, () => 'rename'),
+      'sync 00',
+      'sync 11',
+      'sync .',
+    ]);
   });
 
   test('what a tool has written behind the back of the daemon is synced; a tool that only reads costs nothing', () => {

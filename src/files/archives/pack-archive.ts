@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
-import { writeAll, writeNew } from '../snapshots/copy-file.ts';
+import { writeAll } from '../blobs/write-new.ts';
 import type { PackTask } from '../snapshots/snapshot-orders.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
@@ -34,8 +34,7 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
   await work.report([{ path: '', size, sha256: key }], true);
   const isThere = hasBlob(task.blobs, key);
   if (isThere && small === undefined) rmSync(path);
-  if (!isThere && small !== undefined) writeNew(path, small);
-  await placeBlobs(task.blobs, isThere ? [] : [{ path, key }], isThere ? [key] : []);
+  await placeBlobs(task.blobs, isThere ? [] : [{ path, key, bytes: small }], isThere ? [key] : []);
 }
 
 interface Received {

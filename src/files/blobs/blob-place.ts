@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync } fro
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
+import { writeNew } from './write-new.ts';
 
 /** The path of a blob. */
 export function blobPath(directory: string, key: string): string {
@@ -26,9 +27,12 @@ export async function removeScratch(scratch: string): Promise<void> {
   await Promise.all(names.filter((name) => name.startsWith(beginning)).map((name) => rm(join(folder, name))));
 }
 
-interface Written {
+/** A file that becomes a blob. */
+export interface Written {
   readonly path: string;
   readonly key: string;
+  /** What is still to be written to that path; absent: it is there. */
+  readonly bytes?: Uint8Array | undefined;
 }
 
 /** From this number of files, one call for the whole file system costs less than one for each file and folder. */
@@ -43,14 +47,14 @@ export async function placeBlobs(
   written: readonly Written[],
   found: readonly string[] = [],
 ): Promise<void> {
-  const [paths, targets] = [written.map(({ path }) => path), written.map(({ key }) => blobPath(directory, key))];
+  const targets = written.map(({ key }) => blobPath(directory, key));
   const known = found.map((key) => blobPath(directory, key));
   const folders = [...new Set([...targets, ...known].map((path) => dirname(path)))];
   if (folders.length === 0) return;
-  await syncAll(directory, paths);
+  await writeAndSync(directory, written);
   for (const folder of folders)
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) lasting.delete(folder);
-  for (const [i, path] of paths.entries()) renameSync(path, targets[i]!);
+  for (const [i, { path }] of written.entries()) renameSync(path, targets[i]!);
   await syncAll(directory, folders);
   const unsynced = folders.filter((folder) => !lasting.has(folder));
   if (unsynced.length === 0) return;
@@ -60,6 +64,16 @@ export async function placeBlobs(
 
 /** Folders whose own names are synced: they are never removed. */
 const lasting = new Set<string>();
+
+async function writeAndSync(directory: string, written: readonly Written[]): Promise<void> {
+  const areFew = written.length <= MANY;
+  const unsynced: string[] = [];
+  for (const { path, bytes } of written) {
+    if (bytes !== undefined) writeNew(path, bytes, areFew);
+    if (bytes === undefined || !areFew) unsynced.push(path);
+  }
+  await syncAll(directory, unsynced);
+}
 
 async function syncAll(directory: string, paths: readonly string[]): Promise<void> {
   if (paths.length > MANY && (await syncDiskOf(directory))) return;

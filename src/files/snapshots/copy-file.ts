@@ -1,17 +1,9 @@
 // Reads a regular file of a workspace once: computes its hash, and optionally copies its bytes with the same holes.
 import { createHash, type Hash } from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { codeOf } from '../../domain/errors.ts';
 import { O_PATH } from '../../disk/open-beneath.ts';
+import { writeAll } from '../blobs/write-new.ts';
 import type { FoundFile } from './walk-files.ts';
 import type { Pace } from './pace.ts';
 
@@ -77,7 +69,8 @@ export function openFound(found: FoundFile): number | undefined {
   let named: number | undefined;
   try {
     named = openSync(found.place, O_PATH | O_NOFOLLOW);
-    if (!fstatSync(named).isFile() || !isSame(named, found)) return undefined;
+    const stats = fstatSync(named, { bigint: true });
+    if (!stats.isFile() || identityOf(stats) !== identityOf(found.stats)) return undefined;
     return openSync(`/proc/self/fd/${named}`, O_RDONLY | O_NONBLOCK);
   } catch (error) {
     if (PASSED_OVER.has(codeOf(error) ?? '')) return undefined;
@@ -138,22 +131,6 @@ function openWriter(path: string, { blocks, size }: BigIntStats): Writer {
     },
     close: () => closeSync(file),
   };
-}
-
-/** Writes bytes to a new file. */
-export function writeNew(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeAll(file, bytes, 0);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Writes all bytes at a position. */
-export function writeAll(file: number, bytes: Uint8Array, position: number): void {
-  for (let written = 0; written < bytes.length; )
-    written += writeSync(file, bytes, written, bytes.length - written, position + written);
 }
 
 /** The parts of some bytes that are not all zeros. */

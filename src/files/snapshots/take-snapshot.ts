@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
-import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
-import { identityOf, readFound, readSmall, writeNew } from './copy-file.ts';
+import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
+import { identityOf, readFound, readSmall } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
 import { sumNames } from './name-sum.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
@@ -148,25 +148,18 @@ async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]
     areAll,
   );
   if (!task.keep) return;
-  const missing = new Map<string, string>();
+  const missing = new Map<string, Written>();
   const found: string[] = [];
   for (const { sha256, copy, isFresh } of batch) {
     if (hasBlob(task.blobs, sha256) || missing.has(sha256)) {
       if (typeof copy === 'string') rmSync(copy, { force: true });
       if (isFresh) found.push(sha256);
-    } else if (copy !== null) missing.set(sha256, typeof copy === 'string' ? copy : writtenIn(task, sha256, copy));
+    } else if (copy !== null) missing.set(sha256, writtenOf(task, sha256, copy));
     // It existed a moment ago, when nothing held it.
     else throw new ErrandError('unavailable', 'A file was removed while it was being stored.');
   }
-  await placeBlobs(
-    task.blobs,
-    Array.from(missing, ([key, path]) => ({ key, path })),
-    found,
-  );
+  await placeBlobs(task.blobs, [...missing.values()], found);
 }
 
-function writtenIn({ scratch }: SnapshotTask, sha256: string, bytes: Buffer): string {
-  const path = `${scratch}-${sha256}`;
-  writeNew(path, bytes);
-  return path;
-}
+const writtenOf = ({ scratch }: SnapshotTask, key: string, copy: Buffer | string): Written =>
+  typeof copy === 'string' ? { path: copy, key } : { path: `${scratch}-${key}`, key, bytes: copy };

@@ -1,6 +1,6 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
 import { makeHalt } from '../../../src/domain/halt.ts';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeArgumentCheck } from '../../../src/agent/loop/argument-check.ts';
 import { type Asked, performCall } from '../../../src/agent/loop/perform-call.ts';
@@ -32,6 +32,16 @@ async function call(writes: boolean): Promise<void> {
   await performCall({ ...run, argumentFaults: makeArgumentCheck() }, asked);
 }
 
+/** Places a blob from a file, and some from bytes. */
+async function place(count: number): Promise<void> {
+  const incoming = join(directory, 'incoming');
+  mkdirSync(incoming, { recursive: true });
+  writeFileSync(join(incoming, 'a'), BYTES);
+  const keys = Array.from({ length: count }, (_, at) => '11' + String(at).padStart(62, '0'));
+  const written = keys.map((key) => ({ path: join(incoming, key), key, bytes: BYTES }));
+  await placeBlobs(directory, [{ path: join(incoming, 'a'), key: '0'.repeat(64) }, ...written]);
+}
+
 const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
   replace: () => replaceFileBeneath(directory, 'named', BYTES),
   whole: () => writeAtomically(join(directory, 'named'), BYTES, 0o600),
@@ -41,6 +51,8 @@ const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
     mkdirSync(join(directory, '00'), { recursive: true });
     await placeBlobs(directory, [], [key]);
   },
+  placed: () => place(1),
+  many: () => place(40),
   writing: () => call(true),
   reading: () => call(false),
 };
