@@ -158,7 +158,7 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   const tree = yield* treeBefore(tx, run, found);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
-  const own = isKept(run) ? ownOf(compare(yield* withUploads(tx, tree, runSeq), found.files), found) : [];
+  const own = isKept(run) ? ownOf(yield* changeOf(tx, runSeq, { tree, change, found }), found) : [];
   const { fileCount, totalBytes } = sizeOf(own);
   const count: FileCount = { fileCount, totalSize: totalBytes };
   yield* insertArtifacts(tx, runSeq, { ...count, skipped: JSON.stringify(found.skipped), files: own });
@@ -185,6 +185,17 @@ function* treeBefore(
 
 const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
   packedOnRequest !== undefined && isWithin(size, packedOnRequest);
+
+interface Compared {
+  readonly tree: ReadonlyMap<string, FileVersion>;
+  readonly change: TreeChange;
+  readonly found: FoundWorkspace;
+}
+
+/** A change without the uploads of its run. A workspace that was known before the run had them. */
+function* changeOf(tx: Transaction, runSeq: number, { tree, change, found }: Compared): Step<TreeChange> {
+  return found.part === undefined ? compare(yield* withUploads(tx, tree, runSeq), found.files) : change;
+}
 
 /** What the run has changed, without what others have. */
 function ownOf({ changed }: TreeChange, { own }: FoundWorkspace): TreeChange['changed'] {

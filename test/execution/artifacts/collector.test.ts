@@ -81,31 +81,38 @@ test('files that were put there by hand between two runs are in the export, and 
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
 });
 
-test('uploads are placed before the baseline; those that the agent changed are its artifacts', async () => {
-  const hold = house.blobs.hold();
-  const attach = async (id: string) => {
-    const key = await hold.put(Buffer.from(id));
-    return { id, name: `${id}.txt`, path: `attachments/${id}/a`, mimeType: 'text/plain', size: 1, sha256: key };
-  };
-  const block = (attachmentId: string) => ({ type: 'attachment', attachmentId, media: 'file' }) as const;
-  await house.accept({
-    content: [block('kept'), block('changed')],
-    attachments: [await attach('kept'), await attach('changed')],
-  });
-  hold.release();
-  const run = (await house.claim())[0]!;
-  const { attachments } = await house.store.turns.get(run.seq, 1);
-  await house.workspaces.placeUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
-  const baseline = collector.baselineOf(run);
-  baseline.take(true);
-  await baseline.taken();
-  house.write(run, { 'uploads/changed.txt': 'by the agent' });
-  await house.end(run);
-  collector.wake(run.sessionSeq);
-  const { own, whole } = await settled(run);
-  expect(changesOf(own.files)).toEqual(['modified /uploads/changed.txt']);
-  expect(pathsOf(whole.files)).toEqual(['/uploads/changed.txt', '/uploads/kept.txt']);
-});
+test.each([
+  ['anything', 'anything'],
+  ['its own paths', ['/uploads/changed.txt', '/uploads/kept.txt']],
+] as const)(
+  'uploads are placed before the baseline; those that the agent changed are its artifacts (%s)',
+  async (_, touched) => {
+    const hold = house.blobs.hold();
+    const attach = async (id: string) => {
+      const key = await hold.put(Buffer.from(id));
+      return { id, name: `${id}.txt`, path: `attachments/${id}/a`, mimeType: 'text/plain', size: 1, sha256: key };
+    };
+    const block = (attachmentId: string) => ({ type: 'attachment', attachmentId, media: 'file' }) as const;
+    await house.accept({
+      content: [block('kept'), block('changed')],
+      attachments: [await attach('kept'), await attach('changed')],
+    });
+    hold.release();
+    const run = (await house.claim())[0]!;
+    const { attachments } = await house.store.turns.get(run.seq, 1);
+    await house.workspaces.placeUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
+    const baseline = collector.baselineOf(run);
+    baseline.take(true);
+    await baseline.taken();
+    house.write(run, { 'uploads/changed.txt': 'by the agent' });
+    expect(await baseline.ended(touched)).toBe(false);
+    await house.end(run);
+    collector.wake(run.sessionSeq);
+    const { own, whole } = await settled(run);
+    expect(changesOf(own.files)).toEqual(['modified /uploads/changed.txt']);
+    expect(pathsOf(whole.files)).toEqual(['/uploads/changed.txt', '/uploads/kept.txt']);
+  },
+);
 
 test('what a failed or stopped run wrote is in the export, and in no artifacts', async () => {
   const failed = await house.begin();
