@@ -1,4 +1,4 @@
-// How a run is streamed in one format: each event of the journal as server-sent event, made once for all readers.
+// How a run is streamed in one format: each event of the journal as server-sent event.
 import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
@@ -44,15 +44,18 @@ export function frameOf({ name, data }: SentEvent, id: number | null): Buffer {
 /** Renders an event of a run; null when the format doesn't have it. */
 export type EventRenderer = (event: JournalEvent, run: Run) => Buffer | null;
 
-/** A renderer that makes the bytes of an event once, however many readers there are. */
+/**
+ * A renderer that remembers the last event, which is sent to the readers of its run one after another. It remembers no more: a piece of
+ * text is most often the only event of its commit, and has one reader.
+ */
 export function makeEventRenderer({ event: render }: StreamFormat, ids: boolean): EventRenderer {
-  const rendered = new WeakMap<JournalEvent, Buffer | null>();
+  let last: JournalEvent | undefined;
+  let lastFrame: Buffer | null = null;
   return (event, run) => {
-    const known = rendered.get(event);
-    if (known !== undefined) return known;
+    if (event === last) return lastFrame;
     const sent = render(event, run);
-    const frame = sent === null ? null : frameOf(sent, ids ? event.id : null);
-    rendered.set(event, frame);
-    return frame;
+    last = event;
+    lastFrame = sent === null ? null : frameOf(sent, ids ? event.id : null);
+    return lastFrame;
   };
 }
