@@ -9,11 +9,11 @@ export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector'
 export type Occasion = EventType | 'stop confirmed';
 
 /**
- * The table. Three occasions are not in it: an accepted turn, which the queue claims before its commit; a free slot and a
- * released hold on blobs, which change no row. The code that confirms a stop calls `stopConfirmed`.
+ * The table. Three occasions are not in it: an accepted turn that somebody waits for, which the queue admits itself; a free slot
+ * and a released hold on blobs, which change no row. The code that confirms a stop calls `stopConfirmed`.
  */
 const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
-  'run.queued': ['queueWait'],
+  'run.queued': ['queue', 'queueWait'],
   'run.done': ['collector', 'planner'],
   // Streamed text is discarded, and another run of the session may be claimed.
   'run.failed': ['queue', 'collector', 'sweeper', 'planner'],
@@ -34,8 +34,13 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
 
 /** Services that only some events of a type concern. */
 const CONCERNED: { readonly [S in WokenService]?: (event: JournalEvent) => boolean } = {
-  queueWait: (event) => event.type === 'run.queued' && event.payload.scheduleMode === 'background',
+  queue: (event) => event.type !== 'run.queued' || isBackground(event),
+  queueWait: isBackground,
 };
+
+function isBackground(event: JournalEvent): boolean {
+  return event.type === 'run.queued' && event.payload.scheduleMode === 'background';
+}
 
 /** How each service is woken. */
 export type Wakers = { readonly [S in WokenService]: (sessionSeq: number, occasion: Occasion) => void };

@@ -74,7 +74,7 @@ export interface OperationParts {
   readonly arrivals: Arrivals;
   readonly feeds: WatchParts['feeds'];
   readonly house: WatchParts['house'];
-  readonly queue: Pick<Queue, 'claimAccepted' | 'slotFree' | 'load'>;
+  readonly queue: Pick<Queue, 'admit' | 'load'>;
   readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
   readonly stopper: Stopper;
   readonly schemas: Pick<SchemaCheck, 'check'>;

@@ -148,6 +148,7 @@ export interface SessionRow {
   target: string;
   capability_config: string;
   orchestration: string | null;
+  lead_model: string | null;
   stop_requested_at: number | null;
   stop_confirmed_at: number | null;
   stop_cause: StopCause | null;

@@ -44,11 +44,11 @@ const QUESTION = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifet
 
 const IN_BACKGROUND = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
 
-test('a turn that is accepted wakes the watch over waits alone, and only if it may wait: the queue claims it before its commit', async () => {
+test('a background turn that is accepted wakes the queue and the watch over waits; any other is admitted by the queue itself', async () => {
   await house.accept();
   expect(woken).toEqual({});
   const { sessionSeq } = await house.accept({ background: IN_BACKGROUND });
-  expect(woken).toEqual({ queueWait: [sessionSeq] });
+  expect(woken).toEqual({ queue: [sessionSeq], queueWait: [sessionSeq] });
 });
 
 test('a run that completes has its workspace collected', async () => {

@@ -24,7 +24,7 @@ async function openAttachmentHouse() {
     access: makeAccess(stores.store),
     disk: { shortage: () => null },
     blobs,
-    queue: { claimAccepted: () => undefined, slotFree: () => true },
+    queue: { admit: (accept) => accept(null) },
     node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings: () => SETTINGS,

@@ -37,7 +37,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
     access: makeAccess(stores.store),
     disk: { shortage: () => null },
     blobs: await openBlobStore(directory),
-    queue: { claimAccepted: () => undefined, slotFree: () => true },
+    queue: { admit: (accept) => accept(null) },
     node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings,

@@ -14,7 +14,7 @@ import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Figures, Scale } from './scale.ts';
@@ -179,7 +179,7 @@ async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}):
     preview: text,
     attachments: [],
     userQuotaBytes: 0,
-    slotFree: () => true,
+    start: null,
     background: null,
     ...over,
   });

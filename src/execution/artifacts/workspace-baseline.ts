@@ -4,7 +4,7 @@ import type { Touched } from '../../agent/port/protocol.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import { NO_NAMES } from '../../files/snapshots/name-sum.ts';
 import { NOTHING_SKIPPED } from '../../files/snapshots/snapshot.ts';
-import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 import { isComplete, KNOWN_MS, type KnownWorkspace, sameLimits } from './known-workspaces.ts';
 

@@ -6,7 +6,7 @@ import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
-import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
 import { answersOf } from './answers.ts';

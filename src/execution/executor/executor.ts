@@ -5,7 +5,7 @@ import type { Brief, Outcome, ToolCall, Touched } from '../../agent/port/protoco
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
-import type { Claim } from '../../store/runs/claim-runs.ts';
+import type { Claim } from '../../store/runs/start-run.ts';
 import type { Ending } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Interruption } from '../../store/runs/rescue-runs.ts';

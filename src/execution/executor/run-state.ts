@@ -6,7 +6,7 @@ import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Claim } from '../../store/runs/claim-runs.ts';
+import type { Claim } from '../../store/runs/start-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import { isLocked } from '../../store/engine/storage-fault.ts';
 import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';

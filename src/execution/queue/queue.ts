@@ -8,7 +8,9 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
+import type { Acceptance } from '../../store/runs/accept-run.ts';
+import type { ClaimOrder } from '../../store/runs/claim-runs.ts';
+import type { Claim, ModelChoice, StartOrder } from '../../store/runs/start-run.ts';
 import type { Execution } from '../executor/executor.ts';
 import type { WorkerPool } from '../executor/worker-pool.ts';
 import { LEASE_MS } from './leases.ts';
@@ -17,10 +19,8 @@ import { makeRunsInProgress, type StopTarget } from './in-progress.ts';
 export interface Queue {
   /** Looks for claimable runs, and claims them when there are any. */
   wake(): void;
-  /** Claims without looking first. When called with an accepted turn still uncommitted, the claim shares its commit. */
-  claimAccepted(): void;
-  /** Whether a run that is accepted now would start at once (C5). */
-  slotFree(): boolean;
+  /** Has a turn accepted, with a slot kept for its run where one is free (C5), and executes the run when it starts at once. */
+  admit(accept: (start: StartOrder | null) => Promise<Acceptance>): Promise<Acceptance>;
   /** How many slots exist and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
   /** The runs that have a worker now. */
@@ -59,8 +59,10 @@ export interface QueueParts {
 
 export function makeQueue(parts: QueueParts): Queue {
   const { store, pool, execute, clock, log } = parts;
-  /** `accepted`: a turn was accepted that is not visible to readers yet. */
-  let [open, accepted] = [false, false];
+  let open = false;
+  /** Slots kept for runs that may be claimed by a commit that is under way. */
+  let reserved = 0;
+  const admissions = new Set<Promise<unknown>>();
   /** Whether runs may have waited because every slot was taken. */
   let wasFull = false;
   let released: Promise<void> | undefined;
@@ -69,30 +71,54 @@ export function makeQueue(parts: QueueParts): Queue {
   /** Without the runs that take no slot, so that they delay no others. */
   const busy = () => inProgress.count() - pool.withoutSlot();
 
+  const free = () => pool.slots() - busy() - reserved;
+
   async function claim(): Promise<null> {
-    const limit = pool.slots() - busy();
-    // A turn that finds no slot is remembered: it may still be uncommitted at the next look.
-    if (limit <= 0) wasFull = true;
-    if (!open || limit <= 0) return null;
-    const isAccepted = accepted;
-    accepted = false;
+    if (free() <= 0) wasFull = true;
+    if (!open || free() <= 0) return null;
     // Once claiming has stopped, the store may close at any moment.
-    if (!isAccepted && !((await store.runs.anyClaimable()) && open)) {
+    if (!((await store.runs.anyClaimable()) && open)) {
       wasFull = false;
       return null;
     }
-    const claims = await store.runs.claim(claimOrder(parts, limit, wasFull));
+    const limit = free();
+    // What is admitted meanwhile wakes the queue when it leaves its slot.
+    if (limit <= 0) return null;
+    reserved += limit;
+    const claims = await store.runs.claim(claimOrder(parts, limit, wasFull)).finally(() => (reserved -= limit));
     wasFull = claims.length >= limit;
-    for (const claimed of claims) {
-      const run = execute(claimed, service.wake);
-      inProgress.add(run);
-      if (!open) run.abort('drain');
-    }
+    claims.forEach(begin);
     return null;
   }
 
+  function begin(claimed: Claim): void {
+    const run = execute(claimed, service.wake);
+    inProgress.add(run);
+    if (!open) run.abort('drain');
+  }
+
+  async function admit(accept: Parameters<Queue['admit']>[0]): Promise<Acceptance> {
+    const kept = open && free() > 0 ? 1 : 0;
+    reserved += kept;
+    let claimed: Claim | null = null;
+    try {
+      const acceptance = await accept(kept === 1 ? { leaseMs: LEASE_MS, modelFor: parts.modelFor } : null);
+      if (acceptance.kind === 'accepted') claimed = acceptance.claim;
+      return acceptance;
+    } finally {
+      reserved -= kept;
+      if (claimed === null) service.wake();
+      else begin(claimed);
+    }
+  }
+
+  /** What is being claimed is in progress, or queued. */
+  async function settled(): Promise<void> {
+    await Promise.allSettled([service.settled(), ...admissions]);
+  }
+
   async function idle(): Promise<void> {
-    await service.settled();
+    await settled();
     await inProgress.idle();
   }
 
@@ -106,16 +132,16 @@ export function makeQueue(parts: QueueParts): Queue {
 
   return {
     wake: service.wake,
-    claimAccepted: () => {
-      accepted = true;
-      service.wake();
+    admit: (accept) => {
+      const admission = admit(accept).finally(() => admissions.delete(admission));
+      admissions.add(admission);
+      return admission;
     },
-    slotFree: () => open && pool.slots() > busy(),
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
     held: inProgress.held,
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be in progress yet.
-      await service.settled();
+      await settled();
       await inProgress.stop(which);
     },
     start: () => {

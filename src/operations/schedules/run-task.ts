@@ -5,7 +5,6 @@ import type { Caller } from '../../domain/people/user.ts';
 import type { Firing } from '../../domain/schedules/task.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
-import type { Queue } from '../../execution/queue/queue.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { FireRefusal, FireResult } from '../../store/schedules/fire.ts';
@@ -17,7 +16,6 @@ export interface RunTaskParts {
   readonly store: Pick<Store, 'schedules'>;
   readonly access: Pick<Access, 'scheduledTask'>;
   readonly audit: Pick<Audit, 'change'>;
-  readonly queue: Pick<Queue, 'claimAccepted'>;
   readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
   readonly disk: Pick<Disk, 'shortage'>;
   readonly makeSetup: MakeSetup;
@@ -30,7 +28,7 @@ export interface RunTaskParts {
  * Makes the verb. A disabled task can be fired. Throws as `Access.scheduledTask` does; `conflict` when an earlier firing is in the
  * way or the owner is disabled, `too_large` when the owner is over the quota of space, `rate_limited` and `unavailable` as for background runs (D2).
  */
-export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskParts) {
+export function makeRunTask({ store, access, audit, ...parts }: RunTaskParts) {
   return async (caller: Caller, id: string): Promise<Firing> => {
     if (parts.draining()) throw new ErrandError('unavailable', 'The server is restarting.');
     const shortage = parts.disk.shortage();
@@ -44,10 +42,7 @@ export function makeRunTask({ store, access, audit, queue, ...parts }: RunTaskPa
     const note = audit.change(caller, 'scheduled_task.run', ({ kind }: FireResult) =>
       kind === 'fired' ? { id: task.id } : undefined,
     );
-    const fired = store.schedules.fireNow(task, { setup, limits }, note);
-    // Requested before the commit, so that a run that can start at once is claimed in the same commit.
-    queue.claimAccepted();
-    const result = await fired;
+    const result = await store.schedules.fireNow(task, { setup, limits }, note);
     if (result.kind === 'over_quota') throw overUserQuota(result.usedBytes, userQuotaBytes);
     if (result.kind !== 'fired') throw REFUSALS[result.kind]();
     return result.firing;

@@ -14,11 +14,13 @@ import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
+import type { Queue } from '../../execution/queue/queue.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Acceptance } from '../../store/runs/accept-run.ts';
+import type { Acceptance, NewTurn } from '../../store/runs/accept-run.ts';
 import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
+import type { StartOrder } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
@@ -28,11 +30,11 @@ import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
-  readonly store: Pick<Store, 'runs' | 'sessions'>;
+  readonly store: Pick<Store, 'runs' | 'sessions' | 'kept'>;
   readonly access: Pick<Access, 'session'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
-  readonly queue: { claimAccepted(): void; slotFree(): boolean };
+  readonly queue: Pick<Queue, 'admit'>;
   readonly node: { onlineCapacity(): number };
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
@@ -90,7 +92,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
     const userQuotaBytes = settings().workspace.userQuotaMb * 1_048_576;
-    const accepted = store.runs.accept({
+    const turn: Omit<NewTurn, 'start'> = {
       user: caller.user,
       key: caller.key,
       protocol: input.protocol,
@@ -105,12 +107,12 @@ export function makeAcceptTurn(parts: AcceptParts) {
       preview: previewOf(text),
       attachments,
       userQuotaBytes,
-      slotFree: queue.slotFree,
       background: input.background && { ...input.background, limits: backgroundLimits(parts) },
-    });
-    // Requested before the commit, so that a run that can start at once is claimed in the same commit.
-    queue.claimAccepted();
-    const acceptance = await accepted;
+    };
+    const accept = (start: StartOrder | null) => store.runs.accept({ ...turn, start });
+    const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
+    // The run may have begun meanwhile.
+    await store.kept();
     if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }

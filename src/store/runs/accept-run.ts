@@ -1,7 +1,7 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Protocol, Run, ScheduleMode } from '../../domain/sessions/run.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
@@ -17,7 +17,8 @@ import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
-import { IS_UNFINISHED } from './run-states.ts';
+import { IS_AWAITED, IS_UNFINISHED } from './run-states.ts';
+import { type Claim, emitStarted, type ModelChoice, type StartOrder } from './start-run.ts';
 
 export interface NewTurn {
   readonly user: User;
@@ -38,15 +39,16 @@ export interface NewTurn {
   readonly attachments: readonly NewAttachment[];
   /** The space that workspaces of the user may take; 0 for any. */
   readonly userQuotaBytes: number;
-  /** Whether a worker slot is free, so that a ready run starts at once (C5). */
-  slotFree(): boolean;
+  /** Present when a worker slot is kept for it, so that a run that is next starts at once (C5). */
+  readonly start: StartOrder | null;
   /** Present for a background run, with the limits it is admitted under. */
   readonly background: { readonly payload: string | null; readonly limits: BackgroundLimits } | null;
 }
 
 /** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
 export type Acceptance =
-  | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
+  | { readonly kind: 'accepted'; readonly session: Session; readonly run: Run; readonly claim: Claim | null }
+  | { readonly kind: 'replayed'; readonly session: Session; readonly run: Run }
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'over_quota'; readonly usedBytes: number }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
@@ -56,9 +58,16 @@ export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempoten
 
 const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
-/** The verb that accepts a turn (C5, C7, D4, D7). */
+/**
+ * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
+ * meanwhile: nobody else may learn of it before `kept`.
+ */
 export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
-  const accept = write((tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content));
+  const accept = write(
+    (tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content),
+    'keep',
+    'written',
+  );
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
@@ -89,10 +98,16 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   // Only a Messages stream reports it, and this turn must not be stored yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
-  const session = found === undefined ? yield* insertSession(tx, sessionOf(turn)) : yield* continueSession(tx, found);
   const ready = !busy && !(found !== undefined && isStopping(found));
-  const target = found?.target ?? turn.setup.target;
-  const run = yield* insertRun(tx, { ...runOf(turn, session, ready), target, opensSession: found === undefined });
+  const start = ready ? yield* planStart(tx, turn, found) : null;
+  const starting = start === null ? 'pending' : 'running';
+  const session =
+    found === undefined
+      ? yield* insertSession(tx, { ...sessionOf(turn), status: starting })
+      : yield* continueSession(tx, found, starting);
+  const opensSession = found === undefined;
+  const target = targetOf(turn, found);
+  const run = yield* insertRun(tx, { ...runOf(turn, session, start), target, opensSession, ready, start });
   const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
   yield* insertAttachments(
     tx,
@@ -102,7 +117,42 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   yield* addToTotals(tx, session.seq, { messages: 1, runs: 1 });
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
-  return { kind: 'accepted', session, run };
+  if (start === null) return { kind: 'accepted', session, run, claim: null };
+  const { outputSchema } = turn;
+  const claimed = { ...run, target, opensSession, outputSchema, workedMs: 0, isBackgroundWork: false };
+  emitStarted(tx, claimed);
+  return { kind: 'accepted', session, run, claim: { run: claimed, choice: start.choice } };
+}
+
+interface PlannedStart {
+  readonly choice: ModelChoice;
+  readonly model: string | null;
+  readonly leaseMs: number;
+}
+
+/** As they are now: the caller was looked up before. */
+const START = `SELECT k.model AS "keyModel", u.scenario, u.disabled,
+    EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${IS_AWAITED}) AS waiting
+  FROM users u JOIN api_keys k ON k.seq = ? WHERE u.seq = ?`;
+
+interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
+  readonly disabled: number;
+  readonly waiting: number;
+}
+
+/** Null for a run that takes its place in the queue, which also stops one whose user was disabled a moment ago (C6). */
+function* planStart(tx: Transaction, turn: NewTurn, found: SessionRow | undefined): Step<PlannedStart | null> {
+  const { start, background, user, key, setup } = turn;
+  if (start === null || background !== null) return null;
+  const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(START, key.seq, user.seq))!;
+  if (row.waiting === 1 || row.disabled === 1) return null;
+  const leadModel = found === undefined ? (setup.orchestration?.lead.model ?? null) : found.lead_model;
+  const choice = { keyModel, scenario, target: targetOf(turn, found), leadModel };
+  return { choice, model: start.modelFor(choice), leaseMs: start.leaseMs };
+}
+
+function targetOf({ setup }: NewTurn, found: SessionRow | undefined): string {
+  return found?.target ?? setup.target;
 }
 
 function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, turn: NewTurn): Step<UsedUp | undefined> {
@@ -168,29 +218,30 @@ function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefine
   );
 }
 
-function sessionOf({ user, key, title, setup }: NewTurn): NewSession {
+function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status'> {
   return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };
 }
 
-function runOf(turn: NewTurn, session: Session, ready: boolean): Omit<NewRun, 'target' | 'opensSession'> {
+type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
+
+function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): RunOfTurn {
   return {
     sessionSeq: session.seq,
     sessionId: session.id,
     userSeq: turn.user.seq,
     keySeq: turn.key.seq,
     protocol: turn.protocol,
-    scheduleMode: scheduleModeOf(turn, ready),
+    scheduleMode: turn.background !== null ? 'background' : start === null ? 'queued' : 'immediate',
     requestedModel: turn.requestedModel,
     includeUsage: turn.includeUsage,
     backgroundPayload: turn.background?.payload ?? null,
     outputSchema: turn.outputSchema,
     idempotencyKey: turn.idempotencyKey,
-    ready,
   };
 }
 
-function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
-  const status = row.status === 'running' ? 'running' : 'pending';
+function* continueSession(tx: Transaction, row: SessionRow, starting: 'pending' | 'running'): Step<Session> {
+  const status = row.status === 'running' ? 'running' : starting;
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
     isStopping(row)
@@ -206,11 +257,6 @@ function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
 
 function isStopping(row: SessionRow): boolean {
   return row.stop_requested_at !== null && row.stop_confirmed_at === null;
-}
-
-function scheduleModeOf(turn: NewTurn, ready: boolean): ScheduleMode {
-  if (turn.background !== null) return 'background';
-  return ready && turn.slotFree() ? 'immediate' : 'queued';
 }
 
 function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {

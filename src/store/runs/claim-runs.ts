@@ -1,54 +1,19 @@
 // Claims runs: moves the next runs that may start to `running`, with an attempt number and a lease.
 import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 import { begunIn } from '../schedules/follow-runs.ts';
+import { type Claim, type ClaimedRun, emitStarted, type ModelChoice, type StartOrder } from './start-run.ts';
 import { IS_AWAITED, IS_BACKGROUND_WORK, IS_EXECUTING } from './run-states.ts';
 
-/**
- * What determines the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario
- * (§1 rule 9).
- */
-export interface ModelChoice {
-  readonly keyModel: string | null;
-  readonly scenario: string | null;
-  /** Who answers in its session. */
-  readonly target: string;
-  /** The model of the lead, as stored with the session; null without a team, or when the lead has no model of its own. */
-  readonly leadModel: string | null;
-}
-
-export interface ClaimOrder {
+export interface ClaimOrder extends StartOrder {
   /** How many runs at most. */
   readonly limit: number;
-  readonly leaseMs: number;
   /** How many slots there are, if all of them were taken while the runs waited. */
   readonly fullSlots?: number;
   /** Maximum slots for background runs, and maximum executing runs of one key (C6, §8). */
   readonly background: { readonly slots: number; readonly maxExecutingPerKey: number };
-  /** The catalog's model for a choice; null when it has none. */
-  modelFor(choice: ModelChoice): string | null;
-}
-
-/** The columns of a run that executing it needs: a run has many, and reading them all costs as much as the claim. */
-export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model'> & {
-  /** Working time of its earlier attempts, which counts against its time limit. */
-  readonly workedMs: number;
-  /** `free`, `expert:NAME` or `team:NAME`. */
-  readonly target: string;
-  /** Whether it is the first run of its session, so that there is no history. */
-  readonly opensSession: boolean;
-  /** Nobody waits for it: it is a background run, or that of a scheduled task. */
-  readonly isBackgroundWork: boolean;
-  readonly outputSchema: JsonObject | null;
-};
-
-/** A claimed run with its attempt number: every later write of the run names it and is refused once it is outdated (D7). */
-export interface Claim {
-  readonly run: ClaimedRun;
-  readonly choice: ModelChoice;
 }
 
 // The heads of every queue are found by skipping from one to the next in an index of the claimable runs only, so the cost
@@ -159,14 +124,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
   };
   yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, runSeq);
   yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
-  tx.emit(run.sessionSeq, runSeq, {
-    type: 'run.started',
-    payload: {
-      attempt: run.attempt,
-      model: run.model ?? '',
-      ...(order.fullSlots !== undefined && { fullSlots: order.fullSlots }),
-    },
-  });
+  emitStarted(tx, run, order.fullSlots);
   if (row.is_scheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
   return { run, choice };
 }

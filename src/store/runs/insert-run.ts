@@ -25,18 +25,20 @@ export interface NewRun
   readonly idempotencyKey: string | null;
   /** Whether it may be claimed. */
   readonly ready: boolean;
+  /** Present for a run that starts at once, under its first attempt. */
+  readonly start: { readonly model: string | null; readonly leaseMs: number } | null;
 }
 
-/** Returns the queued run. Its owner's team of now stays with it (§4.8 rule 2). */
+/** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
 export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: NewRun): Step<Run> {
-  const { opensSession, idempotencyKey, ready, ...chosen } = given;
+  const { opensSession, idempotencyKey, ready, start, ...chosen } = given;
   const run: Omit<Run, 'seq'> = {
     ...chosen,
     id: newId(tx.now),
-    status: 'queued',
-    attempt: 0,
+    status: start === null ? 'queued' : 'running',
+    attempt: start === null ? 0 : 1,
     resumes: 0,
-    model: null,
+    model: start?.model ?? null,
     wantsStructured: outputSchema !== null,
     usage: NO_USAGE,
     costUsd: 0,
@@ -45,14 +47,14 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     answer: null,
     structuredOutput: null,
     createdAt: tx.now,
-    startedAt: null,
+    startedAt: start === null ? null : tx.now,
     finishedAt: null,
   };
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, attempt, model, lease_until, started_at, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -69,6 +71,10 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     run.backgroundPayload,
     run.createdAt,
     outputSchema === null ? null : JSON.stringify(outputSchema),
+    run.attempt,
+    run.model,
+    start === null ? null : tx.now + start.leaseMs,
+    run.startedAt,
     run.userSeq,
   );
   return { seq, ...run };

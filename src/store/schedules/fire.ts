@@ -210,6 +210,7 @@ function* insertFiring(tx: Transaction, task: TaskRow, { trigger, dueAt, setup, 
     keySeq: null,
     kind: 'scheduled',
     title: task.name,
+    status: 'pending',
     projectId: task.project_id,
     setup,
   });

@@ -49,6 +49,7 @@ export function* insertStepRun(tx: Transaction, place: StepPlace, plan: Plan, st
     opensSession,
     idempotencyKey: null,
     ready,
+    start: null,
   });
   const text = messageOf(plan, stepNo);
   const content = JSON.stringify([{ type: 'text', text }]);

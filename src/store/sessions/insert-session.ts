@@ -5,12 +5,13 @@ import type { Step, Transaction } from '../engine/statement.ts';
 
 export interface NewSession extends Pick<Session, 'userSeq' | 'keySeq' | 'kind' | 'title' | 'projectId'> {
   readonly setup: SessionSetup;
+  /** That of its first run, which is inserted next. */
+  readonly status: 'pending' | 'running';
 }
 
-/** Its status is `pending`: its first run is inserted next. */
 export function* insertSession(tx: Transaction, { setup, ...given }: NewSession): Step<Session> {
   const times = { createdAt: tx.now, updatedAt: tx.now, deletedAt: null };
-  const session: Omit<Session, 'seq'> = { ...given, ...times, id: newId(tx.now), status: 'pending' };
+  const session: Omit<Session, 'seq'> = { ...given, ...times, id: newId(tx.now) };
   const seq = yield* tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
        orchestration, lead_model, created_at, updated_at)

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

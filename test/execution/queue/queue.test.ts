@@ -3,9 +3,11 @@ import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
-import { makeQueue, modelOf, type QueueParts } from '../../../src/execution/queue/queue.ts';
+import { makeQueue, modelOf, type Queue, type QueueParts } from '../../../src/execution/queue/queue.ts';
+import type { Acceptance, NewTurn } from '../../../src/store/runs/accept-run.ts';
+import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const catalog: Catalog = {
@@ -75,28 +77,127 @@ test('a run that waited because all slots were taken is recorded with it, one th
   expect(started().map((payload) => ('fullSlots' in payload ? payload.fullSlots : null))).toEqual([null, 2]);
 });
 
-test('a turn that is accepted shares its commit with its claim', async () => {
+/** Accepts a turn as a request does. */
+function admitTo(house: StoreHouse, queue: Queue, over: Partial<NewTurn> = {}): Promise<Acceptance> {
+  return queue.admit((start) => house.store.runs.accept({ ...aTurn(house.user, house.key), ...over, start }));
+}
+
+async function accepted(acceptance: Promise<Acceptance>) {
+  const got = await acceptance;
+  if (got.kind !== 'accepted') throw new Error(got.kind);
+  return got;
+}
+
+/** A place that is ready, for a run that ends when it is asked to. */
+const STOPPABLE: Place = {
+  ...AT_ONCE,
+  start: (_, { ended }) => ({ send: () => ended({ kind: 'done', outcome: { status: 'canceled' }, touched: [] }) }),
+};
+
+const ONE_SLOT = { take: () => STOPPABLE, slots: () => 1, withoutSlot: () => 0 };
+
+test('a turn that is accepted while a slot is free starts in the same commit', async () => {
   const house = await storeHouse();
-  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, withoutSlot: () => 0 });
+  const queue = queueOver(house, ONE_SLOT);
   queue.start();
-  await waitFor(() => queue.load().open);
   const commits: string[][] = [];
   house.store.onCommitted((events) => void commits.push(events.map(({ type }) => type)));
-  const accepting = house.accept();
-  queue.claimAccepted();
-  const run = await accepting;
-  expect(commits[0]).toEqual(['run.queued', 'run.started']);
+  const { run } = await accepted(admitTo(house, queue));
+  expect(queue.load().busy).toBe(1);
+  expect(queue.held()).toMatchObject([{ runSeq: run.seq, attempt: 1 }]);
+  await house.store.kept();
+  expect(commits).toEqual([['run.queued', 'run.started']]);
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });
 
-test('a turn that is still uncommitted when the queue starts is claimed anyway', async () => {
+test('of two turns that are accepted together, only as many start as there are free slots', async () => {
   const house = await storeHouse();
-  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, withoutSlot: () => 0 });
-  const accepting = house.accept();
-  queue.claimAccepted();
+  const queue = queueOver(house, ONE_SLOT);
   queue.start();
-  const run = await accepting;
+  const [first, second] = await Promise.all([accepted(admitTo(house, queue)), accepted(admitTo(house, queue))]);
+  expect([first.run.scheduleMode, second.run.scheduleMode]).toEqual(['immediate', 'queued']);
+  await queue.stop({ sessionSeq: first.run.sessionSeq, runSeq: null });
+  await waitFor(() => queue.held().some(({ runSeq }) => runSeq === second.run.seq));
+  queue.pause();
+  await queue.stop({ sessionSeq: second.run.sessionSeq, runSeq: null });
+});
+
+test('a turn that is accepted while runs are being claimed gets none of their slots', async () => {
+  const house = await storeHouse();
+  const waiting = await house.accept();
+  const queue = queueOver(house, ONE_SLOT);
+  const claiming = Promise.withResolvers<void>();
+  const claim = house.store.runs.claim;
+  Object.assign(house.store.runs, { claim: (order: ClaimOrder) => (claiming.resolve(), claim(order)) });
+  queue.start();
+  await claiming.promise;
+  const late = await accepted(admitTo(house, queue));
+  expect(late.claim).toBe(null);
+  expect(queue.held()).toMatchObject([{ runSeq: waiting.seq }]);
+  queue.pause();
+  await queue.stop({ sessionSeq: waiting.sessionSeq, runSeq: null });
+});
+
+test('a run that waits is not overtaken by a turn that finds a free slot', async () => {
+  const house = await storeHouse();
+  const queue = queueOver(house, { ...ONE_SLOT, slots: () => 2 });
+  queue.start();
+  await queue.idle();
+  const waiting = await house.accept();
+  const late = await accepted(admitTo(house, queue));
+  expect(late.claim).toBe(null);
+  await waitFor(() => queue.load().busy === 2);
+  expect(queue.held().map(({ runSeq }) => runSeq)).toEqual([waiting.seq, late.run.seq]);
+  queue.pause();
+  await Promise.all([waiting, late.run].map(({ sessionSeq }) => queue.stop({ sessionSeq, runSeq: null })));
+});
+
+test('the slot of a turn that is refused is free again, and what came meanwhile starts', async () => {
+  const house = await storeHouse();
+  const queue = queueOver(house, ONE_SLOT);
+  queue.start();
+  await queue.idle();
+  const { promise: refusal, reject: refuse } = Promise.withResolvers<Acceptance>();
+  const refused = queue.admit(() => refusal);
+  const { run, claim } = await accepted(admitTo(house, queue));
+  expect(claim).toBe(null);
+  refuse(new Error('refused'));
+  await expect(refused).rejects.toThrow('refused');
+  await waitFor(() => queue.held().some(({ runSeq }) => runSeq === run.seq));
+  queue.pause();
+  await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
+});
+
+test('a stop that comes before an accepted run is in progress ends it, and so does a shutdown', async () => {
+  for (const end of ['stop', 'release'] as const) {
+    const house = await storeHouse();
+    const queue = queueOver(house, ONE_SLOT);
+    queue.start();
+    await queue.idle();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const admitted = queue.admit(async (start) => {
+      const acceptance = await house.store.runs.accept({ ...aTurn(house.user, house.key), start });
+      await gate;
+      return acceptance;
+    });
+    const ended = end === 'stop' ? queue.stop({ sessionSeq: 1, runSeq: null }) : queue.release();
+    open();
+    await ended;
+    expect((await accepted(admitted)).claim).not.toBe(null);
+    expect(queue.load().busy).toBe(0);
+    const [row] = house.rows<{ status: string }>('SELECT status FROM runs');
+    expect(row!.status).toBe(end === 'stop' ? 'running' : 'queued');
+  }
+});
+
+test('a turn that is accepted before the queue starts is claimed when it does', async () => {
+  const house = await storeHouse();
+  const queue = queueOver(house, ONE_SLOT);
+  const accepting = accepted(admitTo(house, queue));
+  queue.start();
+  const { run, claim } = await accepting;
+  expect(claim).toBe(null);
   await waitFor(() => house.committed.some(({ type }) => type === 'run.started'));
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });

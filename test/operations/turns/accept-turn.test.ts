@@ -1,14 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import type { Settings } from '../../../src/domain/settings.ts';
 import type { KeyCaller } from '../../../src/domain/people/user.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
+import type { StartOrder } from '../../../src/store/runs/start-run.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -21,15 +25,21 @@ const upload = (text: string): InputBlock => ({
   bytes: { size: text.length, pieces: () => [Buffer.from(text)] },
 });
 
-async function house({ slotFree = () => true, workspace = SETTINGS.workspace } = {}) {
+interface Given {
+  readonly start?: StartOrder | null;
+  readonly workspace?: Settings['workspace'];
+  readonly kept?: () => Promise<void>;
+}
+
+async function house({ start = null, workspace = SETTINGS.workspace, kept }: Given = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
-    store: stores.store,
+    store: { ...stores.store, kept: kept ?? stores.store.kept },
     access: makeAccess(stores.store),
     blobs: await openBlobStore(directory),
     disk: { shortage: () => null },
-    queue: { claimAccepted: () => undefined, slotFree },
+    queue: { admit: (accept) => accept(start) },
     node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings: () => ({ ...SETTINGS, workspace }),
@@ -65,12 +75,11 @@ const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
 test('a text is put together in one turn of the event loop and committed in a later one', async () => {
   const loops: Record<string, number> = {};
   const note = (what: string) => (loops[what] = performance.nodeTiming.uvMetricsInfo.loopCount);
-  const { accept } = await house({
-    slotFree: () => {
-      note('committed');
-      return true;
-    },
-  });
+  const modelFor = () => {
+    note('committed');
+    return null;
+  };
+  const { accept } = await house({ start: { leaseMs: 1, modelFor } });
   const toJSON = () => {
     note('made');
     return { type: 'text', text: 'Tell me.' };
@@ -79,6 +88,28 @@ test('a text is put together in one turn of the event loop and committed in a la
   await stat('.');
   await accept([{ type: 'text', text: 'Tell me.', toJSON } as InputBlock]);
   expect(loops['committed']).toBeGreaterThan(loops['made']!);
+});
+
+test('a turn is answered once it is on the disk, though its run may have begun before', async () => {
+  const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const { accept } = await house({
+    start: { leaseMs: 1, modelFor: () => (started.resolve(), null) },
+    kept: () => synced,
+  });
+  let isAnswered = false;
+  const answer = accept([{ type: 'text', text: 'hello' }]).then(() => (isAnswered = true));
+  await started.promise;
+  await nextTurn();
+  await nextTurn();
+  expect(isAnswered).toBe(false);
+  sync();
+  await answer;
+});
+
+test('a turn that the disk failed to keep is refused', async () => {
+  const { accept } = await house({ kept: () => Promise.reject(new ErrandError('unavailable', 'lost')) });
+  await expect(accept([{ type: 'text', text: 'hello' }])).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
 test('an accepted turn keeps the bytes of its attachments', async () => {

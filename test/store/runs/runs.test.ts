@@ -10,7 +10,7 @@ const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'en
 test('accepting makes session, message, queued run and event together', async () => {
   const house = await storeHouse();
   const run = await house.accept();
-  expect(run).toMatchObject({ status: 'queued', scheduleMode: 'immediate', attempt: 0 });
+  expect(run).toMatchObject({ status: 'queued', scheduleMode: 'queued', attempt: 0 });
   expect(await house.store.sessions.find(run.sessionId)).toMatchObject({
     title: 'Tides',
     status: 'pending',
@@ -24,25 +24,20 @@ test('what a user says is made into the text that is kept before the commit begi
   const house = await storeHouse();
   const made: boolean[] = [];
   let isCommitting = false;
-  const slotFree = () => {
+  const modelFor = () => {
     isCommitting = true;
-    return true;
+    return null;
   };
   const block = {
     type: 'text',
     text: 'Tell me.',
     toJSON: () => (made.push(isCommitting), { type: 'text', text: 'Tell me.' }),
   };
-  const accepting = house.accept({ content: [block as TextBlock], slotFree });
+  const accepting = house.accept({ content: [block as TextBlock], start: { leaseMs: 1, modelFor } });
   expect(made).toEqual([false]);
   const { seq } = await accepting;
   expect(made).toEqual([false]);
   expect((await house.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
-});
-
-test('a run that finds no free slot is queued', async () => {
-  const house = await storeHouse();
-  expect(await house.accept({ slotFree: () => false })).toMatchObject({ scheduleMode: 'queued' });
 });
 
 test('a second turn of a session waits for the first, and is claimable once that has ended', async () => {

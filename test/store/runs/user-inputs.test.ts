@@ -1,6 +1,6 @@
 // Questions to users in the store: a run that waits, what moves it on, and that exactly one move is ever committed.
 import { expect, test } from 'vitest';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { NewQuestion } from '../../../src/store/runs/wait-for-user.ts';
 import {

@@ -9,7 +9,7 @@ import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
 import { SETTINGS } from '../http/http-house.ts';
 import { fenceOf, storeHouse } from '../store/store-house.ts';

@@ -55,7 +55,6 @@ export async function taskHouse() {
     audit: auditOf({ store, log: logged.log }),
     clock,
     definitions: () => ({ experts: new Map([['pilot', {}]]), teams: new Map([['press', {}]]) }) as never,
-    queue: { claimAccepted: () => undefined },
     node: { onlineCapacity: () => now.capacity },
     disk: { shortage: () => now.shortage as never },
     makeSetup: async ({ target }) => ({ target, capabilityConfig: NO_CAPABILITIES, orchestration: null }),

@@ -4,6 +4,7 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { type AuditEntry } from '../../../src/domain/people/audit.ts';
 import type { Administrator } from '../../../src/domain/people/user.ts';
 import { newId } from '../../../src/domain/ids.ts';
+import type { Queue } from '../../../src/execution/queue/queue.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts } from '../../../src/operations/operations.ts';
@@ -68,9 +69,7 @@ export async function auditedHouse() {
   const queue = {
     stop: async () => undefined,
     load: () => ({ open: true, slots: 1, busy: 0 }),
-    claimAccepted: () => undefined,
-    userQuotaBytes: 0,
-    slotFree: () => true,
+    admit: ((accept) => accept(null)) satisfies Queue['admit'],
   };
   const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };
   const served = { findings: [], serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };

@@ -5,9 +5,9 @@ import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
 import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
-import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
-import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
+import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook, renderId } from './webhooks.ts';
@@ -137,8 +137,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
   }
   const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
   for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
-  const stopped = await house.accept({ attachments: [anAttachment()] });
-  await house.claim();
+  const stopped = await house.accept({ attachments: [anAttachment()], start: START });
   await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
   await runs.confirmStop(stopped.sessionSeq);
   await house.accept();

@@ -9,7 +9,8 @@ import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
-import type { ClaimedRun, ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
+import type { ClaimedRun, StartOrder } from '../../../src/store/runs/start-run.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import type { NewStep, Progress, SpentCall } from '../../../src/store/runs/progress/record-progress.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
@@ -86,13 +87,7 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
       return acceptance.run;
     },
     claim: async (limit = 1, order = {}) => {
-      const claims = await store.runs.claim({
-        limit,
-        leaseMs: 60_000,
-        background: BACKGROUND_ORDER,
-        modelFor: () => 'scripted',
-        ...order,
-      });
+      const claims = await store.runs.claim({ ...START, limit, background: BACKGROUND_ORDER, ...order });
       return claims.map(({ run }) => run);
     },
     change: (sql) => {
@@ -130,10 +125,12 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     preview: 'Tell me of tides.',
     attachments: [],
     userQuotaBytes: 0,
-    slotFree: () => true,
+    start: null,
     background: null,
   };
 }
+
+export const START: StartOrder = { leaseMs: 60_000, modelFor: () => 'scripted' };
 
 export const BACKGROUND_ORDER = { slots: 9, maxExecutingPerKey: 2 };
 
