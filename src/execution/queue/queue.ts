@@ -8,11 +8,11 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Acceptance } from '../../store/runs/accept-run.ts';
 import type { ClaimOrder } from '../../store/runs/claim-runs.ts';
-import type { Claim, ModelChoice, StartOrder } from '../../store/runs/start-run.ts';
+import type { Claim, ModelChoice } from '../../store/runs/start-run.ts';
 import type { Execution } from '../executor/executor.ts';
 import type { WorkerPool } from '../executor/worker-pool.ts';
+import { type AdmissionParts, type Admissions, makeAdmissions } from './admissions.ts';
 import { LEASE_MS } from './leases.ts';
 import { makeRunsInProgress, type StopTarget } from './in-progress.ts';
 
@@ -20,7 +20,7 @@ export interface Queue {
   /** Looks for claimable runs, and claims them when there are any. */
   wake(): void;
   /** Has a turn accepted, with a slot kept for its run where one is free (C5), and executes the run when it starts at once. */
-  admit(accept: (start: StartOrder | null) => Promise<Acceptance>): Promise<Acceptance>;
+  readonly admit: Admissions['admit'];
   /** How many slots exist and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
   /** The runs that have a worker now. */
@@ -58,37 +58,22 @@ export interface QueueParts {
 }
 
 export function makeQueue(parts: QueueParts): Queue {
-  const { store, pool, execute, clock, log } = parts;
+  const { pool, execute, modelFor, clock, log } = parts;
   let open = false;
-  /** Slots kept for runs that may be claimed by a commit that is under way. */
-  let reserved = 0;
-  const admissions = new Set<Promise<unknown>>();
-  /** Whether runs may have waited because every slot was taken. */
-  let wasFull = false;
   let released: Promise<void> | undefined;
-  const service = makeService({ work: claim, failure: 'no run could be claimed', clock, log });
+  const claiming = makeClaiming({ ...parts, slotFree, free, begin });
+  const service = makeService({ work: claiming.claim, failure: 'no run could be claimed', clock, log });
+  const admissions = makeAdmissions({ slotFree, modelFor, begin, wake: service.wake });
   const inProgress = makeRunsInProgress(service.wake);
   /** Without the runs that take no slot, so that they delay no others. */
   const busy = () => inProgress.count() - pool.withoutSlot();
 
-  const free = () => pool.slots() - busy() - reserved;
+  function free(): number {
+    return pool.slots() - busy() - claiming.kept() - admissions.kept();
+  }
 
-  async function claim(): Promise<null> {
-    if (free() <= 0) wasFull = true;
-    if (!open || free() <= 0) return null;
-    // Once claiming has stopped, the store may close at any moment.
-    if (!((await store.runs.anyClaimable()) && open)) {
-      wasFull = false;
-      return null;
-    }
-    const limit = free();
-    // What is admitted meanwhile wakes the queue when it leaves its slot.
-    if (limit <= 0) return null;
-    reserved += limit;
-    const claims = await store.runs.claim(claimOrder(parts, limit, wasFull)).finally(() => (reserved -= limit));
-    wasFull = claims.length >= limit;
-    claims.forEach(begin);
-    return null;
+  function slotFree(): boolean {
+    return open && free() > 0;
   }
 
   function begin(claimed: Claim): void {
@@ -97,24 +82,9 @@ export function makeQueue(parts: QueueParts): Queue {
     if (!open) run.abort('drain');
   }
 
-  async function admit(accept: Parameters<Queue['admit']>[0]): Promise<Acceptance> {
-    const kept = open && free() > 0 ? 1 : 0;
-    reserved += kept;
-    let claimed: Claim | null = null;
-    try {
-      const acceptance = await accept(kept === 1 ? { leaseMs: LEASE_MS, modelFor: parts.modelFor } : null);
-      if (acceptance.kind === 'accepted') claimed = acceptance.claim;
-      return acceptance;
-    } finally {
-      reserved -= kept;
-      if (claimed === null) service.wake();
-      else begin(claimed);
-    }
-  }
-
-  /** What is being claimed is in progress, or queued. */
+  /** Every run that was claimed is in progress. */
   async function settled(): Promise<void> {
-    await Promise.allSettled([service.settled(), ...admissions]);
+    await Promise.all([service.settled(), admissions.settled()]);
   }
 
   async function idle(): Promise<void> {
@@ -132,11 +102,7 @@ export function makeQueue(parts: QueueParts): Queue {
 
   return {
     wake: service.wake,
-    admit: (accept) => {
-      const admission = admit(accept).finally(() => admissions.delete(admission));
-      admissions.add(admission);
-      return admission;
-    },
+    admit: admissions.admit,
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
     held: inProgress.held,
     stop: async (which) => {
@@ -152,6 +118,45 @@ export function makeQueue(parts: QueueParts): Queue {
     idle,
     release: () => (released ??= release()),
   };
+}
+
+interface ClaimingParts extends QueueParts, Pick<AdmissionParts, 'slotFree' | 'begin'> {
+  /** How many slots are free. */
+  free(): number;
+}
+
+/** Claims the runs that wait, into slots that are kept meanwhile. */
+function makeClaiming(parts: ClaimingParts) {
+  const { runs } = parts.store;
+  /** Whether runs may have waited because every slot was taken. */
+  let wasFull = false;
+  let kept = 0;
+
+  async function claim(): Promise<null> {
+    if (parts.free() <= 0) wasFull = true;
+    if (!parts.slotFree()) return null;
+    if (!(await runs.anyClaimable())) {
+      wasFull = false;
+      return null;
+    }
+    // Turns may have been admitted meanwhile, and wake the queue when they leave their slots. Once claiming has stopped, the store
+    // may close at any moment.
+    wasFull ||= parts.free() <= 0;
+    if (!parts.slotFree()) return null;
+    kept = parts.free();
+    let claims: readonly Claim[] = [];
+    try {
+      claims = await runs.claim(claimOrder(parts, kept, wasFull));
+      wasFull = claims.length >= kept;
+    } finally {
+      // In one step: in between, their slots would be counted twice or not at all.
+      kept = 0;
+      claims.forEach(parts.begin);
+    }
+    return null;
+  }
+
+  return { claim, kept: () => kept };
 }
 
 function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number, wasFull: boolean): ClaimOrder {

@@ -14,7 +14,7 @@ async function admit(house: StoreHouse, over: Partial<NewTurn> = {}): Promise<Ac
 
 /** Everything that is in the file about a session's last run, but for ids and how the run was scheduled. */
 function rowsOf(house: StoreHouse, sessionSeq: number) {
-  const strip = ({ id: _, seq: _seq, session_seq: _session, run_seq: _run, schedule_mode: _mode, ...row }: Row) => row;
+  const strip = (row: Row): Row => ({ ...row, id: 0, seq: 0, session_seq: 0, run_seq: 0, schedule_mode: '' });
   const rows = (sql: string) => house.rows<Row>(sql).map(strip);
   const events = rows(`SELECT * FROM events WHERE session_seq = ${sessionSeq} ORDER BY id`);
   return {

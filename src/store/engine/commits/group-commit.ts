@@ -8,7 +8,7 @@ import type { LogSync } from './log-sync.ts';
 import type { Step, Transaction } from '../statement.ts';
 import { isLocked } from '../storage-fault.ts';
 
-/** A commit that more verbs than these have shared shows that there is load: a turn is accepted and claimed by two. */
+/** A commit that more verbs than these have shared shows that there is load: two of different runs meet by chance. */
 const FEW_VERBS = 2;
 /** The shortest pause under load: about the work of a commit that doesn't grow with its verbs. */
 const MIN_PAUSE_MS = 2;
