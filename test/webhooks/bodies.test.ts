@@ -93,7 +93,7 @@ test('session.completed, as a whole', async () => {
       run_id: run.id,
       turn_id: '1',
       status: 'completed',
-      schedule_mode: 'immediate',
+      schedule_mode: 'queued',
       scheduled_task_id: null,
       started_at: iso(startedAt),
       finished_at: iso(house.clock.now()),

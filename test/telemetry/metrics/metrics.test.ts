@@ -46,13 +46,13 @@ async function aRun(house: StoreHouse, ending: 'completed' | 'failed', model = P
 test('runs count when they have ended, by how they ended and were started', async () => {
   const house = await storeHouse();
   const { scrape } = await openMeasured(house);
-  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(0);
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(0);
   await aRun(house, 'completed');
   await aRun(house, 'failed');
   await house.accept();
   const values = await scrape();
-  expect(values.get('errand_runs_total{status="completed",mode="immediate"}')).toBe(1);
-  expect(values.get('errand_runs_total{status="failed",mode="immediate"}')).toBe(1);
+  expect(values.get('errand_runs_total{status="completed",mode="queued"}')).toBe(1);
+  expect(values.get('errand_runs_total{status="failed",mode="queued"}')).toBe(1);
   expect(values.get('errand_run_duration_seconds_sum')).toBe(6);
   expect(values.get('errand_run_duration_seconds_bucket{le="2.5"}')).toBe(0);
   expect(values.get('errand_run_duration_seconds_bucket{le="5"}')).toBe(2);
@@ -229,7 +229,7 @@ test('runs that ended while the storage could not be read are counted afterwards
   const { metrics } = house.store;
   const read = vi.spyOn(metrics, 'endsOf').mockRejectedValueOnce(new Error('the disk does not answer'));
   await aRun(house, 'completed');
-  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(0);
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(0);
   expect(read).toHaveBeenCalledOnce();
-  expect((await scrape()).get('errand_runs_total{status="completed",mode="immediate"}')).toBe(1);
+  expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(1);
 });
