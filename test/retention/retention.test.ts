@@ -216,6 +216,40 @@ test('a clock that is ahead at the first look, as after an update, removes nothi
   expect(house.count(`events WHERE run_seq = ${run.seq}`)).toBeGreaterThan(0);
 });
 
+test('runs that end after the clock was set back lose their journals at their age, and no other is removed twice', async () => {
+  const house = await retentionHouse({ eventsDays: 10, runsDays: 10 });
+  const before = await house.finished();
+  await house.days(11);
+  await house.finished();
+  await house.pass();
+  const removedAt = () =>
+    house.rows(`SELECT events_removed_at, details_removed_at FROM runs WHERE seq = ${before.seq}`);
+  const first = removedAt();
+  expect(first).toEqual([{ events_removed_at: expect.any(Number), details_removed_at: expect.any(Number) }]);
+  house.clock.jump(-12 * DAY);
+  await house.pass();
+  const earlier = await house.finished();
+  await house.finished();
+  await house.days(11);
+  await house.pass();
+  expect(house.count(`events WHERE run_seq = ${earlier.seq}`)).toBe(0);
+  expect(house.count(`tool_calls WHERE run_seq = ${earlier.seq}`)).toBe(0);
+  expect(removedAt()).toEqual(first);
+});
+
+test('a removal continues where the one before it ended', async () => {
+  const house = await retentionHouse({ eventsDays: 10, runsDays: 10 });
+  for (let no = 0; no < 3; no += 1) await house.finished();
+  await house.days(11);
+  await house.finished();
+  await house.pass();
+  const places = house.rows<{ kind: string; key: number }>('SELECT kind, key FROM retention_places ORDER BY kind');
+  expect(places).toEqual([
+    { kind: 'details', key: 3 },
+    { kind: 'events', key: 3 },
+  ]);
+});
+
 test('a report says how much is due, and a pass removes as much', async () => {
   const house = await retentionHouse();
   for (let no = 0; no < 12; no += 1) await house.finished();

@@ -35,6 +35,7 @@ import { estimatedCalls } from './migrations/028-estimated-calls.ts';
 import { quickConditions } from './migrations/029-quick-conditions.ts';
 import { piecesOfText } from './migrations/030-pieces-of-text.ts';
 import { eventsBesideRuns } from './migrations/031-events-beside-runs.ts';
+import { placesOfRetention } from './migrations/032-places-of-retention.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -69,6 +70,7 @@ const MIGRATIONS: readonly string[] = [
   quickConditions,
   piecesOfText,
   eventsBesideRuns,
+  placesOfRetention,
 ];
 
 /** The schema version this code writes. */

@@ -4,9 +4,7 @@ import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
 import { type Batch, LARGE, type Removed } from './batch.ts';
-
-const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at IS NOT NULL AND details_removed_at IS NULL
-  ORDER BY finished_at LIMIT 1`;
+import { removeOfEnded } from './ended-runs.ts';
 
 /**
  * One after another, each in as many commits as it takes. Replies go first: one that is there without its calls would be shown
@@ -25,21 +23,20 @@ export function makeRemoveDetails({ write }: Database) {
     /** Removes details of runs that ended before a moment, the oldest runs first. */
     ofRuns: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
       let [rows, changed] = [0, 0];
-      for (;;) {
-        const run = yield* tx.get<{ seq: number }>(OLDEST_RUN, before);
-        if (run === undefined) return { rows, more: false };
+      const more = yield* removeOfEnded(tx, { part: 'details', before, batch }, function* (runSeq) {
         for (const { sql, counts } of DETAILS) {
           for (let removed = Infinity, room = 0; removed >= room; rows += removed * counts) {
             // Each commit gets further, however little time it has.
             room = batch.room(LARGE) || Number(changed === 0);
-            if (room === 0) return { rows, more: true };
-            removed = yield* tx.run(sql, run.seq, room);
+            if (room === 0) return 'more';
+            removed = yield* tx.run(sql, runSeq, room);
             changed += removed;
           }
         }
-        yield* tx.run('UPDATE runs SET details_removed_at = ? WHERE seq = ?', tx.now, run.seq);
         changed += 1;
-      }
+        return 'done';
+      });
+      return { rows, more };
     }, 'free'),
   };
 }

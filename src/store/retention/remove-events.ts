@@ -3,6 +3,7 @@ import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
 import type { Batch, Removed } from './batch.ts';
+import { removeOfEnded } from './ended-runs.ts';
 
 /**
  * The last event that may be removed. What isn't planned yet is still to be delivered, and the newest event stays, because the
@@ -13,9 +14,6 @@ function* lastRemovable(tx: Transaction): Step<number> {
   return Math.min(cursor, (yield* newestEventId(tx)) - 1);
 }
 
-/** The oldest run that has its journal. Its artifacts are known, so it gets no more events. */
-const OLDEST_RUN = `SELECT seq FROM runs WHERE finished_at < ? AND finished_at IS NOT NULL AND events_removed_at IS NULL
-  ORDER BY finished_at LIMIT 1`;
 const LAST_OF_RUN = 'SELECT id FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
 
 /** The verbs. Each is one commit, and is called until nothing is left; a kill in between does no harm. */
@@ -25,21 +23,19 @@ export function makeRemoveEvents({ write }: Database) {
     ofRuns: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
       const last = yield* lastRemovable(tx);
       let rows = 0;
-      for (let room = batch.room(); room > 0; room = batch.room()) {
-        const run = yield* tx.get<{ seq: number }>(OLDEST_RUN, before);
-        const end = run && (yield* tx.get<{ id: number }>(LAST_OF_RUN, run.seq));
-        if (run === undefined || (end?.id ?? 0) > last) return { rows, more: false };
-        const removed = yield* tx.run(
-          'DELETE FROM events WHERE run_seq = ? ORDER BY stream_seq LIMIT ?',
-          run.seq,
-          room,
-        );
-        rows += removed;
-        if (removed === room) continue;
-        yield* tx.run('DELETE FROM discarded_texts WHERE run_seq = ?', run.seq);
-        yield* tx.run('UPDATE runs SET events_removed_at = ? WHERE seq = ?', tx.now, run.seq);
-      }
-      return { rows, more: true };
+      const more = yield* removeOfEnded(tx, { part: 'events', before, batch }, function* (runSeq) {
+        // Its artifacts are known, so it gets no more events.
+        const end = yield* tx.get<{ id: number }>(LAST_OF_RUN, runSeq);
+        if ((end?.id ?? 0) > last) return 'waits';
+        for (let removed = Infinity, room = 0; removed >= room; rows += removed) {
+          room = batch.room();
+          if (room === 0) return 'more';
+          removed = yield* tx.run('DELETE FROM events WHERE run_seq = ? ORDER BY stream_seq LIMIT ?', runSeq, room);
+        }
+        yield* tx.run('DELETE FROM discarded_texts WHERE run_seq = ?', runSeq);
+        return 'done';
+      });
+      return { rows, more };
     }, 'free'),
 
     /** Removes older events of sessions that belong to no run. */

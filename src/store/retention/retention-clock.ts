@@ -3,6 +3,7 @@ import { lookAtClock, type SeenClock } from '../../domain/retention/clock-guard.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
+import { forgetPlacesIn } from './ended-runs.ts';
 
 const SEEN = 'SELECT seen_at AS seenAt, held_until AS heldUntil FROM retention_clock';
 /** Before the first look, as after an update: when something happened last. */
@@ -30,6 +31,8 @@ export function makeRetentionClock({ read, write }: Database) {
 }
 
 function* keepIn(tx: Transaction, seen: SeenClock): Step<SeenClock> {
+  const before = yield* tx.get<SeenClock>(SEEN);
+  if (before !== undefined && seen.seenAt < before.seenAt) yield* forgetPlacesIn(tx);
   yield* tx.run(
     `INSERT INTO retention_clock (id, seen_at, held_until) VALUES (1, ?, ?)
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, held_until = excluded.held_until`,
