@@ -316,7 +316,7 @@ describe('administrators', () => {
       session_id: run!.sessionId,
       run_id: run!.id,
       stream_seq: 1,
-      payload: { schedule_mode: 'immediate' },
+      payload: { schedule_mode: 'queued' },
     });
     const calls = [{ id: 'a', name: 'shell' }];
     expect(step!.payload).toEqual({ step: 1, text_preview: 'The moon pulls.', calls });
