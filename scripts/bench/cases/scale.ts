@@ -13,6 +13,8 @@ export interface Scale {
   /** Processor time under load is the least of so many windows: what else the machine does only ever adds to it. */
   readonly windows: number;
   readonly windowMs: number;
+  /** How long a server is loaded before each window, unmeasured. */
+  readonly leadMs: number;
   readonly streams: number;
   /** The starts of paced streams are spread over this. */
   readonly rampMs: number;
@@ -39,12 +41,13 @@ export interface Scale {
 }
 
 export const FULL: Scale = {
-  warmRuns: 1_500,
-  warmMs: 4_000,
+  warmRuns: 3_000,
+  warmMs: 6_000,
   single: 300,
   loadMs: 5_000,
   windows: 6,
   windowMs: 2_000,
+  leadMs: 1_500,
   streams: 200,
   rampMs: 1_000,
   pacedMs: 3_000,
@@ -67,6 +70,7 @@ export const QUICK: Scale = {
   loadMs: 800,
   windows: 4,
   windowMs: 800,
+  leadMs: 500,
   streams: 200,
   rampMs: 500,
   pacedMs: 700,

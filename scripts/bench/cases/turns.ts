@@ -133,6 +133,8 @@ async function saturate(
     checked(await closedLoop(server.target, shot, concurrency, { forMs: scale.warmMs, atMost: scale.warmRuns }));
   }
   await inTurns(loads, scale.windows, async ({ server, shot, seen }) => {
+    // While the others had their turns, its code and caches have become cold.
+    checked(await closedLoop(server.target, shot, concurrency, { forMs: scale.leadMs }));
     await atRest(server.pid());
     const before = cpuMsOf(server.pid());
     const { results: hits, seconds } = checked(
