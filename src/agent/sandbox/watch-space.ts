@@ -1,14 +1,12 @@
 // Ends a sandbox that takes more of the disk than its workspace may, or the space that must stay free.
 import { statSync } from 'node:fs';
 import { freeBytes, type SpaceLimits } from '../../disk/disk-space.ts';
-import { countTaken, NOTICED_BYTES, takenIn } from './workspace-room.ts';
+import { countTaken, NOTICED_BYTES, restsUntil, takenIn } from './workspace-room.ts';
 import { deletedBytes } from './process-tree.ts';
 import type { StopCause } from './walls.ts';
 
 /** In this time a disk can take some hundred megabytes. */
 const LOOK_MS = 100;
-/** After a count, the next one waits for this multiple of its duration. */
-const REST = 10;
 /** Count at least this often, since one process may remove what another writes; less and less often while nothing changes. */
 const [SHORTEST_MS, LONGEST_MS] = [500, 30_000];
 const LEAST_BYTES = 1_048_576;
@@ -60,23 +58,22 @@ export function watchSpace(watched: Watched, room: Room | null, stop: (cause: St
   if (room === null) return { close: async () => undefined };
   const { workspace } = watched;
   const { dev } = statSync(workspace);
-  const last = { free: room.freeBytes, bytes: 0, at: performance.now(), restsUntil: 0, counted: false };
+  const last = { free: room.freeBytes, bytes: 0, at: performance.now(), counted: false };
   let everyMs = SHORTEST_MS;
 
   async function isOver(): Promise<boolean> {
-    const [startedAt, free] = [performance.now(), freeBytes(workspace)];
+    const free = freeBytes(workspace);
     const open = watched.firstPid === undefined ? 0 : await deletedBytes(watched.firstPid, dev);
     const bytes = (await countTaken(workspace)) + open;
-    const at = performance.now();
     everyMs = bytes > last.bytes ? SHORTEST_MS : Math.min(2 * everyMs, LONGEST_MS);
-    Object.assign(last, { free, bytes, at, restsUntil: at + REST * (at - startedAt), counted: true });
+    Object.assign(last, { free, bytes, at: performance.now(), counted: true });
     return bytes > room!.allowedBytes;
   }
 
   async function look(): Promise<void> {
     const [now, free] = [performance.now(), freeBytes(workspace)];
     if (free < room!.floorBytes) stop('disk');
-    else if (now < last.restsUntil) return;
+    else if (now < restsUntil(workspace)) return;
     else if (last.free - free >= LEAST_BYTES || now - last.at >= everyMs) if (await isOver()) stop('quota');
   }
 
@@ -93,7 +90,9 @@ export function watchSpace(watched: Watched, room: Room | null, stop: (cause: St
       clearInterval(timer);
       await looking;
       const hasWritten = last.counted || room.freeBytes - freeBytes(workspace) >= NOTICED_BYTES;
-      return hasWritten && (await countTaken(workspace)) > room.allowedBytes ? 'quota' : undefined;
+      // What others remove meanwhile hides what this one wrote.
+      const mayCount = hasWritten || performance.now() >= restsUntil(workspace);
+      return mayCount && (await countTaken(workspace)) > room.allowedBytes ? 'quota' : undefined;
     },
   };
 }

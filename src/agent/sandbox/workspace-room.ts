@@ -4,11 +4,15 @@ import { freeBytes, megabytes, type SpaceLimits, takenBy } from '../../disk/disk
 /** Writes show in the disk's free space: when that has dropped by this much, a workspace is counted again. */
 export const NOTICED_BYTES: number = 4 * 1_048_576;
 const MAX_KNOWN = 1_000;
+/** After a count, the next one that nothing calls for waits for this multiple of its duration. */
+const REST = 10;
 
 interface Count {
   readonly takenBytes: number;
   /** What was free on the disk then. */
   readonly freeBytes: number;
+  /** Until when another count would cost too much; a reading of the monotonic clock, in milliseconds. */
+  readonly restsUntil: number;
 }
 
 /** Workspaces as this thread has last counted them, the newest last. */
@@ -19,14 +23,19 @@ const FOLDER_BYTES = 4_096;
 
 /** Notes a workspace that was made just now, which needs no count. */
 export function noteNew(workspace: string): void {
-  note(workspace, { takenBytes: FOLDER_BYTES, freeBytes: freeBytes(workspace) });
+  note(workspace, { takenBytes: FOLDER_BYTES, freeBytes: freeBytes(workspace), restsUntil: 0 });
 }
 
 /** Counts what a workspace takes. */
 export async function countTaken(workspace: string): Promise<number> {
-  const free = freeBytes(workspace);
-  return note(workspace, { takenBytes: await takenBy(workspace), freeBytes: free });
+  const [free, startedAt] = [freeBytes(workspace), performance.now()];
+  const taken = await takenBy(workspace);
+  const at = performance.now();
+  return note(workspace, { takenBytes: taken, freeBytes: free, restsUntil: at + REST * (at - startedAt) });
 }
+
+/** Until when a workspace rests after its last count; 0 when it may be counted at any time. */
+export const restsUntil = (workspace: string): number => counts.get(workspace)?.restsUntil ?? 0;
 
 function note(workspace: string, count: Count): number {
   counts.delete(workspace);
@@ -52,7 +61,7 @@ export async function shortageFor(bytes: number, workspace: string, limits: Spac
   if (keepFreeBytes > 0 && free - bytes < keepFreeBytes) return diskIsFull(limits);
   const taken = await takenIn(workspace, quotaBytes - bytes, free);
   if (taken + bytes > quotaBytes) return quotaIsTaken(limits);
-  note(workspace, { takenBytes: taken + bytes, freeBytes: free });
+  note(workspace, { takenBytes: taken + bytes, freeBytes: free, restsUntil: restsUntil(workspace) });
   return null;
 }
 

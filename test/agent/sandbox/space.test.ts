@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SpaceLimits } from '../../../src/disk/disk-space.ts';
 import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
@@ -81,6 +81,17 @@ describe.skipIf(!probe.ok)('a command', () => {
     const result = await run(workspace, 'for i in 1 2 3; do head -c 9000000 /dev/urandom >part$i; done');
     expect(result.stopped).toBe('quota');
     expect(await run(workspace, 'echo more >more')).toMatchObject({ signal: 'SIGXFSZ' });
+  });
+
+  test('is found out even if as much is removed from the disk meanwhile', async () => {
+    const [workspace, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
+    writeFileSync(join(elsewhere, 'large'), Buffer.alloc(60 * MIB, 1));
+    const waits = 'echo >started; until [ -e go ]; do sleep 0.01; done';
+    const ended = run(workspace, `${waits}; for i in 1 2 3; do head -c 9000000 /dev/urandom >part$i; done`);
+    await vi.waitFor(() => statSync(join(workspace, 'started')));
+    rmSync(join(elsewhere, 'large'));
+    writeFileSync(join(workspace, 'go'), '');
+    expect(await ended).toMatchObject({ stopped: 'quota' });
   });
 
   test('that hides its files, open but without a name or in a closed folder, is ended all the same', async () => {
