@@ -35,8 +35,8 @@ export function* valuesFrom(tx: Reader, part: RunPart, before: number): Step<num
 const between = ({ at, key }: Place, before: number) => [at, before, at, key];
 
 /**
- * Calls `remove` with each run that ended before a moment and is left, the oldest first, and marks those that are done. Returns
- * whether more may be left.
+ * Calls `remove` with each run that ended before a moment and is left, the oldest first, and marks those that are done. Those that
+ * were done before are passed, many at a time: after a clock was set back, that may be all. Returns whether more may be left.
  */
 export function* removeOfEnded(
   tx: Transaction,
@@ -44,18 +44,42 @@ export function* removeOfEnded(
   remove: (runSeq: number) => Step<RunRemoval>,
 ): Step<boolean> {
   const start = (yield* tx.get<Place>(PLACE, part)) ?? START;
-  const sql = `SELECT finished_at AS at, seq AS key, ${IS_LEFT[part]} AS isLeft ${ENDED_FROM} LIMIT 1`;
   let [place, removal]: [Place, RunRemoval] = [start, 'done'];
   while (removal === 'done') {
-    const run = yield* tx.get<Ended>(sql, ...between(place, before));
+    const [run] = yield* listFrom(tx, { part, before, place }, 1);
     if (run === undefined) break;
-    removal = run.isLeft ? yield* remove(run.key) : batch.room() === 0 ? 'more' : 'done';
-    if (removal !== 'done') break;
-    if (run.isLeft) yield* tx.run(MARK[part], tx.now, run.key);
-    place = run;
+    if (run.isLeft) {
+      removal = yield* remove(run.key);
+      if (removal !== 'done') break;
+      yield* tx.run(MARK[part], tx.now, run.key);
+      place = run;
+    } else {
+      const room = batch.room();
+      if (room === 0) removal = 'more';
+      else place = lastDone(yield* listFrom(tx, { part, before, place }, room));
+    }
   }
   if (place !== start) yield* keepIn(tx, part, place);
   return removal === 'more';
+}
+
+interface From {
+  readonly part: RunPart;
+  readonly before: number;
+  readonly place: Place;
+}
+
+const listFrom = (tx: Reader, { part, before, place }: From, limit: number): Step<Ended[]> =>
+  tx.all<Ended>(
+    `SELECT finished_at AS at, seq AS key, ${IS_LEFT[part]} AS isLeft ${ENDED_FROM} LIMIT ?`,
+    ...between(place, before),
+    limit,
+  );
+
+/** The last run before the first that is left. The first of these runs is done. */
+function lastDone(runs: readonly Ended[]): Place {
+  const left = runs.findIndex(({ isLeft }) => isLeft === 1);
+  return runs.at(left === -1 ? -1 : left - 1)!;
 }
 
 function* keepIn(tx: Transaction, part: RunPart, { at, key }: Place): Step<void> {
