@@ -91,7 +91,7 @@ describe('a run that did nothing in its workspace', () => {
     ]);
     // Something that no run has done has changed it.
     const other = await begin();
-    await artifacts().keepBaseline(fenceOf(other), [file('/a')]);
+    await artifacts().keepBaseline(fenceOf(other), { files: [file('/a')] });
     await end(other, DONE, { untouched: true });
     expect(await statusOf(other)).toBe('pending');
   });
@@ -175,7 +175,7 @@ describe('uploads', () => {
   test('are modified once the agent has changed them', async () => {
     await house.accept({ attachments: [upload] });
     const run = (await house.claim())[0]!;
-    await artifacts().keepBaseline(fenceOf(run), [{ ...upload, path: '/uploads/a.csv' }]);
+    await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
     await end(run);
     await artifacts().recordArtifacts(run.seq, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
     expect((await artifacts().getRunArtifacts(run.seq)).files).toMatchObject([
@@ -191,7 +191,7 @@ describe('the baseline', () => {
     await artifacts().finishArtifacts(first.seq, ARCHIVE);
     await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
     const second = await begin(first.sessionId);
-    await artifacts().keepBaseline(fenceOf(second), [file('/a'), file('/laid-by-hand')]);
+    await artifacts().keepBaseline(fenceOf(second), { files: [file('/a'), file('/laid-by-hand')] });
     await end(second);
     await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
     expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({ status: 'ready', files: [] });
@@ -201,7 +201,7 @@ describe('the baseline', () => {
   test('is refused to an attempt that no longer holds the run', async () => {
     const run = await begin();
     const fence = { ...fenceOf(run), attempt: run.attempt + 1 };
-    expect(await artifacts().keepBaseline(fence, [file('/a')])).toBeUndefined();
+    expect(await artifacts().keepBaseline(fence, { files: [file('/a')] })).toBeUndefined();
     expect(await artifacts().hasWorkspaceFiles(run.sessionSeq)).toBe(false);
   });
 });

@@ -10,6 +10,7 @@ import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import type { KnownWorkspaces } from './known-workspaces.ts';
+import type { RecordedLooks } from './recorded-looks.ts';
 
 export interface ArtifactParts {
   readonly store: Store;
@@ -18,6 +19,7 @@ export interface ArtifactParts {
   readonly removal: BlobRemoval;
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'identityOf'>;
   readonly known: KnownWorkspaces;
+  readonly looks: RecordedLooks;
   /** Archives of so much are packed when they are asked for. */
   readonly packedOnRequest: WorkspaceSize;
   readonly clock: Clock;

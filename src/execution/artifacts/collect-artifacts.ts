@@ -1,14 +1,13 @@
 // Collecting: after a run, compares the workspace with its baseline and stores what the run has changed (E4, E5).
 import type { FoundWorkspace, RecordedChange } from '../../store/artifacts/record-artifacts.ts';
-import { sizeAfter, type TreeChange, type WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { sumAfter } from '../../files/snapshots/name-sum.ts';
-import type { NameSum } from '../../files/snapshots/snapshot.ts';
 import type { SnapshotOrder } from '../../files/snapshots/snapshot-thread.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
-import { type KnownChange, sameLimits } from './known-workspaces.ts';
+import { isComplete, type KnownChange, sameLimits } from './known-workspaces.ts';
+import { partOf } from './recorded-looks.ts';
 
 /**
  * Collects what a run of a session left. Returns whether nothing of it has to be packed. Throws when the store refuses, and when
@@ -31,11 +30,10 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
     if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
     else {
       const { packedOnRequest } = parts;
-      change = await store.artifacts.recordArtifacts(run.runSeq, { ...found, packedOnRequest });
+      change = await store.artifacts.recordArtifacts(run.runSeq, { ...found.workspace, packedOnRequest });
       // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
-      else if (left !== null && found.part !== undefined)
-        noteRecorded(parts, run, { left, names: found.part.names, change });
+      else found.recorded(change);
     }
   } finally {
     held = hold.release();
@@ -54,8 +52,11 @@ interface Looking {
   readonly left: KnownChange | null;
 }
 
-type FoundPart = FoundWorkspace & { readonly part: WorkspaceSize & { readonly names: NameSum } };
-type Found = FoundPart | (FoundWorkspace & { readonly part?: never });
+interface Found {
+  readonly workspace: FoundWorkspace;
+  /** Notes what is known of the workspace from now on. */
+  recorded(change: RecordedChange): void;
+}
 type Failed = { readonly failure: string; readonly error: unknown };
 
 async function look(parts: ArtifactParts, run: CollectedRun, { hold, left }: Looking): Promise<Found | Failed> {
@@ -69,11 +70,7 @@ async function look(parts: ArtifactParts, run: CollectedRun, { hold, left }: Loo
     deadlineMs,
   };
   try {
-    const part =
-      left === null || !sameLimits(left.before.limits, limits) ? null : await lookAtPart(parts, run, { left, order });
-    if (part !== null) return part;
-    const { files, skipped } = await parts.snapshotThread.takeSnapshot(order);
-    return { files, skipped, ...(left !== null && { own: left.paths }) };
+    return (await lookAtPart(parts, run, { left, order })) ?? (await lookAtAll(parts, run, { left, order }));
   } catch (error) {
     const failure = failureOf(error, 'The workspace could not be read.');
     if (!parts.stopping.aborted) {
@@ -86,46 +83,62 @@ async function look(parts: ArtifactParts, run: CollectedRun, { hold, left }: Loo
   }
 }
 
-interface Part {
-  readonly left: KnownChange;
+interface Look {
+  readonly left: KnownChange | null;
   readonly order: SnapshotOrder;
+}
+
+/** Looks at everything, for what has changed since the last such look, if that is known. */
+async function lookAtAll(
+  { snapshotThread, known, looks, workspaces, clock }: ArtifactParts,
+  { sessionSeq, sessionId }: CollectedRun,
+  { left, order }: Look,
+): Promise<Found> {
+  const [identity, lookedAt] = [workspaces.identityOf(sessionId), clock.now()];
+  const since = looks.find(sessionSeq, identity);
+  const snapshot = await snapshotThread.takeSnapshot({ ...order, since });
+  const { files, skipped, names, token } = snapshot;
+  const part = partOf(snapshot, since);
+  const own = left === null || left.before === null ? undefined : left.paths;
+  return {
+    workspace: { files, skipped, ...(own && { own }), ...(part && { part }) },
+    recorded: ({ size }) => {
+      looks.put(sessionSeq, { token, except: [], identity, size });
+      if (left === null || names === null || !isComplete(skipped)) return;
+      known.recorded(sessionSeq, left, { identity, ...size, skipped, names, limits: order.limits, lookedAt });
+    },
+  };
 }
 
 /** Looks at what the run has changed. Null when only a look at everything shows what else has. */
 async function lookAtPart(
-  { store, snapshotThread }: ArtifactParts,
-  { sessionSeq }: CollectedRun,
-  { left: { before, paths }, order }: Part,
-): Promise<FoundPart | null> {
+  { store, snapshotThread, known, looks, workspaces }: ArtifactParts,
+  { sessionSeq, sessionId }: CollectedRun,
+  { left, order }: Look,
+): Promise<Found | null> {
+  if (left === null || left.before === null || !sameLimits(left.before.limits, order.limits)) return null;
+  const { before, paths } = left;
   const [{ files, isWhole, names }, recorded] = await Promise.all([
     snapshotThread.takeSnapshot({ ...order, paths }),
     before.fileCount === 0 ? [] : store.artifacts.listFilesAt(sessionSeq, paths),
   ]);
   if (isWhole || names === null) return null;
-  const [there, known] = [files.map(({ path }) => path), recorded.map(({ path }) => path)];
-  const came = there.filter((path) => !known.includes(path));
-  const gone = known.filter((path) => !there.includes(path));
+  const [there, seen] = [files.map(({ path }) => path), recorded.map(({ path }) => path)];
+  const came = there.filter((path) => !seen.includes(path));
+  const gone = seen.filter((path) => !there.includes(path));
   const expected = sumAfter(before.names, came, gone);
   if (names.count !== expected.count || names.sum !== expected.sum) return null;
   const { fileCount, totalBytes, skipped } = before;
   const found = files.reduce((sum, { size }) => sum + size, 0);
   // Otherwise, some files may exceed a limit of all: only a look at everything shows which.
   const fits = fileCount + came.length <= order.limits.maxFiles && totalBytes + found <= order.limits.maxTotalBytes;
-  return fits ? { files, skipped, own: paths, part: { fileCount, totalBytes, names } } : null;
-}
-
-interface Recorded {
-  readonly left: KnownChange;
-  readonly names: NameSum;
-  readonly change: TreeChange;
-}
-
-/** The next run need not look at the workspace either. */
-function noteRecorded(
-  { known, workspaces }: ArtifactParts,
-  { sessionSeq, sessionId }: CollectedRun,
-  { left, names, change }: Recorded,
-): void {
-  const identity = workspaces.identityOf(sessionId);
-  known.recorded(sessionSeq, left, { ...left.before, ...sizeAfter(left.before, change), names, identity });
+  if (!fits) return null;
+  return {
+    workspace: { files, skipped, own: paths, part: { fileCount, totalBytes, paths } },
+    // The next run need not look at the workspace either.
+    recorded: ({ size }) => {
+      known.recorded(sessionSeq, left, { ...before, ...size, names, identity: workspaces.identityOf(sessionId) });
+      looks.amend(sessionSeq, paths, size);
+    },
+  };
 }

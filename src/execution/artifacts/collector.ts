@@ -15,6 +15,7 @@ import { collectRun } from './collect-artifacts.ts';
 import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
 import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
+import { makeRecordedLooks } from './recorded-looks.ts';
 
 export interface Collector {
   /** Collects a session: a run of it has ended, or the executor of a stopped one has. */
@@ -31,7 +32,7 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'packedOnRequest'> & {
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'looks' | 'packedOnRequest'> & {
   /** Other than `PACKED_ON_REQUEST`. */
   readonly packedOnRequest?: WorkspaceSize;
   /** Called when a hold on blobs ends: a clean-up may have waited for it. */
@@ -55,6 +56,7 @@ export function makeCollector(given: CollectorParts): Collector {
     removal: makeBlobRemoval({ store, blobs }),
     stopping: stopping.signal,
     known: makeKnownWorkspaces(),
+    looks: makeRecordedLooks(),
   };
   const waiting = makeWaiting();
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));

@@ -16,9 +16,9 @@ export interface KnownWorkspace {
   readonly lookedAt: number;
 }
 
-/** What a run has left: the workspace as it was before, and the paths that may have changed since. */
+/** What a run has left: the workspace as it was before, and the paths that may have changed since. Null: any may have. */
 export interface KnownChange {
-  readonly before: KnownWorkspace;
+  readonly before: KnownWorkspace | null;
   readonly paths: readonly string[];
 }
 

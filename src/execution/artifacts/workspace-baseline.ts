@@ -7,6 +7,7 @@ import { NOTHING_SKIPPED } from '../../files/snapshots/snapshot.ts';
 import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 import { isComplete, KNOWN_MS, type KnownWorkspace, sameLimits } from './known-workspaces.ts';
+import { partOf } from './recorded-looks.ts';
 
 export type BaselineRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
 
@@ -90,7 +91,7 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
       if (isFirst && known !== null && touched !== 'anything') {
         if (untouched) parts.known.keep(run.sessionSeq, known);
         else parts.known.left(run, { before: known, paths: touched });
-      }
+      } else if (touched === 'anything') parts.known.left(run, { before: null, paths: [] });
       return isFirst && untouched && (isTaken || (off.isHalted && !hasUploads));
     },
     abort: () => {
@@ -129,7 +130,7 @@ const UNTAKEN: Taken = { isTaken: false, known: null };
 
 /** Stores the current state of the workspace. */
 async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Taking): Promise<Taken> {
-  const { store, snapshotThread, blobs, clock, log } = parts;
+  const { store, snapshotThread, blobs, looks, clock, log } = parts;
   const late = new AbortController();
   const timer = clock.after(BASELINE_MS, () => late.abort());
   const hold = blobs.hold();
@@ -140,26 +141,28 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
       return { isTaken: true, known: nothingIn(parts) };
     const { limits, deadlineMs } = orderLimits(parts.settings());
     const lookedAt = clock.now();
-    const { files, skipped, names } = await snapshotThread.takeSnapshot({
+    const since = looks.find(run.sessionSeq, identity);
+    const snapshot = await snapshotThread.takeSnapshot({
       sessionId: run.sessionId,
       root: parts.workspaces.pathOf(run.sessionId),
       hold,
       signal: AbortSignal.any([off.signal, late.signal, parts.stopping]),
       limits,
       deadlineMs,
+      since,
     });
+    const { files, skipped, names, token } = snapshot;
     const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
     unused = files.map(({ sha256 }) => sha256);
-    const change = await store.artifacts.keepBaseline(fence, files, changed);
+    const part = partOf(snapshot, since);
+    const change = await store.artifacts.keepBaseline(fence, { files, changed, ...(part && { part }) });
     if (change === undefined) return UNTAKEN;
+    const { size } = change;
+    looks.put(run.sessionSeq, { token, except: changed, identity, size });
     const own = new Set(changed);
     unused = [...change.replacedKeys, ...files.filter(({ path }) => own.has(path)).map(({ sha256 }) => sha256)];
     if (changed.length > 0 || names === null || !isComplete(skipped)) return { isTaken: true, known: null };
-    const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-    return {
-      isTaken: true,
-      known: { identity, fileCount: files.length, totalBytes, skipped, names, limits, lookedAt },
-    };
+    return { isTaken: true, known: { identity, ...size, skipped, names, limits, lookedAt } };
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
     if (!off.isHalted) log.warn(facts, 'the baseline of a workspace could not be taken');

@@ -1,4 +1,5 @@
 // What was hashed of a workspace and when, so that unchanged files need not be read again.
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** The hash of a file, and the identity that the file had then. */
@@ -11,6 +12,15 @@ export interface HashedFile {
 
 /** The hashes of one workspace's files by path. */
 export type HashedFiles = Map<string, HashedFile>;
+
+/** Hashes as they were stored. */
+export interface StoredHashes {
+  /** Names exactly these; null when nothing is stored, or by an earlier version. */
+  readonly token: string | null;
+  readonly files: HashedFiles;
+}
+
+const NONE: StoredHashes = { token: null, files: new Map() };
 
 /**
  * A file that changed shortly before it was hashed may change again without a new change time: clocks of file systems tick in
@@ -25,31 +35,36 @@ export function isSettled(ctimeNs: bigint, hashedAt: number): boolean {
 }
 
 /** Reads the stored hashes. A missing, damaged or outdated file counts as empty. */
-export function readHashed(path: string): HashedFiles {
+export function readHashed(path: string): StoredHashes {
   // Most have none, and an error costs more than this look-up.
-  if (!existsSync(path)) return new Map();
+  if (!existsSync(path)) return NONE;
   try {
-    const { version, files } = JSON.parse(readFileSync(path, 'utf8')) as {
+    const { version, token, files } = JSON.parse(readFileSync(path, 'utf8')) as {
       version: number;
+      token?: string;
       files: [path: string, identity: string, sha256: string, settled: boolean][];
     };
-    if (version !== VERSION) return new Map();
-    return new Map(files.map(([file, identity, sha256, settled]) => [file, { identity, sha256, settled }]));
+    if (version !== VERSION) return NONE;
+    const hashed = files.map(([file, identity, sha256, settled]) => [file, { identity, sha256, settled }] as const);
+    return { token: token ?? null, files: new Map(hashed) };
   } catch {
-    return new Map();
+    return NONE;
   }
 }
 
 /**
- * Stores the hashes. Not synced: what a power cut leaves of them isn't JSON, and without them the next snapshot is slower, but
+ * Stores the hashes, and returns their token; null when they could not be stored. Not synced: what a power cut leaves of them isn't JSON, and without them the next snapshot is slower, but
  * equally correct.
  */
-export function keepHashed(path: string, hashed: HashedFiles): void {
+export function keepHashed(path: string, hashed: HashedFiles): string | null {
+  const token = randomUUID();
   const files = Array.from(hashed, ([file, { identity, sha256, settled }]) => [file, identity, sha256, settled]);
   try {
-    writeFileSync(`${path}.new`, JSON.stringify({ version: VERSION, files }), { mode: 0o600 });
+    writeFileSync(`${path}.new`, JSON.stringify({ version: VERSION, token, files }), { mode: 0o600 });
     renameSync(`${path}.new`, path);
+    return token;
   } catch {
     for (const unfinished of [path, `${path}.new`]) rmSync(unfinished, { force: true });
+    return null;
   }
 }

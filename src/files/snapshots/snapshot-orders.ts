@@ -1,5 +1,5 @@
 // The messages between the main thread and the snapshot thread.
-import type { NameSum, SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
+import type { Comparison, NameSum, Since, SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;
@@ -20,6 +20,8 @@ export interface SnapshotTask extends Task {
   readonly keep: boolean;
   /** Null: all files. */
   readonly paths: readonly string[] | null;
+  /** If the stored hashes are still those of this look, only the difference is reported. */
+  readonly since: Since | null;
 }
 
 export interface PackTask extends Task {
@@ -43,12 +45,12 @@ export type FromSnapshotThread =
 /** `files`: those that were reported in no other way; they are few, and in their places already. */
 export type LastFromSnapshotThread =
   /** `skipped`: null when not all of a workspace was looked at. */
-  | {
+  | (Comparison & {
       readonly t: 'done';
       readonly skipped: Skipped | null;
       readonly names: NameSum | null;
       readonly files: readonly SnapshotFile[];
-    }
+    })
   /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
   | {
       readonly t: 'failed';

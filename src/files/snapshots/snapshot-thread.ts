@@ -19,7 +19,7 @@ import type {
   ToSnapshotThread,
 } from './snapshot-orders.ts';
 import { noSpace } from '../blobs/no-space.ts';
-import { NOTHING_SKIPPED, type Snapshot, type SnapshotFile, type SnapshotLimits } from './snapshot.ts';
+import { NOTHING_SKIPPED, type Since, type Snapshot, type SnapshotFile, type SnapshotLimits } from './snapshot.ts';
 
 export interface SnapshotOrder {
   readonly sessionId: string;
@@ -31,6 +31,8 @@ export interface SnapshotOrder {
    * something may have to be skipped.
    */
   readonly paths?: readonly string[] | undefined;
+  /** An earlier look: the result is the difference if what was hashed then is still stored. For looks at all files. */
+  readonly since?: Since | null;
   /** If set, the bytes of every file are stored as blobs that it holds. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the order waits for others. */
@@ -127,11 +129,11 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   }
 
   return {
-    takeSnapshot: async ({ sessionId, root, limits, paths = null, hold, deadlineMs, signal }) => {
+    takeSnapshot: async ({ sessionId, root, limits, paths = null, since = null, hold, deadlineMs, signal }) => {
       const place = { hashedPath: hashedPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
-      const task: SnapshotTask = { kind: 'snapshot', root, limits, paths, ...place };
-      const { found, skipped, names } = await giveOrder(thread, log, { task, files: [], hold, signal });
-      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null, names };
+      const task: SnapshotTask = { kind: 'snapshot', root, limits, paths, since, ...place };
+      const { found, skipped, ...rest } = await giveOrder(thread, log, { task, files: [], hold, signal });
+      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null, ...rest };
     },
     packTarGz: async (order) => pack('tar.gz', order),
     packZip: async (order) => pack('zip', order),
@@ -177,7 +179,10 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   const isLost = ({ sha256 }: SnapshotFile) => !hasBlob(task.blobs, sha256);
   if (value.t === 'done' && hold !== null && value.files.some(isLost))
     return giveOrder(thread, log, { ...job, task: { ...task, holdsFirst: true } });
-  if (value.t === 'done') return { found, skipped: value.skipped, names: value.names };
+  if (value.t === 'done') {
+    const { skipped, names, token, gone } = value;
+    return { found, skipped, names, token, gone };
+  }
   const { words, cause, full } = value;
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);

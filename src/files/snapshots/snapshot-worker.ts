@@ -61,7 +61,7 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
 async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Looked> {
   if (task.kind === 'snapshot') return takeSnapshot(task, how);
   await packArchive(task, files, how);
-  return { skipped: null, names: null };
+  return { skipped: null, names: null, token: null, gone: null };
 }
 
 /** So few files are reported with the last message, unless they are to be held first. */

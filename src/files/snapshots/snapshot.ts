@@ -39,7 +39,23 @@ export const NOTHING_SKIPPED: Skipped = {
   unreadable: 0,
 };
 
-export interface Snapshot {
+/** An earlier look at a workspace. */
+export interface Since {
+  /** Its token. */
+  readonly token: string;
+  /** Paths that are reported even if they are as they were then. */
+  readonly except: readonly string[];
+}
+
+/** How a look at a workspace relates to others. */
+export interface Comparison {
+  /** Names this look, so that a later one can report the difference; null when it can't. */
+  readonly token: string | null;
+  /** The files are those that were read anew since the look that the order names; these paths had files then. Null: the files are all. */
+  readonly gone: readonly string[] | null;
+}
+
+export interface Snapshot extends Comparison {
   /** In order of path. */
   readonly files: readonly SnapshotFile[];
   readonly skipped: Skipped;

@@ -8,7 +8,7 @@ import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-fi
 import { sumNames } from './name-sum.ts';
 import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
-import { type NameSum, NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
+import { type Comparison, type NameSum, NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
 import { walkPaths } from './walk-paths.ts';
 
@@ -38,7 +38,7 @@ interface Read extends SnapshotFile {
   readonly isFresh: boolean;
 }
 
-export interface Looked {
+export interface Looked extends Comparison {
   /** How many names were skipped; null when it looked at some paths only. */
   readonly skipped: Skipped | null;
   readonly names: NameSum | null;
@@ -47,13 +47,13 @@ export interface Looked {
 /** Reports all files, or those of the task's paths. */
 export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Looked> {
   const isPart = task.paths !== null && (await lookAt(task.paths, task, work));
-  const skipped = isPart ? null : await lookAtAll(task, work);
-  return { skipped, names: await sumNames(task.root, task.limits, work.pace) };
+  const looked = isPart ? { skipped: null, token: null, gone: null } : await lookAtAll(task, work);
+  return { ...looked, names: await sumNames(task.root, task.limits, work.pace) };
 }
 
 /** Returns false when all files have to be looked at; then it has reported none. */
 async function lookAt(paths: readonly string[], task: SnapshotTask, work: Work): Promise<boolean> {
-  const reader = makeReader(task, work, new Map());
+  const reader = makeReader(task, work, { files: new Map(), differs: false });
   const batch: Read[] = [];
   let held = 0;
   for (const found of walkPaths(task.root, paths, task.limits)) {
@@ -70,15 +70,16 @@ async function lookAt(paths: readonly string[], task: SnapshotTask, work: Work):
   return true;
 }
 
-async function lookAtAll(task: SnapshotTask, work: Work): Promise<Skipped> {
-  const before = readHashed(task.hashedPath);
+async function lookAtAll(task: SnapshotTask, work: Work): Promise<Omit<Looked, 'names'>> {
+  const { token, files } = readHashed(task.hashedPath);
+  const differs = token !== null && token === task.since?.token;
   const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-  const reader = makeReader(task, work, before);
+  const reader = makeReader(task, work, { files, differs });
   let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
   for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     const file = await reader.file(found);
     if (file === undefined) skipped.unreadable += 1;
-    else batch.push(file);
+    else if (reader.isReported(file)) batch.push(file);
     held += Buffer.isBuffer(file?.copy) ? file.size : 0;
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
       await hand(task, work, batch, false);
@@ -89,27 +90,42 @@ async function lookAtAll(task: SnapshotTask, work: Work): Promise<Skipped> {
   await hand(task, work, batch, areAll);
   const { after, fresh, bytes } = reader.result();
   const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
-  if (!isLittle && (fresh > 0 || before.size !== after.size)) keepHashed(task.hashedPath, after);
-  return skipped;
+  const isStored = token !== null && fresh === 0 && files.size === after.size;
+  return {
+    skipped,
+    token: isLittle ? null : isStored ? token : keepHashed(task.hashedPath, after),
+    gone: differs ? [...files.keys()].filter((path) => !after.has(path)) : null,
+  };
+}
+
+/** What is known of the files before a look. */
+interface Before {
+  readonly files: HashedFiles;
+  /** Whether the store has recorded these files, and only the difference is reported. */
+  readonly differs: boolean;
 }
 
 interface Reader {
   /** Undefined for a file that can't be read, or that changes meanwhile. */
   file(found: FoundFile): Promise<Read | undefined>;
+  isReported(file: Read): boolean;
   /** The hashes of all that were read or known, and how many bytes they have; how many were read. */
   result(): { readonly after: HashedFiles; readonly fresh: number; readonly bytes: number };
 }
 
-function makeReader(task: SnapshotTask, work: Work, before: HashedFiles): Reader {
+function makeReader(task: SnapshotTask, work: Work, before: Before): Reader {
   const after: HashedFiles = new Map();
+  const except = new Set(task.since?.except);
+  /** Whether a file needs no look unless it has changed: then its blob is in use. */
+  const isRecorded = (path: string) => before.differs && !except.has(path);
   let [copies, fresh, bytes] = [0, 0, 0];
 
   async function read(found: FoundFile): Promise<Read | undefined> {
     const { path, stats } = found;
     const [identity, size] = [identityOf(stats), Number(stats.size)];
     bytes += size;
-    const known = before.get(path);
-    const isKept = known !== undefined && (!task.keep || hasBlob(task.blobs, known.sha256));
+    const known = before.files.get(path);
+    const isKept = known !== undefined && (!task.keep || isRecorded(path) || hasBlob(task.blobs, known.sha256));
     if (isKept && known.settled && known.identity === identity) {
       after.set(path, known);
       return { path, size, sha256: known.sha256, copy: null, isFresh: false };
@@ -137,7 +153,11 @@ function makeReader(task: SnapshotTask, work: Work, before: HashedFiles): Reader
     return { path, size, sha256, copy: isSame ? null : copy, isFresh: true };
   }
 
-  return { file: read, result: () => ({ after, fresh, bytes }) };
+  return {
+    file: read,
+    isReported: ({ path, isFresh }) => isFresh || !isRecorded(path),
+    result: () => ({ after, fresh, bytes }),
+  };
 }
 
 /** Has some files held, then moves their bytes to the blobs. */

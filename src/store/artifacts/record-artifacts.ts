@@ -11,11 +11,12 @@ import {
   applyChange,
   compare,
   isWithin,
-  readFilesAt,
   readTree,
+  type SizedChange,
   sizeAfter,
   sizeOf,
   type TreeChange,
+  type TreePart,
   type WorkspaceSize,
 } from './workspace-tree.ts';
 
@@ -26,14 +27,14 @@ export interface FoundWorkspace {
   readonly skipped: object;
   /** The only paths that the run itself may have changed; absent: any. */
   readonly own?: readonly string[];
-  /** What the workspace had before in all, when the files are only those of the run's own paths. */
-  readonly part?: WorkspaceSize;
+  /** Set if the files are only those of some paths. With `own`, the workspace was known before the run, with its uploads. */
+  readonly part?: TreePart;
   /** Archives of so much are packed when they are asked for; absent: all are packed after the run. */
   readonly packedOnRequest?: WorkspaceSize;
 }
 
 /** What a run has changed. `isPacked`: nothing is left to pack of it, or of the workspace after it. */
-export type RecordedChange = TreeChange & { readonly isPacked: boolean };
+export type RecordedChange = SizedChange & { readonly isPacked: boolean };
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
 export function makeRecordArtifacts({ write }: Database) {
@@ -155,7 +156,7 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   const run = yield* findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
   if (run === undefined) return undefined;
   const { part } = found;
-  const tree = yield* treeBefore(tx, run, found);
+  const tree = yield* readTree(tx, run.session_seq, part);
   const change = compare(tree, found.files);
   yield* applyChange(tx, run.session_seq, change);
   const own = isKept(run) ? ownOf(yield* changeOf(tx, runSeq, { tree, change, found }), found) : [];
@@ -170,17 +171,7 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   const { isPending, replacedKey } = yield* exportIn(tx, run, { ...size, hasChanged, isSmall: isSmall(size, found) });
   const replacedKeys = replacedKey === null ? change.replacedKeys : [...change.replacedKeys, replacedKey];
-  return { ...change, replacedKeys, isPacked: isReady && !isPending };
-}
-
-/** The files that what was found is compared with. */
-function* treeBefore(
-  tx: Transaction,
-  { session_seq }: EndedRow,
-  { own = [], part }: FoundWorkspace,
-): Step<Map<string, FileVersion>> {
-  if (part === undefined) return yield* readTree(tx, session_seq);
-  return part.fileCount === 0 ? new Map() : yield* readFilesAt(tx, session_seq, own);
+  return { ...change, replacedKeys, size, isPacked: isReady && !isPending };
 }
 
 const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
@@ -192,9 +183,10 @@ interface Compared {
   readonly found: FoundWorkspace;
 }
 
-/** A change without the uploads of its run. A workspace that was known before the run had them. */
+/** A change without the uploads of its run. */
 function* changeOf(tx: Transaction, runSeq: number, { tree, change, found }: Compared): Step<TreeChange> {
-  return found.part === undefined ? compare(yield* withUploads(tx, tree, runSeq), found.files) : change;
+  const hadUploads = found.part !== undefined && found.own !== undefined;
+  return hadUploads ? change : compare(yield* withUploads(tx, tree, runSeq), found.files);
 }
 
 /** What the run has changed, without what others have. */

@@ -21,6 +21,24 @@ export interface WorkspaceSize {
   readonly totalBytes: number;
 }
 
+/** A part of a workspace, and what the rest was before. */
+export interface TreePart extends WorkspaceSize {
+  /** All files outside of these paths are as recorded. The size is that of the recorded files, of all paths. */
+  readonly paths: readonly string[];
+}
+
+/** The files before a run's agent begins. */
+export interface FoundBaseline {
+  readonly files: readonly FileVersion[];
+  /** Paths that the run itself has changed already: they stay as recorded. */
+  readonly changed?: readonly string[];
+  /** Set if only these may differ from what is recorded. */
+  readonly part?: TreePart;
+}
+
+/** A change, and the size of all files after it. */
+export type SizedChange = TreeChange & { readonly size: WorkspaceSize };
+
 const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ?';
 
 /** The verbs on trees. */
@@ -38,24 +56,24 @@ export function makeWorkspaceTree({ write, read }: Database) {
 
     /**
      * Records the workspace before a run's agent begins, as the baseline of the run. Returns what changed since the tree was
-     * last seen, or undefined when the attempt no longer holds the run. Those of `changed` stay as they were seen: the run
-     * itself has changed them.
+     * last seen, or undefined when the attempt no longer holds the run.
      */
     keepBaseline: write(function* (
       tx: Transaction,
       fence: Fence,
-      files: readonly FileVersion[],
-      changed: readonly string[] = [],
-    ): Step<TreeChange | undefined> {
+      { files, changed = [], part }: FoundBaseline,
+    ): Step<SizedChange | undefined> {
       if (!(yield* holds(tx, fence))) return undefined;
-      const tree = yield* readTree(tx, fence.sessionSeq);
+      const tree = yield* readTree(tx, fence.sessionSeq, part);
+      const before = part ?? sizeOf(tree.values());
       for (const path of changed) tree.delete(path);
       const own = new Set(changed);
       const change = compare(tree, own.size === 0 ? files : files.filter(({ path }) => !own.has(path)));
-      if (change.changed.length + change.deletedPaths.length === 0) return change;
+      const found = { ...change, size: sizeAfter(before, change) };
+      if (change.changed.length + change.deletedPaths.length === 0) return found;
       yield* applyChange(tx, fence.sessionSeq, change);
       yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
-      return change;
+      return found;
     }),
   };
 }
@@ -64,9 +82,20 @@ export function makeWorkspaceTree({ write, read }: Database) {
 export const listTree = (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
   tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq);
 
-/** The tree of a session by path. */
-export function* readTree(tx: Reader, sessionSeq: number): Step<Map<string, FileVersion>> {
-  return new Map((yield* tx.all<FileVersion>(SELECT, sessionSeq)).map((file) => [file.path, file]));
+/** From this number of paths, one statement for all files costs less than one for each path. */
+const MANY_PATHS = 1_000;
+
+/** The tree of a session by path, or what it has of some paths. */
+export function* readTree(
+  tx: Reader,
+  sessionSeq: number,
+  part?: Pick<TreePart, 'paths' | 'fileCount'>,
+): Step<Map<string, FileVersion>> {
+  if (part?.fileCount === 0) return new Map();
+  if (part !== undefined && part.paths.length < MANY_PATHS) return yield* readFilesAt(tx, sessionSeq, part.paths);
+  const files = yield* tx.all<FileVersion>(SELECT, sessionSeq);
+  const paths = part === undefined ? null : new Set(part.paths);
+  return new Map(files.filter(({ path }) => paths?.has(path) !== false).map((file) => [file.path, file]));
 }
 
 /** Those of its files that have some paths. */

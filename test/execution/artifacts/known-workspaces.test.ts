@@ -1,5 +1,5 @@
 // Runs whose calls name what they change: only those files are looked at, and the result is that of a look at everything.
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -24,17 +24,23 @@ interface Call {
 
 let house: ArtifactHouse;
 let collector: Collector;
-let looks: (readonly string[] | 'all')[];
+let looks: (readonly string[] | 'all' | 'difference')[];
+/** Sessions whose looks report all files. */
+let wholly: Set<string>;
 
 beforeEach(async () => {
   house = await artifactHouse();
   looks = [];
+  wholly = new Set();
   const { snapshotThread } = house;
   const watched: SnapshotThread = {
     ...snapshotThread,
     takeSnapshot: async (order: SnapshotOrder) => {
-      looks.push(order.paths ?? 'all');
-      return snapshotThread.takeSnapshot(order);
+      const isWhole = wholly.has(order.sessionId);
+      const at = looks.push(order.paths ?? 'all') - 1;
+      const snapshot = await snapshotThread.takeSnapshot(isWhole ? { ...order, since: null } : order);
+      if (snapshot.gone !== null) looks[at] = 'difference';
+      return snapshot;
     },
   };
   collector = house.collect({ snapshotThread: watched });
@@ -56,7 +62,19 @@ const shell: ExecutedTool = {
     return { ok: true, output: '' };
   },
 };
-const ALL = [...TOOLS.filter(({ name }) => name !== 'shell'), shell];
+/** Waits until a file is so old that its identity proves its content. */
+const pauseTool: ExecutedTool = {
+  kind: 'executes',
+  name: 'pause',
+  description: 'Waits.',
+  readsOnly: true,
+  inputSchema: { type: 'object' },
+  execute: async ({ path }, { workspace }) => {
+    await waitFor(() => Date.now() - statSync(join(workspace, path as string)).ctimeMs > 2_100);
+    return { ok: true, output: '' };
+  },
+};
+const ALL = [...TOOLS.filter(({ name }) => name !== 'shell'), shell, pauseTool];
 
 /** A run that makes some calls, as its thread would report them; `knowing: false` reports that they may have changed anything. */
 async function turn(calls: readonly Call[], sessionId: string | null, knowing = true) {
@@ -86,6 +104,8 @@ async function turn(calls: readonly Call[], sessionId: string | null, knowing = 
 }
 
 const write = (path: string, content = 'text'): Call => ({ name: 'write_file', input: { path, content } });
+const command = (path: string): Call => ({ name: 'shell', input: { path, does: 'write' } });
+const pause = (path: string): Call => ({ name: 'pause', input: { path } });
 const list: Call = { name: 'list_files', input: {} };
 
 type Ended = Awaited<ReturnType<typeof turn>>;
@@ -105,7 +125,19 @@ function dice(seed: number): (limit: number) => number {
   };
 }
 
-const PATHS = ['a.txt', 'b/c.txt', 'b/d/e.txt', '/workspace/f', 'b', 'g/../a.txt', '.errand/x', '../out', 'h/i/j/k'];
+const PATHS = [
+  'a.txt',
+  'b/c.txt',
+  'b/d/e.txt',
+  '/workspace/f',
+  'b',
+  'g/../a.txt',
+  '.errand/x',
+  '../out',
+  'h/i/j/k',
+  'many/0',
+  'many/1',
+];
 
 function randomCalls(roll: (limit: number) => number): Call[] {
   return Array.from({ length: roll(4) }, () => {
@@ -123,10 +155,13 @@ test.each([1, 2, 3, 4])(
   async (seed) => {
     const roll = dice(seed);
     let [known, whole]: [string | null, string | null] = [null, null];
-    for (let count = 0; count < 12; count += 1) {
-      const calls = randomCalls(roll);
+    // Hashes of few small files are not stored.
+    const first = Array.from({ length: 9 }, (_, at) => write(`many/${at}`));
+    for (let count = 0; count < 16; count += 1) {
+      const calls = count === 0 ? first : randomCalls(roll);
       const quick: Ended = await turn(calls, known);
       const full: Ended = await turn(calls, whole, false);
+      wholly.add(full.run.sessionId);
       expect(seen(quick), JSON.stringify(calls)).toEqual(seen(full));
       const counted = house.rows(
         `SELECT file_count, total_size FROM workspace_exports WHERE session_seq = ${quick.run.sessionSeq}`,
@@ -137,7 +172,8 @@ test.each([1, 2, 3, 4])(
       expect(quick.own.skipped ?? full.own.skipped).toEqual(full.own.skipped);
       [known, whole] = [quick.run.sessionId, full.run.sessionId];
     }
-    expect(looks.some((look) => look !== 'all')).toBe(true);
+    expect(looks.some((look) => Array.isArray(look))).toBe(true);
+    expect(looks).toContain('difference');
   },
 );
 
@@ -174,7 +210,7 @@ describe('a look', () => {
     house.write(run, { 'b.txt': null });
     const third = await turn([write('c.txt', 'new')], run.sessionId);
     expect(third.whole.files.map(({ path }) => path)).toEqual(['/a.txt', '/c.txt', '/in/by-hand.txt']);
-    expect(looks.slice(1)).toEqual([['/c.txt'], 'all', 'all', ['/c.txt']]);
+    expect(looks.slice(1)).toEqual([['/c.txt'], 'all', ['/c.txt'], 'all']);
   });
 
   test('is at everything ten minutes after the last one that was', async () => {
@@ -186,6 +222,21 @@ describe('a look', () => {
     expect(looks).toEqual(['all', ['/b.txt']]);
     expect(second.own.files.map(({ path }) => path)).toEqual(['/b.txt']);
     expect(second.whole.files).toMatchObject([{ path: '/a.txt', size: 'by hand'.length }, { path: '/b.txt' }]);
+  });
+
+  test('after a command is at the difference, and finds what the run wrote before it', async () => {
+    const paths = Array.from({ length: 9 }, (_, at) => `many/${at}`);
+    const { run } = await turn([...paths.map((path) => write(path)), command('by-command')], null);
+    looks = [];
+    // The workspace is known, so that the baseline is taken before the command.
+    const second = await turn([write('many/0', 'new'), pause('many/0'), command('many/1')], run.sessionId);
+    expect(second.own.files.map(({ path }) => path)).toEqual(['/many/0', '/many/1']);
+    const third = await turn([write('many/2', 'new'), write('x')], run.sessionId);
+    expect(third.own.files.map(({ path }) => path)).toEqual(['/many/2', '/x']);
+    const fourth = await turn([pause('x'), { ...command('x'), input: { path: 'x', does: 'remove' } }], run.sessionId);
+    expect(fourth.own.files).toEqual([]);
+    expect(fourth.whole.files.map(({ path }) => path)).toEqual(['/by-command', ...paths.map((path) => `/${path}`)]);
+    expect(looks).toEqual(['difference', 'difference', ['/many/2', '/x'], 'difference', 'difference']);
   });
 
   test('is at everything when the workspace is another one', async () => {
@@ -227,6 +278,7 @@ describe('a look', () => {
     baseline.abort();
     looks = [];
     await turn([write('b.txt')], run.sessionId);
-    expect(looks).toEqual(['all', 'all', ['/b.txt']]);
+    // The collection of the second, before the third.
+    expect(looks).toEqual(['all', ['/b.txt']]);
   });
 });

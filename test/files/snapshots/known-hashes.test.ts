@@ -1,5 +1,5 @@
 // Hashes that a snapshot knows from before: an unchanged file is not read again.
-import { existsSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -84,6 +84,29 @@ describe('what was hashed before', { concurrent: true }, () => {
     await house.blobs.removeUnless(sha256('wanted'), async () => false);
     await house.snapshot({ hold: house.blobs.hold() });
     expect(house.hasBlob(sha256('wanted'))).toBe(true);
+  });
+
+  test('since an earlier look, only what was read anew is reported, what is gone, and the exceptions', async (of) => {
+    const house = await snapshotHouse({ of, beside: shared() });
+    write(house, { ...MANY, changed: 'one', gone: 'one', recorded: 'other bytes' });
+    await settle(house, ...Object.keys(MANY), 'changed', 'gone', 'recorded');
+    const { token, gone } = await house.snapshot();
+    expect(gone).toBeNull();
+    const unchanged = await house.snapshot({ since: { token: token!, except: [] } });
+    expect(unchanged).toMatchObject({ files: [], gone: [], token });
+    write(house, { changed: 'two', new: 'three' });
+    rmSync(join(house.root, 'gone'));
+    // As after a record of something else at that path, when nothing refers to its bytes any more.
+    rmSync(house.pathOf(sha256('other bytes')));
+    const since = { token: token!, except: ['/recorded', '/none'] };
+    const { files, ...rest } = await house.snapshot({ since });
+    expect(files.map(({ path }) => path)).toEqual(['/changed', '/new', '/recorded']);
+    expect(rest).toMatchObject({ gone: ['/gone'], isWhole: true, names: { count: 11 } });
+    expect(house.hasBlob(sha256('other bytes'))).toBe(true);
+    // The hashes are those of the last look now.
+    expect(rest.token).not.toBe(token);
+    const again = await house.snapshot({ since });
+    expect([again.files.length, again.gone]).toEqual([11, null]);
   });
 
   test.for([

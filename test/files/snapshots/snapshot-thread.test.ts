@@ -64,6 +64,8 @@ describe('what a snapshot holds', () => {
       skipped: NOTHING,
       isWhole: true,
       names: { count: 0, sum: 0 },
+      token: null,
+      gone: null,
     });
   });
 
