@@ -57,10 +57,13 @@ export function makeRuns({ read }: Database) {
       ))!.runs;
     }),
 
-    /** Whether a waiting run may start now. Checked at the end of every run. */
+    /**
+     * Whether a waiting run may start now. Checked at the end of every run. During a sync, too: turns that come meanwhile would take
+     * the free slots for their acceptance, again and again.
+     */
     anyClaimable: read(function* (tx: Reader): Step<boolean> {
       return (yield* tx.get<{ found: number }>(CLAIMABLE))!.found === 1;
-    }),
+    }, 'written'),
 
     /** The number of unfinished runs by status; those that wait for their user are counted separately. */
     countUnfinished: read(function* (tx: Reader): Step<Record<(typeof UNFINISHED)[number], number>> {

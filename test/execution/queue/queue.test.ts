@@ -153,6 +153,18 @@ test('a run that waits is not overtaken by a turn that finds a free slot', async
   await Promise.all([waiting, late.run].map(({ sessionSeq }) => queue.stop({ sessionSeq, runSeq: null })));
 });
 
+test('a run that waits is claimed although turns keep coming while the disk syncs', async () => {
+  const house = await storeHouse(undefined, { syncsBeside: true });
+  const queue = queueOver(house, ONE_SLOT);
+  queue.start();
+  await queue.idle();
+  const waiting = await house.accept();
+  for (let turn = 0; turn < 5; turn += 1) await admitTo(house, queue);
+  expect(queue.held()).toMatchObject([{ runSeq: waiting.seq }]);
+  queue.pause();
+  await queue.stop({ sessionSeq: waiting.sessionSeq, runSeq: null });
+});
+
 test('the slot of a turn that is refused is free again, and what came meanwhile starts', async () => {
   const house = await storeHouse();
   const queue = queueOver(house, ONE_SLOT);
