@@ -106,10 +106,11 @@ export function makeConversations({
       sessionId: headers['X-Session-Id'] ?? null,
     });
     const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
+    // Before anything else is waited for: the run may end at once.
+    if (!replayed) runAccepted?.(run.seq, exchange.req.headers['traceparent'] as string | undefined);
     await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
-    else runAccepted?.(run.seq, exchange.req.headers['traceparent'] as string | undefined);
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Message } from '../../../src/domain/sessions/content.ts';
 import type { RunError } from '../../../src/domain/sessions/run.ts';
+import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { AT, finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -140,6 +142,23 @@ test('a client that leaves ends its wait and nothing else', async () => {
   expect(house.book.runs[0]!.status).toBe('queued');
   await waitFor(() => house.lines.some(({ msg }) => msg === 'request'));
   expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('an accepted run is reported before its body is let go of: it may end meanwhile', async () => {
+  const order: string[] = [];
+  const openSpool = makeOpenSpool(temporaryDirectory());
+  const house = await openHouse({
+    parts: {
+      runAccepted: (runSeq, traceParent) => void order.push(`${runSeq} ${traceParent}`),
+      openSpool: async () => {
+        const spool = await openSpool();
+        return { ...spool, close: () => (order.push('let go'), spool.close()) };
+      },
+    },
+  });
+  const body = { model: 'qwen', messages: [{ role: 'user', content: 'x'.repeat(200_000) }] };
+  await send(house, { ...CHAT, headers: { traceparent: 'parent' }, body });
+  expect(order).toEqual(['1 parent', 'let go']);
 });
 
 test('the history has blocks, tools and attachments in wire names', async () => {
