@@ -14,6 +14,7 @@ import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import type { Parcel } from '../../src/agent/port/mail.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
 import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
+import { aloneOn } from './run-port.ts';
 import { ROOMY } from '../support/files/space.ts';
 import { afterAll } from 'vitest';
 
@@ -206,7 +207,7 @@ export function startRun(
 ): MainSide {
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1, manners);
-  const channel = openChannel(port2, manners.budgets && { budgets: manners.budgets });
+  const channel = openChannel(aloneOn(port2), manners.budgets && { budgets: manners.budgets });
   const granted: ToolPack = async (run) => ({
     tools: tools.filter(({ name }) => run.brief.tools.includes(name)),
     notes: [],

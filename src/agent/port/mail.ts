@@ -8,7 +8,7 @@ export const MAIL_WINDOW_MS = 4;
 /** The longest that mail waits for a main thread that is busy. */
 const MAX_WAIT_MS = 100;
 
-/** One message of a run. Those that the mail carries and those on the run's own port are numbered together, from 0. */
+/** One message of a run. They are numbered from 0, so that the main thread notices when one could not be read. */
 export interface Parcel {
   /** Names the run to the main thread. */
   readonly line: number;
@@ -16,15 +16,12 @@ export interface Parcel {
   readonly batch: SignalBatch;
 }
 
-/** `taken`: how much mail of this thread the main thread has taken so far. */
-export interface Delivery {
-  readonly taken: Int32Array<SharedArrayBuffer>;
-  readonly parcels: readonly Parcel[];
-}
+/** Worker to main: that the thread has started, a message of one run, or the mail. */
+export type News = 'up' | Parcel | readonly Parcel[];
 
 /** What a run has to send. */
 export interface Sender {
-  /** Called when the mail leaves. Returns nothing when it was sent in another way. */
+  /** Called when the mail leaves. Returns nothing when it was sent by itself. */
   leave(): Parcel | undefined;
 }
 
@@ -50,7 +47,7 @@ export function makeMail(send: (parcels: readonly Parcel[]) => void, isTaken: ()
       return;
     }
     timer = undefined;
-    // What waited may have left on the ports of its runs.
+    // What waited may have left by itself.
     if (senders.size > 0) sentAt = now;
     const leaving = Array.from(senders);
     senders.clear();
@@ -69,14 +66,13 @@ export function makeMail(send: (parcels: readonly Parcel[]) => void, isTaken: ()
   };
 }
 
-/** Makes the mail that leaves on the port that a thread has from its start. */
-export function openMail(port: Pick<MessagePort, 'postMessage'>): Mail {
-  const taken = new Int32Array(new SharedArrayBuffer(4));
+/** Makes the mail that leaves on a thread's port. `taken`: see `ThreadTask`. */
+export function openMail(port: Pick<MessagePort, 'postMessage'>, taken: Int32Array): Mail {
   let sent = 0;
   return makeMail(
     (parcels) => {
       sent = (sent + 1) | 0;
-      port.postMessage({ taken, parcels } satisfies Delivery);
+      port.postMessage(parcels satisfies News);
     },
     () => Atomics.load(taken, 0) === sent,
   );

@@ -6,8 +6,8 @@ import type { Signal } from './protocol.ts';
 const BATCH_SIZE = 64;
 
 /**
- * How signals leave. `streamed`: with the mail; they are flat, so that they can always be read. `later`: with the mail too, but on the
- * run's port. `now`: on the run's port at the end of this turn of the event loop, with all that waits.
+ * How signals leave. `streamed`: with the mail; they are flat, so that they can always be read. `later`: when the mail leaves, as a
+ * message of the run alone. `now`: as such a message at the end of this turn of the event loop, with all that waits.
  */
 const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
   'block-start': 'streamed',
@@ -32,15 +32,15 @@ const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
 
 export interface Outbox {
   add(signal: Signal): void;
-  /** Sends what waits, on the run's port. */
+  /** Sends what waits, as a message of the run alone. */
   flush(): void;
 }
 
 export interface OutboxParts {
   readonly mail: Mail;
-  /** Names the run to the receiver of the mail; null keeps all on the run's port. */
+  /** Names the run to the receiver of the mail; null keeps all out of it. */
   readonly line: number | null;
-  /** Sends on the run's port. Returns false if that was impossible. */
+  /** Sends a message of the run alone. Returns false if that was impossible. */
   post(parcel: Parcel): boolean;
 }
 

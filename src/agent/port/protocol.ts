@@ -285,14 +285,21 @@ export type Control =
   | { readonly t: 'ping' }
   | { readonly t: 'abort'; readonly reason: string };
 
-/** The argument of the worker's task. `port` is transferred with it. */
-export interface WorkerTask {
-  readonly brief: Brief;
-  readonly port: import('node:worker_threads').MessagePort;
-  /** Names the run in the mail of its thread. */
+/** Main to worker, on the port of the thread: a run to start, or a word to one. `line` names the run there. */
+export type Order = Start | { readonly line: number; readonly control: Control };
+
+export interface Start {
   readonly line: number;
+  readonly brief: Brief;
   /** Shared with the main thread: its one element is 1 while the run does nothing but wait for its model. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
-  /** Shared with the main thread by all runs: its one element is 1 while there may be budgets. */
+}
+
+/** The argument of a thread's one task, which executes runs until its port is closed. `port` is transferred with it. */
+export interface ThreadTask {
+  readonly port: import('node:worker_threads').MessagePort;
+  /** Shared with the main thread: how much mail of this thread the main thread has taken so far. */
+  readonly taken: Int32Array<SharedArrayBuffer>;
+  /** Shared with the main thread by all threads: its one element is 1 while there may be budgets. */
   readonly budgets: Int32Array<SharedArrayBuffer>;
 }

@@ -1,19 +1,10 @@
-// The worker's end of a run's port: signals out in order and in batches, control in.
-import type { MessagePort } from 'node:worker_threads';
+// The worker's end of a run's channel: signals out in order and in batches, control in.
 import { ErrandError } from '../../domain/errors.ts';
 import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
-import type {
-  Control,
-  Outcome,
-  ServiceName,
-  ServiceRequest,
-  Services,
-  Signal,
-  SignalBatch,
-  Touched,
-} from './protocol.ts';
+import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, Touched } from './protocol.ts';
+import { ENDED_WITHOUT_OUTCOME, type RunPort } from './thread-port.ts';
 
 /** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
 const ACK_TIMEOUT_MS = 300_000;
@@ -21,7 +12,7 @@ const ACK_TIMEOUT_MS = 300_000;
 const LOST: Stop = { kind: 'canceled', reason: 'port' };
 
 const NO_BUDGETS = new Int32Array(1);
-/** Of runs without a line, whose signals leave on their ports. */
+/** Of runs without a line, whose signals leave without it. */
 const NO_MAIL = makeMail(
   () => undefined,
   () => true,
@@ -53,26 +44,26 @@ export interface Channel {
    * Requests a service of the main thread. Throws ErrandError with a message for the model; rejects when the run is stopped.
    */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
-  /** Sends `done` and closes the port. */
+  /** Sends `done` and receives nothing more. */
   finish(outcome: Outcome, touched: Touched): void;
 }
 
 interface ChannelOptions {
   readonly ackTimeoutMs?: number;
-  /** Where `waits` is stored, see `WorkerTask`. */
+  /** Where `waits` is stored, see `Start`. */
   readonly waiting?: Int32Array;
-  /** What `hasBudgets` reads, see `WorkerTask`. */
+  /** What `hasBudgets` reads, see `ThreadTask`. */
   readonly budgets?: Int32Array;
-  /** Carries what is streamed, under the name of the run, see `WorkerTask`. By default all is sent on the port. */
+  /** Carries what is streamed, under the name of the run, see `Start`. By default all leaves without it. */
   readonly mail?: Mail;
   readonly line?: number | null;
 }
 
 /**
- * Opens the worker's end of a run's port. The run is stopped when the main thread closes the port, when a message can't be sent
- * or read, and when an ack does not arrive.
+ * Opens the worker's end of a run's channel. The run is stopped when the main thread closes the port, when a message can't be
+ * sent, and when an ack does not arrive.
  */
-export function openChannel(port: MessagePort, options: ChannelOptions = {}): Channel {
+export function openChannel(port: RunPort, options: ChannelOptions = {}): Channel {
   const { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS } = options;
   const { mail = NO_MAIL, line = null } = options;
   const halt = makeHalt();
@@ -102,9 +93,7 @@ export function openChannel(port: MessagePort, options: ChannelOptions = {}): Ch
         return control satisfies never;
     }
   };
-  port.on('message', receive);
-  port.on('messageerror', () => stop(LOST));
-  port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
+  port.listen(receive, () => stop({ kind: 'canceled', reason: 'closed' }));
 
   return {
     halt,
@@ -126,21 +115,18 @@ export function openChannel(port: MessagePort, options: ChannelOptions = {}): Ch
 }
 
 /** Sends messages on a port. Returns false after it has called `lost`: a message can't be sent. */
-function makePost(port: MessagePort, lost: () => void) {
+function makePost(port: RunPort, lost: () => void) {
   return (parcel: Parcel): boolean => {
     try {
-      port.postMessage(parcel);
+      port.post(parcel);
       return true;
     } catch {
       lost();
-      if (parcel.batch.at(-1)?.t === 'done') port.postMessage({ ...parcel, batch: ENDED_WITHOUT_OUTCOME });
+      if (parcel.batch.at(-1)?.t === 'done') port.post({ ...parcel, batch: ENDED_WITHOUT_OUTCOME });
       return false;
     }
   };
 }
-
-/** Sent when the real outcome can't be: the run is executed again. */
-const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: 'anything' }];
 
 interface Answers {
   /** Waits for an answer, under the number that it returns. Rejects when the run is stopped. */

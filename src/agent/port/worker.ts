@@ -1,6 +1,5 @@
-// The task of a worker thread: one run of an agent, from its brief to `done`.
+// The task of a worker thread: runs of agents, each from its brief to `done`.
 import { setFlagsFromString } from 'node:v8';
-import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../domain/errors.ts';
 import { makeArgumentCheck } from '../loop/argument-check.ts';
 import { RETRY_POLICY } from '../models/retries.ts';
@@ -8,8 +7,9 @@ import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';
 import { openMail } from './mail.ts';
-import type { WorkerTask } from './protocol.ts';
-import { openChannel, type Stop } from './signals.ts';
+import type { Brief, ThreadTask } from './protocol.ts';
+import { type Channel, openChannel, type Stop } from './signals.ts';
+import { serveRuns } from './thread-port.ts';
 
 // Search patterns come from the model: one that backtracks excessively falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
@@ -21,11 +21,17 @@ const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
 const argumentFaults = makeArgumentCheck();
-const mail = openMail(parentPort!);
 
-/** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
-export default async function run({ brief, port, line, waiting, budgets }: WorkerTask): Promise<void> {
-  const channel = openChannel(port, { waiting, budgets, mail, line });
+/** Executes the runs that are ordered on the port, until it is closed. */
+export default function serve({ port, taken, budgets }: ThreadTask): Promise<void> {
+  const mail = openMail(port, taken);
+  return serveRuns(port, ({ brief, line, waiting }, share) => {
+    void carryOut(brief, openChannel(share, { waiting, budgets, mail, line }));
+  });
+}
+
+/** Runs a turn and reports it on the channel. Never rejects: `done` is the last signal. */
+async function carryOut(brief: Brief, channel: Channel): Promise<void> {
   const workspace = openWorkspace(brief, (paths) => channel.commit({ t: 'touches-anything', paths }));
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };
@@ -44,6 +50,3 @@ export default async function run({ brief, port, line, waiting, budgets }: Worke
     channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, 'anything');
   }
 }
-
-/** The task of a thread that is wanted soon: it has started. */
-export function started(): void {}

@@ -13,7 +13,7 @@ import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';
-import type { RunHandle } from './thread-group.ts';
+import type { RunHandle } from './line.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
 import type { Place, WorkerPool } from './worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';

@@ -1,6 +1,6 @@
 // Runs that may have crashed a thread that they shared with others. They are executed again alone, so that a further loss is
 // clearly theirs.
-import type { WorkerEnd } from './thread-group.ts';
+import type { WorkerEnd } from './line.ts';
 
 /** More than runs can be in progress; older entries were stopped meanwhile, and are dropped. */
 const MAX_KNOWN = 10_000;

@@ -1,20 +1,13 @@
 // Watches worker threads that have runs: a thread whose event loop hangs is ended, and its runs are lost.
 import type { Piscina } from 'piscina';
-import type { WorkerTask } from '../../agent/port/protocol.ts';
+import type { ThreadTask } from '../../agent/port/protocol.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
-
-/** A run in progress on a group of threads. */
-export interface Active {
-  readonly ping: () => void;
-  /** Ends it as a run whose worker is gone. */
-  readonly lose: (why: string) => void;
-  /** Monotonic time of the oldest unanswered ping; null when there is none. */
-  unanswered: number | null;
-}
+import type { Line } from './line.ts';
 
 interface WatchParts {
-  readonly piscina: Piscina<WorkerTask | null, void>;
-  readonly active: ReadonlySet<Active>;
+  readonly piscina: Piscina<ThreadTask, void>;
+  /** The runs in progress. */
+  lines(): readonly Line[];
   readonly clock: Clock;
   readonly hangTimeoutMs: number;
 }
@@ -25,11 +18,8 @@ interface Idling {
   readonly at: number;
 }
 
-/**
- * Pings every run while there are any. When one stays silent, threads that have not idled for the same time are ended. Runs
- * without any thread are lost: the pool does not replace a thread that died while it started.
- */
-export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
+/** Pings every run while there are any. When one stays silent, threads that have not idled for the same time are ended. */
+export function makeWatch({ piscina, lines, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
   let idling = new Map<number, Idling>();
   let timer: Timer | undefined;
 
@@ -49,15 +39,11 @@ export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts)
   function look(): void {
     timer = undefined;
     const now = clock.monotonic();
-    const silentMs = (run: Active) => (run.unanswered === null ? 0 : now - run.unanswered);
+    const silentMs = (run: Line) => (run.unanswered === null ? 0 : now - run.unanswered);
     const hung = restless(now);
-    if (Array.from(active).some((run) => silentMs(run) >= hangTimeoutMs))
-      for (const thread of hung) void thread.terminate();
+    const active = lines();
+    if (active.some((run) => silentMs(run) >= hangTimeoutMs)) for (const thread of hung) void thread.terminate();
     for (const run of active) {
-      if (piscina.threads.length === 0) {
-        run.lose('no worker thread is left');
-        continue;
-      }
       run.unanswered ??= now;
       run.ping();
     }
@@ -65,7 +51,7 @@ export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts)
   }
 
   function begin(): void {
-    if (timer === undefined && active.size > 0) timer = clock.after(hangTimeoutMs / 4, look);
+    if (timer === undefined && lines().length > 0) timer = clock.after(hangTimeoutMs / 4, look);
   }
 
   return { begin, stop: () => timer?.cancel() };

@@ -5,15 +5,8 @@ import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { briefBytes, shareBytes, threadBytes } from '../brief/brief-room.ts';
-import {
-  type ThreadGroup,
-  type ThreadGroupParts,
-  type PoolSize,
-  makeThreadGroup,
-  type RunHandle,
-  type RunSink,
-  type WorkerEnd,
-} from './thread-group.ts';
+import type { RunHandle, RunSink, WorkerEnd } from './line.ts';
+import { makeThreadGroup, type PoolSize, type ThreadGroup, type ThreadGroupParts } from './thread-group.ts';
 import { type GroupPlan, makeOnDemandGroup, type Reservation } from './on-demand-group.ts';
 import { makeSuspects } from './suspects.ts';
 

@@ -10,13 +10,14 @@ import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeBrief, makeRun, makeTools } from '../play-main.ts';
+import { aloneOn } from '../run-port.ts';
 
 const call = { id: 'a', name: 'echo', input: { text: 'x' } };
 
 async function aRun() {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
-  return makeRun(await makeBrief(), openChannel(port2));
+  return makeRun(await makeBrief(), openChannel(aloneOn(port2)));
 }
 
 test('a stopped run is at rest only once the tool that it left behind has ended', async () => {

@@ -1,36 +1,53 @@
 // The worker's task in a real thread pool: the module loads there, talks over its port, and several runs share a thread.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterAll, expect, test } from 'vitest';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, type MainSide, makeBrief, sitAtMain } from '../play-main.ts';
-import type { Brief } from '../../../src/agent/port/protocol.ts';
+import type { News } from '../../../src/agent/port/mail.ts';
+import type { Brief, Control, Order, ThreadTask } from '../../../src/agent/port/protocol.ts';
 
-const pool = new Piscina({
+const pool = new Piscina<ThreadTask, void>({
   filename: new URL('../../../src/agent/port/worker.ts', import.meta.url).href,
   atomics: 'disabled',
   minThreads: 1,
   maxThreads: 1,
-  concurrentTasksPerWorker: 8,
 });
-afterAll(() => pool.destroy());
+const { port1: port, port2 } = new MessageChannel();
+const numberOf = () => new Int32Array(new SharedArrayBuffer(4));
+const task = pool.run({ port: port2, taken: numberOf(), budgets: numberOf() }, { transferList: [port2] });
+const order = (what: Order) => port.postMessage(what);
+/** The ports of the tests, one for each run. */
+const runs = new Map<number, MessagePort>();
+port.on('message', (news: News) => {
+  if (news === 'up') return;
+  for (const parcel of 'batch' in news ? [news] : news) runs.get(parcel.line)?.postMessage(parcel);
+});
+afterAll(async () => {
+  port.close();
+  await task;
+  await pool.destroy();
+});
 
-function startInThread(brief: Brief): { main: MainSide; task: Promise<unknown> } {
-  const { port1, port2 } = new MessageChannel();
-  const main = sitAtMain(port1);
-  return { main, task: pool.run({ brief, port: port2 }, { transferList: [port2] }) };
+function startInThread(brief: Brief): MainSide {
+  const { port1: here, port2: there } = new MessageChannel();
+  const line = runs.size + 1;
+  runs.set(line, here);
+  here.on('message', (control: Control) => order({ line, control }));
+  afterAll(() => here.close());
+  order({ line, brief, waiting: numberOf() });
+  return sitAtMain(there);
 }
 
 const OFFLINE = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };
 
-test('a run in a thread writes its files, streams its answer and closes its port', async () => {
+test('a run in a thread writes its files and streams its answer', async () => {
   const turn = { user: [{ type: 'text' as const, text: 'write notes.md: tides' }], attachments: [], steps: [] };
   const brief = await makeBrief({ model: OFFLINE, turn, tools: ['write_file', 'list_files'] });
-  const { main, task } = startInThread(brief);
+  const main = startInThread(brief);
   expect(await main.done).toMatchObject({ status: 'completed' });
-  await task;
   expect(await readFile(join(brief.workspace, 'notes.md'), 'utf8')).toBe('tides\n');
   expect(main.signals.at(-1)?.t).toBe('done');
   expect(main.blocks()[0]).toContain('offline engine');
@@ -48,20 +65,27 @@ test('runs share a thread: one that is stopped leaves the others alone', async (
     return startInThread(await makeBrief({ model: { ...GRANT, baseUrl: server.url }, turn }));
   };
   const endless = await start('endless');
-  await endless.main.next(({ t }) => t === 'text');
+  await endless.next(({ t }) => t === 'text');
   const others = await Promise.all([start('a'), start('b'), start('c')]);
-  expect((await Promise.all(others.map(({ main }) => main.done))).map(({ status }) => status)).toEqual([
+  expect((await Promise.all(others.map(({ done }) => done))).map(({ status }) => status)).toEqual([
     'completed',
     'completed',
     'completed',
   ]);
-  endless.main.control({ t: 'abort', reason: 'stopped' });
-  expect(await endless.main.done).toEqual({ status: 'canceled' });
-  await Promise.all([endless, ...others].map(({ task }) => task));
+  endless.control({ t: 'abort', reason: 'stopped' });
+  expect(await endless.done).toEqual({ status: 'canceled' });
 });
 
 test('a brief that makes no sense ends as a failed run and never as a lost thread', async () => {
-  const { main, task } = startInThread({ ...(await makeBrief()), turn: null } as unknown as Brief);
+  const main = startInThread({ ...(await makeBrief()), turn: null } as unknown as Brief);
   expect(await main.done).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
-  await task;
+});
+
+test('a ping of a run that is not there is answered by its end', async () => {
+  const { port1: here, port2: there } = new MessageChannel();
+  afterAll(() => here.close());
+  runs.set(1_000, here);
+  const main = sitAtMain(there);
+  order({ line: 1_000, control: { t: 'ping' } });
+  expect(await main.done).toEqual({ status: 'canceled' });
 });

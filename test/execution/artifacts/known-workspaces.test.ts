@@ -16,6 +16,7 @@ import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/file
 import { fenceOf } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import { makeBrief, makeRun } from '../../agent/play-main.ts';
+import { aloneOn } from '../../agent/run-port.ts';
 
 interface Call {
   readonly name: string;
@@ -86,7 +87,7 @@ async function turn(calls: readonly Call[], sessionId: string | null, knowing = 
   onTestFinished(() => port1.close());
   const brief = await makeBrief({ workspace: house.workspaces.pathOf(run.sessionId) });
   const workspace = openWorkspace(brief, async (paths) => void (await baseline.takeNow(paths)));
-  const worker = makeRun(brief, openChannel(port2), { workspace });
+  const worker = makeRun(brief, openChannel(aloneOn(port2)), { workspace });
   if (!knowing) await workspace.prepare();
   for (const { name, input } of calls) {
     await baseline.taken();

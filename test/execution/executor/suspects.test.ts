@@ -1,6 +1,6 @@
 // Who is charged when a thread dies.
 import { expect, test } from 'vitest';
-import type { WorkerEnd } from '../../../src/execution/executor/thread-group.ts';
+import type { WorkerEnd } from '../../../src/execution/executor/line.ts';
 import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
 
 const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });

@@ -1,22 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { makeWorkerPool, type Place, type WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 
-function housedPool(size = SIZE) {
+function housedPool(size = SIZE, clock: Clock = systemClock) {
   const pool = makeWorkerPool({
     size,
-    clock: systemClock,
+    clock,
     log: makeLog({ level: 'fatal' }),
     budgets: new Int32Array(new SharedArrayBuffer(4)),
   });
   onTestFinished(() => pool.destroy());
   return pool;
 }
+
+const DEAF = { signals: () => undefined, garbled: () => undefined };
 
 /** A brief that the worker refuses at once: enough to occupy a slot and give it back. */
 const NONSENSE = { runId: 'r', tools: [] } as never;
@@ -45,6 +48,26 @@ test('there is no thread before the first run, and one for a burst that it has r
   expect(pool.load()).toEqual({ threads: 1, busy: 4 });
   await Promise.all(ends);
   expect(pool.load()).toEqual({ threads: 1, busy: 0 });
+});
+
+test('a thread ends after a minute without runs, and the next run starts another', async () => {
+  const clock = fakeClock();
+  const pool = housedPool(SIZE, clock);
+  const begin = async () => new Promise((ended) => void pool.take('r', 0).start(NONSENSE, { ...DEAF, ended }));
+  await begin();
+  clock.advance(59_000);
+  await begin();
+  clock.advance(59_000);
+  expect(pool.load().threads).toBe(1);
+  clock.advance(1_000);
+  await waitFor(() => pool.load().threads === 0);
+  expect(await begin()).toMatchObject({ kind: 'done' });
+});
+
+test('the runs of a thread that cannot start are lost', async () => {
+  const pool = housedPool({ ...SIZE, memoryMb: 3 });
+  const end = await new Promise((ended) => void pool.take('r', 0).start(NONSENSE, { ...DEAF, ended }));
+  expect(end).toMatchObject({ kind: 'lost', wasWaiting: false });
 });
 
 test('the same size changes nothing', () => {

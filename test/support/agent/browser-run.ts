@@ -13,6 +13,7 @@ import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import type { Parcel } from '../../../src/agent/port/mail.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
+import { aloneOn } from '../../agent/run-port.ts';
 import type { Of } from '../files/temporary-directory.ts';
 
 const MIB = 1024 * 1024;
@@ -83,7 +84,7 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
     }
   });
   const main = sitAtMain(port1);
-  const channel = openChannel(port2);
+  const channel = openChannel(aloneOn(port2));
   const run = makeRun(brief, channel);
   const opened = browserTools(run, limitMs);
   of.onTestFinished(async () => {

@@ -42,7 +42,7 @@ const POISON = 'arsenic';
 function dieOfPoison() {
   const { postMessage } = MessagePort.prototype;
   MessagePort.prototype.postMessage = function (message, ...rest) {
-    const parcels = message.parcels ?? [message];
+    const parcels = Array.isArray(message) ? message : [message];
     if (parcels.some(({ batch }) => batch?.some(({ text }) => text?.includes(POISON)))) process.exit(9);
     return postMessage.call(this, message, ...rest);
   };

@@ -12,6 +12,7 @@ import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import type { OpenedTools } from '../../../src/agent/tools/tool.ts';
 import { type MainSide, makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
+import { aloneOn } from '../../agent/run-port.ts';
 import { type Of, temporaryDirectory } from '../files/temporary-directory.ts';
 
 const MIB = 1024 * 1024;
@@ -100,7 +101,7 @@ export async function prepareRun(mcp: readonly McpGrant[], changes: Partial<Brie
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1);
   of.onTestFinished(() => port1.close());
-  const channel = openChannel(port2);
+  const channel = openChannel(aloneOn(port2));
   const run = makeRun(brief, channel, { packs: [mcpTools] });
   return { run, brief, main, stop: () => channel.stop({ kind: 'canceled', reason: 'stop' }) };
 }
