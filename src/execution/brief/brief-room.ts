@@ -34,7 +34,7 @@ export function briefBytes(ownBytes: number, workers: Workers): number {
   return ownBytes > share ? ownBytes + share : share;
 }
 
-/** Bytes of a run's own turn, according to the store. */
-export function ownBytesOf({ turns }: Pick<Store, 'turns'>, run: ClaimedRun): Promise<number> {
-  return turns.bytesOf({ ...run, documentBytes: DOCUMENT_BYTES });
+/** Bytes of a run's own turn as stored. */
+export async function ownBytesOf({ turns }: Pick<Store, 'turns'>, run: ClaimedRun): Promise<number> {
+  return run.fresh?.bytes ?? turns.bytesOf({ ...run, documentBytes: DOCUMENT_BYTES });
 }

@@ -50,7 +50,7 @@ async function build(
   const equipped = await equip(run, toolNamesFor({ sandbox: settings.shell.enabled && grant !== null }));
   if (!equipped.ok) return equipped;
   const { instructions, tools, equipment } = equipped.outfit;
-  const turn = await store.turns.get(run.seq, run.attempt);
+  const turn = freshTurnOf(run) ?? (await store.turns.get(run.seq, run.attempt));
   const space = spaceOf(settings);
   // A power failure must not leave a workspace without a session. Such servers work there from the start.
   if (turn.attachments.length > 0 || equipment.mcp.some(({ transport }) => transport.kind === 'stdio'))
@@ -94,6 +94,10 @@ async function build(
     depth: 0,
   };
   return { ok: true, brief };
+}
+
+function freshTurnOf({ seq, fresh }: ClaimedRun): StoredTurn | undefined {
+  return fresh && { runSeq: seq, user: fresh.user, attachments: [], steps: [] };
 }
 
 function withShellLimits(grant: SandboxGrant, settings: Settings): SandboxGrant {

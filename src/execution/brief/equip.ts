@@ -41,7 +41,10 @@ export type Equipped =
   | { readonly ok: false; readonly error: RunError };
 
 /** `tools` are the names of the available built-in tools. */
-export type Equip = (run: Pick<ClaimedRun, 'id' | 'sessionSeq'>, tools: readonly string[]) => Promise<Equipped>;
+export type Equip = (
+  run: Pick<ClaimedRun, 'id' | 'sessionSeq' | 'fresh'>,
+  tools: readonly string[],
+) => Promise<Equipped>;
 
 /** Who answers, and what the agent may use. */
 interface Cast {
@@ -58,7 +61,7 @@ interface Cast {
  */
 export function makeEquip({ store, places, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
   return async (run, tools) => {
-    const setup = await store.sessions.getSetup(run.sessionSeq);
+    const setup = run.fresh?.setup ?? (await store.sessions.getSetup(run.sessionSeq));
     const definitions = definitionsNow();
     const cast = await castOf(store, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };

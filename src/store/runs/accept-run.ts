@@ -18,7 +18,7 @@ import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_AWAITED, IS_UNFINISHED } from './run-states.ts';
-import { type Claim, emitStarted, type ModelChoice, type StartOrder } from './start-run.ts';
+import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartOrder } from './start-run.ts';
 
 export interface NewTurn {
   readonly user: User;
@@ -119,9 +119,19 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   if (start === null) return { kind: 'accepted', session, run, claim: null };
   const { outputSchema } = turn;
-  const claimed = { ...run, target, opensSession, outputSchema, workedMs: 0, isBackgroundWork: false };
+  const fresh = opensSession ? freshOf(turn, content) : {};
+  const claimed = { ...run, ...fresh, target, opensSession, outputSchema, workedMs: 0, isBackgroundWork: false };
   emitStarted(tx, claimed);
   return { kind: 'accepted', session, run, claim: { run: claimed, choice: start.choice } };
+}
+
+/** A longer one isn't held while its run is in progress. */
+const MAX_FRESH_CHARACTERS = 4_096;
+
+function freshOf({ user, setup, content, attachments }: NewTurn, stored: string): { fresh?: FreshTurn } {
+  if (attachments.length > 0 || stored.length > MAX_FRESH_CHARACTERS) return {};
+  const bytes = Buffer.byteLength(stored);
+  return { fresh: { user: content, bytes, setup: { ...setup, userSeq: user.seq, workspaceRemovedAt: null } } };
 }
 
 interface PlannedStart {

@@ -1,8 +1,10 @@
 // A run as it starts: what determines its model, what executing it needs, and the event. It is claimed from the queue, or accepted
 // when nothing is before it.
 import type { JsonObject } from '../../domain/json.ts';
+import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Transaction } from '../engine/statement.ts';
+import type { FoundSetup } from '../sessions/sessions.ts';
 
 /**
  * What determines the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario
@@ -34,7 +36,17 @@ export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | '
   /** Nobody waits for it: it is a background run, or that of a scheduled task. */
   readonly isBackgroundWork: boolean;
   readonly outputSchema: JsonObject | null;
+  /** Present for a run that started with its turn, if that is short. */
+  readonly fresh?: FreshTurn;
 };
+
+/** What a turn that opens a session brings with it, so that its brief needs nothing of the store. It has no attachments. */
+export interface FreshTurn {
+  readonly user: readonly UserBlock[];
+  /** Of its content as stored. */
+  readonly bytes: number;
+  readonly setup: FoundSetup;
+}
 
 /** A claimed run with its attempt number: every later write of the run names it and is refused once it is outdated (D7). */
 export interface Claim {

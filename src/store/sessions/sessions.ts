@@ -54,7 +54,7 @@ type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | '
 };
 
 /** What a session was given, whose it is, and when the files of its workspace were removed by age; null if never. */
-interface FoundSetup extends SessionSetup {
+export interface FoundSetup extends SessionSetup {
   readonly userSeq: number;
   readonly workspaceRemovedAt: number | null;
 }

@@ -5,7 +5,7 @@ import { type BriefParts, makeBuildBrief } from '../../../src/execution/brief/br
 import { resolveModel } from '../../../src/execution/brief/resolve-model.ts';
 import { executorParts } from '../../support/agent/executor-parts.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { aTurn, START, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const FILE = {
@@ -51,4 +51,22 @@ test.each([
   keep();
   await building;
   expect(did).toEqual(['waits', 'kept', ...(attachments.length > 0 ? ['files'] : []), 'brief']);
+});
+
+test('a run that starts with its short turn gets its brief without a look at the turn in the store', async () => {
+  const house = await storeHouse();
+  const accepted = await house.store.runs.accept({ ...aTurn(house.user, house.key), start: START });
+  const { run } = (accepted as Extract<typeof accepted, { kind: 'accepted' }>).claim!;
+  const reads: number[] = [];
+  const get = (...of: [number, number]) => {
+    reads.push(of[0]);
+    return house.store.turns.get(...of);
+  };
+  const { buildBrief, catalog } = executorParts(house, {}, { get });
+  const resolved = resolveModel(catalog(), 'scripted')!;
+  const { fresh: _, ...resumed } = run;
+  const built = await buildBrief(run, resolved);
+  expect([built.ok, reads]).toEqual([true, []]);
+  expect(await buildBrief(resumed, resolved)).toEqual(built);
+  expect(reads).toEqual([run.seq]);
 });

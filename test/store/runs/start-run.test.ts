@@ -6,6 +6,18 @@ import { aTurn, fenceOf, START, type StoreHouse, storeHouse } from '../../suppor
 type Accepted = Extract<Acceptance, { readonly kind: 'accepted' }>;
 type Row = Record<string, unknown>;
 
+const PLAN = { name: 'lead', description: '', instructions: '', tools: null, skills: [], mcpServers: [] };
+const LEAD = { ...PLAN, model: 'large', connectors: null, subagents: [], browser: false };
+const CREW = { team: 't', description: '', instructions: '', lead: LEAD, members: [] };
+const FILE = {
+  id: 'a0000000-0000-7000-8000-000000000001',
+  name: 'a.csv',
+  path: 'attachments/a/a.csv',
+  mimeType: 'text/csv',
+  size: 1,
+  sha256: 'aa',
+};
+
 async function admit(house: StoreHouse, over: Partial<NewTurn> = {}): Promise<Accepted> {
   const acceptance = await house.store.runs.accept({ ...aTurn(house.user, house.key), start: START, ...over });
   if (acceptance.kind !== 'accepted') throw new Error(acceptance.kind);
@@ -98,13 +110,47 @@ test('background runs that wait hold back no run that somebody waits for', async
 test('the model is chosen by the key, the scenario and the lead as they are at that moment', async () => {
   const house = await storeHouse();
   house.change("UPDATE api_keys SET model = 'fixed'; UPDATE users SET scenario = 'careful'");
-  const plan = { name: 'lead', description: '', instructions: '', tools: null, skills: [], mcpServers: [] };
-  const lead = { ...plan, model: 'large', connectors: null, subagents: [], browser: false };
-  const orchestration = { team: 't', description: '', instructions: '', lead, members: [] };
-  const setup = { ...aTurn(house.user, house.key).setup, target: 'team:t', orchestration };
+  const setup = { ...aTurn(house.user, house.key).setup, target: 'team:t', orchestration: CREW };
   const first = await admit(house, { setup });
   const choice = { keyModel: 'fixed', scenario: 'careful', target: 'team:t', leadModel: 'large' };
   expect(first.claim!.choice).toEqual(choice);
   await house.store.runs.end(fenceOf(first.claim!.run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   expect((await admit(house, { sessionId: first.session.id })).claim!.choice).toEqual(choice);
+});
+
+test.each([{ team: false }, { team: true }])(
+  'a short turn that opens a session brings what the store has of it, with a team: $team',
+  async ({ team }) => {
+    const house = await storeHouse();
+    const plain = aTurn(house.user, house.key).setup;
+    const capabilityConfig = { ...plain.capabilityConfig, skillIds: [3], browserEnabled: true };
+    const setup = team ? { ...plain, capabilityConfig, target: 'team:t', orchestration: CREW } : plain;
+    const { session, run, claim } = await admit(house, {
+      setup,
+      content: [{ type: 'text', text: 'Größe? \u{1F30A} \ud800' }],
+    });
+    const { turns, sessions } = house.store;
+    const { user } = await turns.get(run.seq, 1);
+    const bytes = await turns.bytesOf({ sessionSeq: session.seq, seq: run.seq, documentBytes: 0 });
+    expect(claim!.run.fresh).toEqual({ user, bytes, setup: await sessions.getSetup(session.seq) });
+  },
+);
+
+test.each<{ what: string; of: (house: StoreHouse) => Promise<Partial<NewTurn>> }>([
+  { what: 'has a long text', of: async () => ({ content: [{ type: 'text', text: 'x'.repeat(5_000) }] }) },
+  { what: 'has an attachment', of: async () => ({ attachments: [FILE] }) },
+  {
+    what: 'continues a session',
+    of: async (house) => {
+      const { run, session } = await admit(house);
+      const ended = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
+      await house.store.runs.end({ sessionSeq: session.seq, runSeq: run.seq, attempt: 1, workedMs: 0 }, ended);
+      return { sessionId: session.id };
+    },
+  },
+])('a turn that $what is read from the store', async ({ of }) => {
+  const house = await storeHouse();
+  const { claim } = await admit(house, await of(house));
+  expect(claim!.run).toMatchObject({ attempt: 1 });
+  expect(claim!.run.fresh).toBeUndefined();
 });
