@@ -100,7 +100,7 @@ export async function openFiles({ configuration, closers }: Start, { live, log }
     log,
   });
   closers.push(snapshotThread.stop);
-  const disk = makeDisk(dataDir, live.settings);
+  const disk = makeDisk({ directory: dataDir, settings: live.settings, clock: systemClock });
   return { blobs, snapshotThread, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
 }
 

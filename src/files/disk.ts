@@ -1,9 +1,14 @@
 // The disk of the data directory: whether it has enough free space for new work.
 import { freeBytes, megabytes } from '../disk/disk-space.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 
 /** With less free space, nothing can be stored. */
 const NOTHING_BYTES = 1_048_576;
+/** For how long a look at a disk with ample space is valid. */
+const LOOK_MS = 100;
+/** That much above what has to stay free is ample: no disk is written that fast. */
+const AMPLE_MB = 1_024;
 
 /** What is wrong with a disk. `isFull`: it has no space left at all, rather than less than it should have. */
 export interface Shortage {
@@ -17,12 +22,24 @@ export interface Disk {
   shortage(): Shortage | null;
 }
 
-/** Watches the disk of a directory. */
-export function makeDisk(directory: string, settings: () => Settings): Disk {
+interface DiskParts {
+  readonly directory: string;
+  settings(): Settings;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Other than `freeBytes`. */
+  readonly free?: (directory: string) => number;
+}
+
+/** Watches the disk of a directory. While it has ample space, a burst of turns costs one look. */
+export function makeDisk({ directory, settings, clock, free: look = freeBytes }: DiskParts): Disk {
+  let ample = { keepFreeMb: 0, until: -Infinity };
   return {
     shortage: () => {
       const { keepFreeMb } = settings().disk;
-      const free = freeBytes(directory);
+      const now = clock.monotonic();
+      if (now < ample.until && keepFreeMb === ample.keepFreeMb) return null;
+      const free = look(directory);
+      if (megabytes(free) >= keepFreeMb + AMPLE_MB) ample = { keepFreeMb, until: now + LOOK_MS };
       if (free < NOTHING_BYTES) return { isFull: true, words: FULL };
       if (megabytes(free) >= keepFreeMb) return null;
       return { isFull: false, words: `The daemon's disk is almost full: less than ${keepFreeMb} MB are free.` };
