@@ -38,7 +38,9 @@ export function standardErrorOutlet({ terminal, stream }: Renderers = {}): LogOu
   if (fstatSync(stderr.fd).isFile()) return makeOutlet(takerOfFile(stderr.fd));
   const render = stderr.isTTY ? terminal : stream;
   if (stderr.isTTY) keepFromBlocking(stderr);
-  return makeStreamOutlet(stderr, render === undefined ? {} : { render });
+  const outlet = makeStreamOutlet(stderr, render === undefined ? {} : { render });
+  process.on('exit', outlet.flush);
+  return outlet;
 }
 
 /** Node.js waits for terminals; one that is stopped by Ctrl-S would stop the whole process at its next line. */
@@ -47,15 +49,33 @@ function keepFromBlocking(terminal: object): void {
   handle?.setBlocking?.(false);
 }
 
+export interface StreamOutlet extends LogOutlet {
+  /** Writes what was gathered. */
+  flush(): void;
+}
+
 /**
- * An outlet to a stream, whose errors are handled elsewhere. A line is written at once when there is room, so that the last lines
- * before a crash arrive. Once the limit is reached, lines are dropped until the buffer is empty; then a line reports how many.
+ * An outlet to a stream, whose errors are handled elsewhere. Lines are written together as soon as the code that wrote them has
+ * returned, so that the last ones before a crash arrive. Once the limit is reached, lines are dropped until the buffer is empty;
+ * then a line reports how many.
  */
 export function makeStreamOutlet(
   stream: Writable,
   { maxHeldBytes = MAX_HELD_BYTES, render }: OutletOptions = {},
-): LogOutlet {
-  let isFull = false;
+): StreamOutlet {
+  let [isFull, isGathering] = [false, false];
+  const flush = (): void => {
+    if (isGathering) stream.uncork();
+    isGathering = false;
+  };
+  const isRoom = (line: string): boolean =>
+    stream.writableLength === 0 || stream.writableLength + line.length <= maxHeldBytes;
+  const gather = (): void => {
+    if (isGathering) return;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(flush);
+  };
   /** Reports dropped lines as soon as possible, even when there is nothing else to log. */
   const resumeWhenDrained = (): void => {
     if (isFull) return;
@@ -69,15 +89,20 @@ export function makeStreamOutlet(
     take: (line) => {
       // The reader is gone.
       if (stream.destroyed) return true;
-      const isRoom = stream.writableLength === 0 || stream.writableLength + line.length <= maxHeldBytes;
-      if (isRoom) stream.write(line);
-      else resumeWhenDrained();
-      return isRoom;
+      // What was gathered may only seem to wait.
+      if (!isRoom(line)) flush();
+      if (!isRoom(line)) {
+        resumeWhenDrained();
+        return false;
+      }
+      gather();
+      stream.write(line);
+      return true;
     },
     isFree: () => stream.writableLength === 0,
   };
   const outlet = makeOutlet(taker, render);
-  return outlet;
+  return { write: outlet.write, flush };
 }
 
 /** A file on a full disk accepts nothing; that is not a reason to exit. */
