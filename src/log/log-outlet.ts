@@ -39,8 +39,17 @@ export function standardErrorOutlet({ terminal, stream }: Renderers = {}): LogOu
   const render = stderr.isTTY ? terminal : stream;
   if (stderr.isTTY) keepFromBlocking(stderr);
   const outlet = makeStreamOutlet(stderr, render === undefined ? {} : { render });
-  process.on('exit', outlet.flush);
+  flushAtExit(outlet);
   return outlet;
+}
+
+/** Outlets to standard error. */
+const flushed = new Set<StreamOutlet>();
+
+/** One listener for all of them: each logger has one. */
+function flushAtExit(outlet: StreamOutlet): void {
+  if (flushed.size === 0) process.on('exit', () => flushed.forEach(({ flush }) => flush()));
+  flushed.add(outlet);
 }
 
 /** Node.js waits for terminals; one that is stopped by Ctrl-S would stop the whole process at its next line. */
