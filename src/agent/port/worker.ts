@@ -13,6 +13,9 @@ import { serveRuns } from './thread-port.ts';
 
 // Search patterns come from the model: one that backtracks excessively falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
+// At rest, V8 would forget the shapes of objects that only requests have, and compiled code with them: of the whole process, once there is
+// any. Node.js 22 doesn't know the option.
+if (Number.parseInt(process.versions.v8, 10) >= 13) setFlagsFromString('--no-memory-reducer-favors-memory');
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 /** Reasons for an abort that wait until the run is at rest. A drain has no time for that. */

@@ -1,4 +1,5 @@
 // The worker's task in a real thread pool: the module loads there, talks over its port, and several runs share a thread.
+import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -88,4 +89,10 @@ test('a ping of a run that is not there is answered by its end', async () => {
   const main = sitAtMain(there);
   order({ line: 1_000, control: { t: 'ping' } });
   expect(await main.done).toEqual({ status: 'canceled' });
+});
+
+test('the options that threads set are known to this Node.js', () => {
+  const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+  expect(known).toContain('--enable-experimental-regexp-engine-on-excessive-backtracks ');
+  expect(known).toContain('--memory-reducer-favors-memory ');
 });
