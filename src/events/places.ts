@@ -1,6 +1,6 @@
 // The places of events: ids of sessions and runs, looked up once for each run.
 import type { EventPlace, JournalEvent } from '../domain/journal-event.ts';
-import type { SessionEvents } from '../store/sessions/session-events.ts';
+import type { SessionEvents } from '../store/journal/session-events.ts';
 
 /** The place of an event, as the journal has it. */
 export type Placed = Pick<JournalEvent, 'sessionSeq' | 'runSeq'>;

@@ -1,7 +1,7 @@
 // A tail: reads the events of a run for one reader, old ones from the store, live ones from the bus.
 import { type JournalEvent, TERMINAL_EVENTS } from '../domain/journal-event.ts';
 import type { Run } from '../domain/sessions/run.ts';
-import type { Events } from '../store/sessions/events.ts';
+import type { Events } from '../store/journal/events.ts';
 import type { Bus } from './bus.ts';
 
 /** What a reader does with events. */

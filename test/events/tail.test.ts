@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
-import type { Events } from '../../src/store/sessions/events.ts';
+import type { Events } from '../../src/store/journal/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { fenceOf, storeHouse } from '../support/store/store-house.ts';
 import { renderId } from '../support/store/webhooks.ts';

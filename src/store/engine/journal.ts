@@ -1,7 +1,8 @@
 // The journal: the events that a verb adds to a run in one insert, numbered within their runs.
 import type { EventType, JournalEvent } from '../../domain/journal-event.ts';
-import type { Statements } from './sqlite.ts';
-import type { StepTransaction, Value } from './statement.ts';
+import { lastOfRun } from '../journal/places.ts';
+import { carryOut, type Statements } from './sqlite.ts';
+import { READER, type StepTransaction, type Value } from './statement.ts';
 
 /** The number of the last event of each run that had one lately, so that the table needn't be asked for the next. */
 export interface StreamSeqs {
@@ -11,7 +12,6 @@ export interface StreamSeqs {
   forget(): void;
 }
 
-const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
 /**
  * Maximum rows of one insert, so that there are few statements to prepare. All are of one run, since for an insert of several rows SQLite
  * copies each page that it changes, so that it can undo it, and above 64 KB into a file: each run has its own pages in the indexes.
@@ -29,8 +29,7 @@ const MAX_RUNS = 4_096;
 /** Makes them for the one connection that writes. */
 export function makeStreamSeqs(statements: Statements): StreamSeqs {
   const last = new Map<number, number>();
-  const read = (runSeq: number) =>
-    (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq;
+  const read = (runSeq: number) => carryOut(statements, lastOfRun(READER, runSeq))?.stream_seq;
   return {
     next: (runSeq, type) => {
       const next = type === 'run.queued' ? 1 : (last.get(runSeq) ?? read(runSeq) ?? 0) + 1;

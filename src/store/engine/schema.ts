@@ -36,6 +36,7 @@ import { quickConditions } from './migrations/029-quick-conditions.ts';
 import { piecesOfText } from './migrations/030-pieces-of-text.ts';
 import { eventsBesideRuns } from './migrations/031-events-beside-runs.ts';
 import { placesOfRetention } from './migrations/032-places-of-retention.ts';
+import { textByStretches } from './migrations/033-text-by-stretches.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -71,6 +72,7 @@ const MIGRATIONS: readonly string[] = [
   piecesOfText,
   eventsBesideRuns,
   placesOfRetention,
+  textByStretches,
 ];
 
 /** The schema version this code writes. */

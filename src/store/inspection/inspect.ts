@@ -2,6 +2,9 @@
 // daemon. Here whole tables may be read.
 import Connection from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
+import { cacheStatements, carryOut } from '../engine/sqlite.ts';
+import { READER } from '../engine/statement.ts';
+import { lastOfRun } from '../journal/places.ts';
 
 /** A run that makes no progress. */
 export interface StuckRun {
@@ -104,12 +107,24 @@ function newestEventOf(connection: Connection.Database): number | null {
 
 /** Those that execute or are queued; one that waits for its user does so by right. */
 function stuckIn(connection: Connection.Database, silentSince: number): StuckRun[] {
-  const lastEvent = 'SELECT e.created_at FROM events e WHERE e.run_seq = r.seq ORDER BY e.stream_seq DESC LIMIT 1';
-  const sql = `SELECT id, status, since FROM (
-      SELECT r.id, r.status, coalesce((${lastEvent}), r.created_at) AS since
+  const last = `SELECT e.created_at FROM events e WHERE e.run_seq = r.seq AND e.type <> 'content_block_delta'
+    ORDER BY e.stream_seq DESC LIMIT 1`;
+  const sql = `SELECT seq, id, status, since FROM (
+      SELECT r.seq, r.id, r.status, coalesce((${last}), r.created_at) AS since
       FROM runs r WHERE r.status IN ('queued', 'running', 'finalizing')) AS unfinished
-    WHERE since < ? ORDER BY since LIMIT ${MAX_NAMED}`;
-  return connection.prepare<[number], StuckRun>(sql).all(silentSince);
+    WHERE since < ? ORDER BY since`;
+  const statements = cacheStatements(connection);
+  const lastOf = (seq: number) => lastOfRun(READER, seq);
+  const stuck: StuckRun[] = [];
+  for (const { seq, ...run } of connection
+    .prepare<[number], StuckRun & { readonly seq: number }>(sql)
+    .iterate(silentSince)) {
+    // It may have streamed text since.
+    const since = carryOut(statements, lastOf(seq))?.created_at ?? run.since;
+    if (since < silentSince) stuck.push({ ...run, since });
+    if (stuck.length === MAX_NAMED) break;
+  }
+  return stuck;
 }
 
 function failingIn(connection: Connection.Database): FailingWebhook[] {

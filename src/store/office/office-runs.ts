@@ -1,8 +1,10 @@
 // Runs as Office Mode shows them: owner, team, progress, cost, and current activity (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
+import type { EventType } from '../../domain/journal-event.ts';
 import { reportedStatus, type RunError, type RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { textBehind } from '../journal/places.ts';
 import { isReportedAs } from '../runs/run-states.ts';
 
 /** A run with its session's and its owner's names, and the counts of its session (G20). */
@@ -54,8 +56,10 @@ export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'c
   readonly seq: number;
   readonly error: string | null;
   readonly createdAt: number;
-  /** The time of its last event while it is live, and the payload of one that says that it waits for its model. */
-  readonly toldAt: number | null;
+  /** Its last event while it is live that isn't text: its id, type and time, and its payload when it waits for its model. */
+  readonly lastId: number | null;
+  readonly lastType: EventType | null;
+  readonly lastAt: number | null;
   readonly waitsWith: string | null;
 }
 
@@ -66,12 +70,14 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at 
     s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
     coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName,
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
-    e.created_at AS toldAt, CASE WHEN e.type = 'model_wait.started' THEN e.payload END AS waitsWith,
+    e.id AS lastId, e.type AS lastType,
+    e.created_at AS lastAt, CASE WHEN e.type = 'model_wait.started' THEN e.payload END AS waitsWith,
     CASE WHEN ${isReportedAs('running')} THEN
       coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
   FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   LEFT JOIN events e ON r.finished_at IS NULL
-    AND e.id = (SELECT id FROM events WHERE run_seq = r.seq ORDER BY stream_seq DESC LIMIT 1)
+    AND e.id = (SELECT id FROM events WHERE run_seq = r.seq AND type <> 'content_block_delta'
+      ORDER BY stream_seq DESC LIMIT 1)
   LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
 
 /** Enough for the argument that shows what a call is about. */
@@ -83,13 +89,14 @@ const CURRENT_CALL = `SELECT name, substr(input, 1, ${INPUT_CHARACTERS}) AS inpu
 export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<OfficeRun[]> {
   const runs: OfficeRun[] = [];
   for (const row of rows) {
-    const { seq, error, createdAt, toldAt, waitsWith, ...rest } = row;
+    const { seq, error, createdAt, lastId, lastType, lastAt, waitsWith, ...rest } = row;
+    const text = lastType === 'content_block_start' ? yield* textBehind(tx, seq, lastId!) : undefined;
     const isAtWork = reportedStatus(row.status) === 'running' && row.steps > 0;
     runs.push({
       ...rest,
       error: error === null ? null : (JSON.parse(error) as RunError),
-      updatedAt: row.finishedAt ?? toldAt ?? row.startedAt ?? createdAt,
-      modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: toldAt! },
+      updatedAt: row.finishedAt ?? text?.created_at ?? lastAt ?? row.startedAt ?? createdAt,
+      modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: lastAt! },
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
     });
   }

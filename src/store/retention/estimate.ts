@@ -16,6 +16,8 @@ export const MAX_COUNTED = 10_000;
 const SAMPLE = 10;
 /** What a row of the journal takes beside its payload, with its index entries. */
 const EVENT_BYTES = 80;
+/** The payload of a piece of text. */
+const TEXT_BYTES = 40;
 
 interface Counted {
   readonly looked: number;
@@ -35,9 +37,12 @@ const leftOf = (part: RunPart) => `SELECT seq FROM (${runsFrom(part)}) WHERE isL
 
 /** What a sample of the runs has of each part. */
 const SAMPLES: Record<RunPart, string> = {
-  events: `SELECT count(DISTINCT old.seq) AS sampled, count(e.id) AS rows,
-      coalesce(sum(octet_length(e.payload) + ${EVENT_BYTES}), 0) AS bytes
-    FROM (${leftOf('events')}) AS old LEFT JOIN events e ON e.run_seq = old.seq`,
+  // Text isn't read: the places of the others say how much there is.
+  events: `SELECT count(*) AS sampled, coalesce(sum(rows), 0) AS rows,
+      coalesce(sum(bytes + rows * ${EVENT_BYTES} + (rows - others) * ${TEXT_BYTES}), 0) AS bytes FROM (
+    SELECT max(e.stream_seq) - min(e.stream_seq) + 1 AS rows, count(e.id) AS others, sum(octet_length(e.payload)) AS bytes
+    FROM (${leftOf('events')}) AS old
+      LEFT JOIN events e ON e.run_seq = old.seq AND e.type <> 'content_block_delta' GROUP BY old.seq) AS sums`,
   details: `SELECT count(*) AS sampled, coalesce(sum(rows), 0) AS rows, coalesce(sum(bytes), 0) AS bytes FROM (
     SELECT (SELECT count(*) FROM tool_calls c WHERE c.run_seq = old.seq)
       + (SELECT count(*) FROM steps t WHERE t.run_seq = old.seq AND t.message <> 'null') AS rows,

@@ -1,6 +1,7 @@
 // Removes the journal of what is over: of whole runs, and what sessions had beside them.
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { removeFirst } from '../journal/remove.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
 import type { Batch, Removed } from './batch.ts';
 import { removeOfEnded } from './ended-runs.ts';
@@ -14,7 +15,8 @@ function* lastRemovable(tx: Transaction): Step<number> {
   return Math.min(cursor, (yield* newestEventId(tx)) - 1);
 }
 
-const LAST_OF_RUN = 'SELECT id FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+const LAST_OF_RUN = `SELECT id FROM events WHERE run_seq = ? AND type <> 'content_block_delta'
+  ORDER BY stream_seq DESC LIMIT 1`;
 
 /** The verbs. Each is one commit, and is called until nothing is left; a kill in between does no harm. */
 export function makeRemoveEvents({ write }: Database) {
@@ -30,7 +32,7 @@ export function makeRemoveEvents({ write }: Database) {
         for (let removed = Infinity, room = 0; removed >= room; rows += removed) {
           room = batch.room();
           if (room === 0) return 'more';
-          removed = yield* tx.run('DELETE FROM events WHERE run_seq = ? ORDER BY stream_seq LIMIT ?', runSeq, room);
+          removed = yield* removeFirst(tx, runSeq, room);
         }
         yield* tx.run('DELETE FROM discarded_texts WHERE run_seq = ?', runSeq);
         return 'done';

@@ -31,7 +31,7 @@ const RUN = `SELECT r.session_seq, r.protocol, r.schedule_mode, r.status, r.stop
   FROM runs r JOIN sessions s ON s.seq = r.session_seq
     LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
   WHERE r.seq = ? AND r.finished_at IS NOT NULL AND s.deleted_at IS NULL`;
-const HAS_FIRST = 'SELECT 1 FROM events WHERE run_seq = ? AND stream_seq = 1';
+const HAS_FIRST = "SELECT 1 FROM events WHERE run_seq = ? AND stream_seq = 1 AND type <> 'content_block_delta'";
 const SIZE = 'SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM steps WHERE run_seq = ?';
 const TEXTS = "SELECT text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step DESC LIMIT ?";
 /** Of a run that said more, the last text is told. */

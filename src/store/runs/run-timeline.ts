@@ -14,7 +14,7 @@ import {
 import { MAX_SPANS, type Timeline } from '../../domain/sessions/timeline.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { payloadOf } from '../sessions/events.ts';
+import { payloadOf } from '../journal/events.ts';
 
 /** Events that one read looks at. */
 const PART = 2_000;
@@ -26,9 +26,11 @@ const INPUT_CHARACTERS = 400;
 const quoted = (types: readonly string[]) => types.map((type) => `'${type}'`).join(', ');
 
 const MILESTONES_OF = `SELECT type, payload, created_at AS at FROM events
-  WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type IN (${quoted(MILESTONES)}) ORDER BY stream_seq`;
+  WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type <> 'content_block_delta' AND type IN (${quoted(MILESTONES)})
+  ORDER BY stream_seq`;
 
-const NEWEST = 'SELECT stream_seq AS newest FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+const NEWEST = `SELECT stream_seq AS newest FROM events WHERE run_seq = ? AND type <> 'content_block_delta'
+  ORDER BY stream_seq DESC LIMIT 1`;
 
 // The expression is that of an index, see migration 31.
 const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
@@ -96,7 +98,7 @@ export type TimelineVerbs = ReturnType<typeof makeTimelineVerbs>;
 /** The verbs. `readTimeline` calls them. */
 export function makeTimelineVerbs({ read }: Database) {
   return {
-    /** The first milestones of a run, and the number of its newest event. With all of them there, everything else, too. */
+    /** The first milestones of a run, and the number of its newest event but text. With all of them there, everything else, too. */
     beginTimeline: read(function* (tx: Reader, run: TimelineOf): Step<TimelineStart> {
       const newest = (yield* tx.get<{ newest: number }>(NEWEST, run.seq))?.newest ?? 0;
       const milestones = yield* milestonesIn(tx, run.seq, 0);

@@ -2,6 +2,9 @@
 // that was discarded. The sums for usage stay (§4.8 rule 7).
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { firstMarkFrom, lastOfRun, lastIdBefore } from '../journal/places.ts';
+import { removeFirst } from '../journal/remove.ts';
+import { listOfRun } from '../journal/run-pages.ts';
 import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
 
 /** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
@@ -15,9 +18,8 @@ interface Erasure {
 const BUDGET = 1_000;
 const LARGE = 50;
 
-/** By run. Rows of steps and messages stay: they record when tokens were used, and their ids must not be reused. */
+/** By run, after its journal. Rows of steps and messages stay: they record when tokens were used, and their ids must not be reused. */
 const TEXTS_OF_RUN: readonly Erasure[] = [
-  { sql: 'DELETE FROM events WHERE run_seq = ? LIMIT ?', weight: 1 },
   { sql: 'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?', weight: LARGE },
   {
     sql: "UPDATE steps SET message = 'null', text = '' WHERE run_seq = ? AND (message <> 'null' OR text <> '') LIMIT ?",
@@ -95,15 +97,15 @@ const NAMES_OF_FILES: readonly Erasure[] = [
 
 /** For this long, a rejoined stream still shows what others have seen, including text that was discarded since. */
 const KEEP_DISCARDED_MS = 86_400_000;
-/** The oldest: later ones are due later, or not much earlier. */
+/** The oldest: later ones are due later, or not much earlier. The start of its block says when it was. */
 const DISCARDED = `SELECT discarded_texts.run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to",
     e.created_at AS streamedAt
-  FROM discarded_texts CROSS JOIN events e
-    ON e.run_seq = discarded_texts.run_seq AND e.stream_seq = discarded_texts.to_stream_seq
+  FROM discarded_texts CROSS JOIN events e ON e.id = (SELECT id FROM events WHERE run_seq = discarded_texts.run_seq
+    AND type <> 'content_block_delta' AND stream_seq <= discarded_texts.to_stream_seq ORDER BY stream_seq DESC LIMIT 1)
   ORDER BY discarded_texts.run_seq, to_stream_seq LIMIT 1`;
 /** The events stay, without their text: a reader would take a gap in the stream for lost events. */
-const EMPTY_DELTAS = `UPDATE events SET payload = json_set(payload, '$.text', '')
-  WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type = 'content_block_delta'`;
+const EMPTY_DELTA = `UPDATE events SET payload = json_set(payload, '$.text', '')
+  WHERE id = ? AND run_seq = ? AND type = 'content_block_delta'`;
 
 /** The verbs. Each is one commit, and is called until it reports that nothing is left; a crash in between does no harm. */
 export function makeErasures({ write }: Database) {
@@ -118,7 +120,8 @@ export function makeErasures({ write }: Database) {
           after,
         );
         if (run === undefined) return null;
-        left = yield* eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
+        left -= 1 + (yield* removeFirst(tx, run.seq, left - 1));
+        left = yield* eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left });
         if (left > 0) after = run.seq;
       }
       return after;
@@ -143,7 +146,7 @@ export function makeErasures({ write }: Database) {
       const { runSeq, from, to } = text;
       if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
       const reached = Math.min(from + BUDGET, to);
-      yield* tx.run(EMPTY_DELTAS, runSeq, from, reached);
+      yield* emptyIn(tx, runSeq, { from: from + 1, before: reached + 1 });
       const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
       if (reached === to) yield* tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
       else yield* tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
@@ -166,19 +169,32 @@ function* eraseIn(
   return Math.max(left, 0);
 }
 
-const LAST_STEP = `SELECT stream_seq FROM events WHERE run_seq = ? AND type = 'run.step' ORDER BY stream_seq DESC LIMIT 1`;
-const LAST_DELTA = `SELECT stream_seq FROM events WHERE run_seq = ? AND stream_seq > ? AND type = 'content_block_delta'
+/** Empties the text of a run between two places of its stream. */
+function* emptyIn(
+  tx: Transaction,
+  runSeq: number,
+  places: { readonly from: number; readonly before: number },
+): Step<void> {
+  const afterId = yield* lastIdBefore(tx, runSeq, places.from);
+  const beforeId = (yield* lastIdBefore(tx, runSeq, places.before)) + 1;
+  const rows = yield* listOfRun(tx, { seq: runSeq, id: '' }, { afterId, beforeId, order: 'asc', limit: BUDGET });
+  for (const { id } of rows) yield* tx.run(EMPTY_DELTA, id, runSeq);
+}
+
+const LAST_OF_TYPE = `SELECT stream_seq FROM events WHERE run_seq = ? AND type <> 'content_block_delta' AND type = ?
   ORDER BY stream_seq DESC LIMIT 1`;
 
 /** Records that the text streamed since the run's last recorded reply is not part of any reply. */
 export function* discardIn(tx: Transaction, runSeq: number): Step<void> {
-  const from = (yield* tx.get<{ stream_seq: number }>(LAST_STEP, runSeq))?.stream_seq ?? 0;
-  const last = yield* tx.get<{ stream_seq: number }>(LAST_DELTA, runSeq, from);
-  if (last === undefined) return;
+  const from = (yield* tx.get<{ stream_seq: number }>(LAST_OF_TYPE, runSeq, 'run.step'))?.stream_seq ?? 0;
+  const start = (yield* tx.get<{ stream_seq: number }>(LAST_OF_TYPE, runSeq, 'content_block_start'))?.stream_seq ?? 0;
+  if (start <= from) return;
+  const next = yield* firstMarkFrom(tx, runSeq, start + 1);
+  const to = next === undefined ? (yield* lastOfRun(tx, runSeq))!.stream_seq! : next.stream_seq! - 1;
   yield* tx.run(
     'INSERT INTO discarded_texts (run_seq, from_stream_seq, to_stream_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     runSeq,
     from,
-    last.stream_seq,
+    to,
   );
 }

@@ -103,7 +103,8 @@ export function makeTurns({ read }: Database) {
     /** The index that the next text block of a run's stream takes. */
     nextBlockIndex: read(function* (tx: Reader, runSeq: number): Step<number> {
       const last = yield* tx.get<{ payload: string }>(
-        `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
+        `SELECT payload FROM events WHERE run_seq = ? AND type <> 'content_block_delta' AND type = 'content_block_start'
+         ORDER BY stream_seq DESC LIMIT 1`,
         runSeq,
       );
       return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;

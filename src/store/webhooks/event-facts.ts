@@ -15,7 +15,8 @@ import type {
 } from '../../domain/webhooks/event-facts.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { TASK_OF_RUN } from '../schedules/task-of-run.ts';
-import { type EventRow, toEvent } from '../sessions/events.ts';
+import { toEvent } from '../journal/events.ts';
+import type { EventRow } from '../journal/rows.ts';
 import { eventIdOf } from './webhook-events.ts';
 
 /** A session and its owner. */

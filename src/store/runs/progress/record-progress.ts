@@ -258,7 +258,8 @@ function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): 
 /** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
 export function* closeOpenBlock(tx: Transaction, fence: Omit<Fence, 'attempt'>): Step<void> {
   const last = yield* tx.get<{ type: string; payload: string }>(
-    `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
+    `SELECT type, payload FROM events WHERE run_seq = ? AND type <> 'content_block_delta'
+       AND type IN ('content_block_start', 'content_block_stop') ORDER BY stream_seq DESC LIMIT 1`,
     fence.runSeq,
   );
   if (last === undefined || last.type === 'content_block_stop') return;

@@ -3,15 +3,10 @@ import type { EventPlace, JournalEvent } from '../../domain/journal-event.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { toEvent } from './events.ts';
-import {
-  END_OF_JOURNAL,
-  type EventRange,
-  firstPlaceAbove,
-  listPlaces,
-  type RowOfSession,
-  type RunOfSession,
-} from './run-events.ts';
-import { listOfSession, newestOfSession } from './session-journal.ts';
+import { END_OF_JOURNAL, lastIdBefore } from './places.ts';
+import type { EventRange, RowOfSession, RunOfSession } from './pages.ts';
+import { listOfRun } from './run-pages.ts';
+import { listOfSession, newestOfSession } from './session-pages.ts';
 
 /** `fromStreamSeq`: the run's own events from there on; null: also those of its session that name it. */
 export interface RunEventQuery {
@@ -64,10 +59,8 @@ export function makeSessionEvents({ read }: Database) {
 }
 
 function* listOwn(tx: Reader, run: RunOfSession, { range, fromStreamSeq }: RunEventQuery): Step<RowOfSession[]> {
-  const { afterId, beforeId, order, limit } = range;
-  const after = yield* firstPlaceAbove(tx, run.seq, afterId);
-  const before = beforeId === null ? END_OF_JOURNAL : yield* firstPlaceAbove(tx, run.seq, beforeId - 1);
-  return yield* listPlaces(tx, run, { from: Math.max(after, fromStreamSeq ?? 1), before, order, limit });
+  const before = fromStreamSeq === null ? 0 : yield* lastIdBefore(tx, run.seq, fromStreamSeq);
+  return yield* listOfRun(tx, run, { ...range, afterId: Math.max(range.afterId, before) });
 }
 
 function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {

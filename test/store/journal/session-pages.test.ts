@@ -1,7 +1,7 @@
 // The journal of a session: its pages hold every event in order, although streamed text is read by run.
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import type { EventRange } from '../../../src/store/sessions/run-events.ts';
+import type { EventRange } from '../../../src/store/journal/pages.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

@@ -4,16 +4,8 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { retellIn } from '../retention/retold-run.ts';
-
-export interface EventRow {
-  id: number;
-  session_seq: number;
-  run_seq: number | null;
-  stream_seq: number | null;
-  type: EventType;
-  payload: string;
-  created_at: number;
-}
+import type { EventRow } from './rows.ts';
+import { listOfRun } from './run-pages.ts';
 
 /** Length of an output's `preview` in earlier versions. */
 const PREVIEW_CHARACTERS = 1_000;
@@ -59,12 +51,8 @@ export function makeEvents({ read }: Database) {
      * from its other rows, or `not_found` for a reader that has a part.
      */
     listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<JournalEvent[]> {
-      const rows = yield* tx.all<EventRow>(
-        `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
-        runSeq,
-        afterId,
-        limit,
-      );
+      const range = { afterId, beforeId: null, order: 'asc', limit } as const;
+      const rows = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
       if (rows[0]?.stream_seq === 1) return rows.map(toEvent);
       return (yield* retellIn(tx, runSeq, afterId)) ?? rows.map(toEvent);
     }),

@@ -1,0 +1,28 @@
+// The journal of one run, by pages. Ids and places in the run's sequence increase together.
+import type { Reader, Step } from '../engine/statement.ts';
+import { lastMarkUpTo } from './places.ts';
+import { type EventRange, listPage, type Others, type RowOfSession, type RunOfSession } from './pages.ts';
+
+/** A page of a run's own events. */
+export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {
+  return listPage(tx, othersOf(run), range);
+}
+
+function othersOf(run: RunOfSession): Others {
+  return {
+    list: (tx, { afterId, beforeId, order, limit }) =>
+      tx.all<RowOfSession>(
+        `SELECT *, ? AS run_id FROM events WHERE run_seq = ? AND type <> 'content_block_delta' AND id > ? AND id < ?
+         ORDER BY stream_seq ${order} LIMIT ?`,
+        run.id,
+        run.seq,
+        afterId,
+        beforeId,
+        limit,
+      ),
+    openAt: function* (tx, id) {
+      const mark = yield* lastMarkUpTo(tx, run.seq, id);
+      return mark === undefined ? undefined : { run, mark };
+    },
+  };
+}
