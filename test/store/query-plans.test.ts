@@ -205,6 +205,19 @@ test("a run's events of its session are found without looking through the sessio
   expect(plans.filter((plan) => plan.includes('events_beside_runs (session_seq=?)'))).toHaveLength(plans.length - 2);
 });
 
+test('streamed text is found by stretch and run, in order without sorting', async () => {
+  const house = await storeHouse();
+  const { statements } = await statementsOf(() => callEveryVerb(house));
+  const plans = statements
+    .filter(({ sql }) => sql.includes('stretches'))
+    .map(({ connection, sql }) => planOf(connection, sql).join('\n'));
+  expect(plans.length).toBeGreaterThanOrEqual(3);
+  for (const plan of plans) {
+    expect(plan).toMatch(/INDEX events_of_text \(<expr>=\? AND run_seq=\?/);
+    expect(plan).not.toContain('TEMP B-TREE');
+  }
+});
+
 test('a run that no task made asks nothing of the tables of scheduled tasks', async () => {
   const house = await storeHouse();
   const { statements } = await statementsOf(async () => {

@@ -1,7 +1,7 @@
 // Pages of the journal of a run or of a session, in both directions: what the indexes have, with streamed text where there may be any.
 import type { Reader, Step } from '../engine/statement.ts';
 import { END_OF_JOURNAL } from './places.ts';
-import { type EventRow, type Mark, mayPrecedeText } from './rows.ts';
+import { type EventRow, type Mark, mayPrecedeText, type RowOfSession, type RunOfSession } from './rows.ts';
 import { listTexts, type TextSpan } from './text.ts';
 
 /** Events with an id above `afterId` and below `beforeId`, which is null for no bound: from the oldest on, or from the newest. */
@@ -16,14 +16,6 @@ export interface EventRange {
 export interface BoundRange extends EventRange {
   readonly beforeId: number;
 }
-
-export interface RunOfSession {
-  readonly seq: number;
-  readonly id: string;
-}
-
-/** `run_id` is null in events that belong to the session alone. */
-export type RowOfSession = EventRow & { readonly run_id: string | null };
 
 /** What a journal has beside text. */
 export interface Others {
@@ -41,10 +33,6 @@ export interface Open {
 const PORTION = 100;
 
 type OwnMark = Mark & Pick<RowOfSession, 'run_id'>;
-
-interface RunSpan extends TextSpan {
-  readonly runId: string;
-}
 
 /** A page of a journal. */
 export function* listPage(tx: Reader, others: Others, { order, limit, ...range }: EventRange): Step<RowOfSession[]> {
@@ -82,7 +70,7 @@ function spansOf(
     const { run, mark } = open;
     runs.set(run.seq, [{ ...mark, run_id: run.id }, ...(runs.get(run.seq) ?? [])]);
   }
-  const spans: RunSpan[] = [];
+  const spans: TextSpan[] = [];
   for (const [runSeq, own] of runs) {
     for (const [at, mark] of own.entries()) {
       const next = own[at + 1];
@@ -96,14 +84,13 @@ function spansOf(
 
 function* listSpans(
   tx: Reader,
-  spans: readonly RunSpan[],
+  spans: readonly TextSpan[],
   { order, limit }: Pick<EventRange, 'order' | 'limit'>,
 ): Step<RowOfSession[]> {
   const texts: RowOfSession[] = [];
   for (const span of order === 'asc' ? spans : spans.toReversed()) {
     if (texts.length === limit) break;
-    const found = yield* listTexts(tx, span, { order, limit: limit - texts.length });
-    for (const text of found) texts.push({ ...text, run_id: span.runId });
+    texts.push(...(yield* listTexts(tx, span, { order, limit: limit - texts.length })));
   }
   return texts;
 }

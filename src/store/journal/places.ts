@@ -1,6 +1,6 @@
 // Where the journal of a run ends, and where a place in it is.
 import type { Reader, Step } from '../engine/statement.ts';
-import { type EventRow, type Mark, mayPrecedeText } from './rows.ts';
+import { BEFORE_TEXT, type EventRow, type Mark, mayPrecedeText } from './rows.ts';
 import { listTexts } from './text.ts';
 
 /** Above all ids, and above all places. */
@@ -20,7 +20,7 @@ const FIRST_FROM = `SELECT id, stream_seq, type FROM events WHERE run_seq = ? AN
 /** The last event of a run, which may be text. */
 export function* lastOfRun(tx: Reader, runSeq: number): Step<LastEvent | undefined> {
   const last = yield* tx.get<LastEvent>(LAST, runSeq);
-  return last?.type === 'content_block_start' ? ((yield* textBehind(tx, runSeq, last.id)) ?? last) : last;
+  return last !== undefined && BEFORE_TEXT.has(last.type) ? ((yield* textBehind(tx, runSeq, last.id)) ?? last) : last;
 }
 
 /** The last text of the block that a run has open, by the id of its start. */

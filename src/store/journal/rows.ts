@@ -11,10 +11,21 @@ export interface EventRow {
   created_at: number;
 }
 
+export interface RunOfSession {
+  readonly seq: number;
+  readonly id: string;
+}
+
+/** `run_id` is null in events that belong to the session alone. */
+export type RowOfSession = EventRow & { readonly run_id: string | null };
+
 /** The place of an event that isn't text, in the journal and in its run. */
 export type Mark = Pick<EventRow, 'id' | 'stream_seq' | 'type'>;
 
+/** Events behind which a run may stream text until its next event. */
+export const BEFORE_TEXT: ReadonlySet<EventType> = new Set(['run.started', 'content_block_start']);
+
 /** Whether there may be text behind an event. `next`: the run's next that isn't text, where it is known. */
 export function mayPrecedeText(mark: Mark, next: Mark | undefined): boolean {
-  return next === undefined ? mark.type === 'content_block_start' : next.stream_seq! > mark.stream_seq! + 1;
+  return next === undefined ? BEFORE_TEXT.has(mark.type) : next.stream_seq! > mark.stream_seq! + 1;
 }

@@ -1,7 +1,8 @@
 // The journal of one run, by pages. Ids and places in the run's sequence increase together.
 import type { Reader, Step } from '../engine/statement.ts';
 import { lastMarkUpTo } from './places.ts';
-import { type EventRange, listPage, type Others, type RowOfSession, type RunOfSession } from './pages.ts';
+import { type EventRange, listPage, type Others } from './pages.ts';
+import type { RowOfSession, RunOfSession } from './rows.ts';
 
 /** A page of a run's own events. */
 export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {

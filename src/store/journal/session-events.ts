@@ -4,7 +4,8 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { toEvent } from './events.ts';
 import { END_OF_JOURNAL, lastIdBefore } from './places.ts';
-import type { EventRange, RowOfSession, RunOfSession } from './pages.ts';
+import type { EventRange } from './pages.ts';
+import type { RowOfSession, RunOfSession } from './rows.ts';
 import { listOfRun } from './run-pages.ts';
 import { listOfSession, newestOfSession } from './session-pages.ts';
 

@@ -1,10 +1,12 @@
 // Streamed text in the journal. The index of a run lacks it: an index of all text has it by stretches of the journal, and in each by run.
-import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import type { EventRow } from './rows.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { RowOfSession } from './rows.ts';
 
 /** Where text of a run may be: between two ids. */
 export interface TextSpan {
   readonly runSeq: number;
+  /** That of rows which are read. */
+  readonly runId?: string;
   readonly afterId: number;
   readonly beforeId: number;
 }
@@ -16,22 +18,24 @@ interface Portion {
 }
 
 /** The ids of a stretch, as the index has them. */
-const STRETCH = 256;
-/** Stretches that one statement looks at. */
-const STRETCHES = 512;
+const STRETCH = 512;
+/** Stretches that the first statement looks at, and how many times more each one behind it, up to a limit: the text may be near. */
+const [FIRST_STRETCHES, GROWTH, MAX_STRETCHES] = [16, 4, 1_024];
 
 const WITH_STRETCHES =
   'WITH RECURSIVE stretches (no) AS (SELECT ? UNION ALL SELECT no + 1 FROM stretches WHERE no < ?)';
-const OF_SPAN = `type = 'content_block_delta' AND id >> 8 IN (SELECT no FROM stretches) AND run_seq = ? AND id > ? AND id < ?`;
-const inOrder = ({ order }: Portion) => `ORDER BY id >> 8 ${order}, id ${order} LIMIT ?`;
+const OF_SPAN = `type = 'content_block_delta' AND id >> 9 IN (SELECT no FROM stretches) AND run_seq = ? AND id > ? AND id < ?`;
+const inOrder = ({ order }: Portion) => `ORDER BY id >> 9 ${order}, id ${order} LIMIT ?`;
 const NEWEST = 'SELECT id FROM events ORDER BY id DESC LIMIT 1';
 
 /** Up to `limit` pieces of text in a span. */
-export function* listTexts(tx: Reader, span: TextSpan, portion: Portion): Step<EventRow[]> {
-  const sql = `${WITH_STRETCHES} SELECT * FROM events WHERE ${OF_SPAN} ${inOrder(portion)}`;
-  const texts: EventRow[] = [];
-  for (const values of partsOf(yield* clip(tx, span), portion.order)) {
-    texts.push(...(yield* tx.all<EventRow>(sql, ...values, portion.limit - texts.length)));
+export function* listTexts(tx: Reader, span: TextSpan, portion: Portion): Step<RowOfSession[]> {
+  const sql = `${WITH_STRETCHES} SELECT *, ? AS run_id FROM events WHERE ${OF_SPAN} ${inOrder(portion)}`;
+  const texts: RowOfSession[] = [];
+  const { runSeq, runId = null, afterId, beforeId } = yield* clip(tx, span);
+  for (const [from, to] of partsOf({ afterId, beforeId }, portion.order)) {
+    const values = [from, to, runId, runSeq, afterId, beforeId, portion.limit - texts.length];
+    texts.push(...(yield* tx.all<RowOfSession>(sql, ...values)));
     if (texts.length >= portion.limit) break;
   }
   return texts;
@@ -41,8 +45,9 @@ export function* listTexts(tx: Reader, span: TextSpan, portion: Portion): Step<E
 export function* removeTexts(tx: Transaction, span: TextSpan, limit: number): Step<number> {
   const sql = `${WITH_STRETCHES} DELETE FROM events WHERE ${OF_SPAN} ${inOrder({ order: 'asc', limit })}`;
   let removed = 0;
-  for (const values of partsOf(yield* clip(tx, span), 'asc')) {
-    removed += yield* tx.run(sql, ...values, limit - removed);
+  const { runSeq, afterId, beforeId } = yield* clip(tx, span);
+  for (const [from, to] of partsOf({ afterId, beforeId }, 'asc')) {
+    removed += yield* tx.run(sql, from, to, runSeq, afterId, beforeId, limit - removed);
     if (removed >= limit) break;
   }
   return removed;
@@ -55,12 +60,18 @@ function* clip(tx: Reader, span: TextSpan): Step<TextSpan> {
   return { ...span, beforeId: Math.min(span.beforeId, newest + 1) };
 }
 
-/** The values of statements that cover a span, in its order. */
-function* partsOf({ runSeq, afterId, beforeId }: TextSpan, order: Portion['order']): Generator<Value[]> {
-  const [first, last] = [Math.floor((afterId + 1) / STRETCH), Math.floor((beforeId - 1) / STRETCH)];
-  const parts = afterId + 1 < beforeId ? Math.floor((last - first) / STRETCHES) + 1 : 0;
-  for (let at = 0; at < parts; at += 1) {
-    const part = first + (order === 'asc' ? at : parts - 1 - at) * STRETCHES;
-    yield [part, Math.min(part + STRETCHES - 1, last), runSeq, afterId, beforeId];
+/** The first and the last stretch of each statement that a span takes, in its order. */
+function* partsOf(
+  { afterId, beforeId }: Pick<TextSpan, 'afterId' | 'beforeId'>,
+  order: Portion['order'],
+): Generator<readonly [from: number, to: number]> {
+  if (afterId + 1 >= beforeId) return;
+  let [first, last] = [Math.floor((afterId + 1) / STRETCH), Math.floor((beforeId - 1) / STRETCH)];
+  for (let count = FIRST_STRETCHES; first <= last; count = Math.min(count * GROWTH, MAX_STRETCHES)) {
+    const [from, to] =
+      order === 'asc' ? [first, Math.min(first + count - 1, last)] : [Math.max(last - count + 1, first), last];
+    yield [from, to];
+    if (order === 'asc') first = to + 1;
+    else last = from - 1;
   }
 }

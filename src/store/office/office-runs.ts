@@ -5,6 +5,7 @@ import { reportedStatus, type RunError, type RunState } from '../../domain/sessi
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { textBehind } from '../journal/places.ts';
+import { BEFORE_TEXT } from '../journal/rows.ts';
 import { isReportedAs } from '../runs/run-states.ts';
 
 /** A run with its session's and its owner's names, and the counts of its session (G20). */
@@ -90,7 +91,7 @@ export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<O
   const runs: OfficeRun[] = [];
   for (const row of rows) {
     const { seq, error, createdAt, lastId, lastType, lastAt, waitsWith, ...rest } = row;
-    const text = lastType === 'content_block_start' ? yield* textBehind(tx, seq, lastId!) : undefined;
+    const text = lastType !== null && BEFORE_TEXT.has(lastType) ? yield* textBehind(tx, seq, lastId!) : undefined;
     const isAtWork = reportedStatus(row.status) === 'running' && row.steps > 0;
     runs.push({
       ...rest,

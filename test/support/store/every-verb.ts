@@ -654,7 +654,11 @@ async function callDeletion(house: StoreHouse): Promise<void> {
   const { sessions, erasures, events, runs } = house.store;
   const { sessionSeq, seq }: Run = await house.accept();
   const [run] = (await house.claim(99)).filter((claimed) => claimed.seq === seq);
-  await runs.appendStream(fenceOf(run!), [{ type: 'content_block_delta', payload: { index: 0, text: 'Half' } }]);
+  await runs.appendStream(fenceOf(run!), [
+    { type: 'content_block_start', payload: { index: 0 } },
+    { type: 'content_block_delta', payload: { index: 0, text: 'Half' } },
+  ]);
+  await events.newestId(sessionSeq);
   await runs.interrupt(fenceOf(run!), 'drain');
   house.clock.advance(86_400_000);
   while ((await erasures.eraseDiscarded()) === 'more');

@@ -8,5 +8,5 @@ DELETE FROM events WHERE type = 'content_block_delta' AND run_seq IN (
 DROP INDEX events_by_run;
 CREATE UNIQUE INDEX events_by_run ON events (run_seq, stream_seq)
   WHERE run_seq IS NOT NULL AND type <> 'content_block_delta';
-CREATE INDEX events_of_text ON events (id >> 8, run_seq) WHERE type = 'content_block_delta';
+CREATE INDEX events_of_text ON events (id >> 9, run_seq) WHERE type = 'content_block_delta';
 `;
