@@ -203,7 +203,10 @@ test('texts of a deleted session and text that was thrown away leave the databas
   const [gone, stays] = [await house.accept(), await house.accept()];
   for (const run of await house.claim(2)) {
     const text = run.seq === gone.seq ? 'Ushant' : 'Brest';
-    await runs.appendStream(fenceOf(run), [{ type: 'content_block_delta', payload: { index: 0, text } }]);
+    await runs.appendStream(fenceOf(run), [
+      { type: 'content_block_start', payload: { index: 0 } },
+      { type: 'content_block_delta', payload: { index: 0, text } },
+    ]);
     await runs.interrupt(fenceOf(run), 'crash');
   }
   await sessions.deleteSession(gone.sessionSeq);
