@@ -46,9 +46,11 @@ export interface Looked extends Comparison {
 
 /** Reports all files, or those of the task's paths. */
 export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Looked> {
+  // Before the look: a file that comes later, whether the look sees it or not, makes the next sum differ.
+  const names = await sumNames(task.root, task.limits, work.pace);
   const isPart = task.paths !== null && (await lookAt(task.paths, task, work));
   const looked = isPart ? { skipped: null, token: null, gone: null } : await lookAtAll(task, work);
-  return { ...looked, names: await sumNames(task.root, task.limits, work.pace) };
+  return { ...looked, names };
 }
 
 /** Returns false when all files have to be looked at; then it has reported none. */
