@@ -191,7 +191,8 @@ export function claimDelays(errand: ErrandServer, kind: 'background' | 'immediat
   const delays = inStore(errand, (database) =>
     database
       .prepare(
-        `SELECT (SELECT min(created_at) FROM events WHERE run_seq = runs.seq AND type = 'run.started') - created_at
+        `SELECT (SELECT min(created_at) FROM events
+           WHERE run_seq = runs.seq AND type <> 'content_block_delta' AND type = 'run.started') - created_at
          FROM runs WHERE schedule_mode = ? AND started_at IS NOT NULL AND created_at >= ?`,
       )
       .pluck()

@@ -151,7 +151,7 @@ interface FoundRun {
 const RUNS = `
   SELECT r.id || ' in ' || s.id AS run, r.status, r.idempotency_key,
     (SELECT count(*) FROM events e
-     WHERE e.run_seq = r.seq AND e.type IN ('run.done', 'run.failed', 'run.stopped')) AS ends
+     WHERE e.run_seq = r.seq AND e.type <> 'content_block_delta' AND e.type IN ('run.done', 'run.failed', 'run.stopped')) AS ends
   FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
 /**
