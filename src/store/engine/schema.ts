@@ -37,6 +37,7 @@ import { piecesOfText } from './migrations/030-pieces-of-text.ts';
 import { eventsBesideRuns } from './migrations/031-events-beside-runs.ts';
 import { placesOfRetention } from './migrations/032-places-of-retention.ts';
 import { textByStretches } from './migrations/033-text-by-stretches.ts';
+import { countedSessions } from './migrations/034-counted-sessions.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -73,6 +74,7 @@ const MIGRATIONS: readonly string[] = [
   eventsBesideRuns,
   placesOfRetention,
   textByStretches,
+  countedSessions,
 ];
 
 /** The schema version this code writes. */

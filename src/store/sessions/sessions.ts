@@ -83,8 +83,8 @@ export function makeSessions({ read }: Database) {
     }, 'written'),
 
     /**
-     * A page of a key's API sessions, the last changed first, and their total number (§4.6). Both are counted in the index: with
-     * 100,000 sessions 3 ms for the total and at most 1.5 ms for the rows before the page. A kept count would cost each new session a write.
+     * A page of a key's API sessions, the last changed first, and their total number (§4.6). The rows before the page are counted in
+     * the index: at most 1.5 ms with 100,000 sessions.
      */
     listOfKey: read(function* (
       tx: Reader,
@@ -92,7 +92,10 @@ export function makeSessions({ read }: Database) {
       limit: number,
       offset: number,
     ): Step<{ items: Session[]; total: number }> {
-      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
+      const { total } = (yield* tx.get<{ total: number }>(
+        'SELECT listed_sessions AS total FROM api_keys WHERE seq = ?',
+        keySeq,
+      ))!;
       // The page is found in the index; only its own rows are read.
       const page = fromNearerEnd({ limit, offset }, total);
       const items = yield* tx.all<SessionRow>(
