@@ -17,12 +17,14 @@ const ENDED_FIRINGS = `SELECT f.id AS key, f.ended_at AS at,
   ORDER BY f.ended_at, f.id LIMIT ?`;
 const OLD_TASKS = `SELECT seq FROM scheduled_tasks WHERE deleted_at < ? AND deleted_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM firings WHERE task_seq = scheduled_tasks.seq) ORDER BY deleted_at LIMIT ?`;
-/** A page may make its next version of the session. */
-const OLD_SESSIONS = `SELECT seq FROM sessions WHERE kind = 'scheduled' AND deleted_at IS NULL AND updated_at < ?
-  AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = sessions.seq AND ${IS_UNFINISHED})
-  AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = sessions.seq AND p.deleted_at IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = sessions.seq)
-  ORDER BY updated_at LIMIT ?`;
+/** In the order of their last runs. A page may make its next version of a session, and there may be thousands of such. */
+const OLD_SESSIONS = `SELECT s.seq AS key, s.updated_at AS at,
+    NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${IS_UNFINISHED})
+    AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = s.seq AND p.deleted_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = s.seq) AS goes
+  FROM sessions s WHERE s.kind = 'scheduled' AND s.deleted_at IS NULL
+    AND s.updated_at >= ? AND s.updated_at < ? AND (s.updated_at, s.seq) > (?, ?)
+  ORDER BY s.updated_at, s.seq LIMIT ?`;
 const WEIGHT = 3;
 /** What a firing takes with its indexes. */
 const FIRING_BYTES = 250;
@@ -30,55 +32,67 @@ const FIRING_BYTES = 250;
 /** The verbs. */
 export function makeRemoveFirings({ read, write }: Database) {
   return {
-    countFirings: read(function* (tx: Reader, before: number): Step<Amount> {
-      const sql = `SELECT count(*) AS looked, coalesce(sum(goes), 0) AS rows FROM (${ENDED_FIRINGS})`;
-      const values = [START.at, before, START.at, START.key, MAX_COUNTED];
-      const { looked, rows } = (yield* tx.get<{ looked: number; rows: number }>(sql, ...values))!;
-      return { rows, bytes: rows * FIRING_BYTES, isAtLeast: looked === MAX_COUNTED };
-    }),
-    countScheduledSessions: read(function* (tx: Reader, before: number): Step<Amount> {
-      const sql = `SELECT count(*) AS rows FROM (${OLD_SESSIONS})`;
-      const { rows } = (yield* tx.get<{ rows: number }>(sql, before, MAX_COUNTED))!;
-      return { rows, bytes: 0, isAtLeast: rows === MAX_COUNTED };
-    }),
+    countFirings: read((tx: Reader, before: number) => countOld(tx, FIRINGS, before)),
+    countScheduledSessions: read((tx: Reader, before: number) => countOld(tx, SESSIONS, before)),
 
     /** Removes firings that ended before a moment, and counts them; then tasks that were deleted before it and have none left. */
     firings: write(function* (tx: Transaction, before: number, batch: Batch, from: Place = START): Step<Removed> {
-      const firings = yield* removeFiringsIn(tx, batch, { before, from });
+      const firings = yield* removeOldIn(tx, FIRINGS, { before, batch, from });
       if (firings.more) return firings;
       return { ...firings, more: yield* removeTasksIn(tx, batch, before) };
     }, 'free'),
 
     /** Deletes sessions of firings whose last run was before a moment, as their owners could. */
-    scheduledSessions: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
-      for (let rows = 0; ; ) {
-        const room = batch.room(LARGE);
-        if (room === 0) return { rows, more: true };
-        const old = yield* tx.all<{ seq: number }>(OLD_SESSIONS, before, room);
-        for (const { seq } of old) yield* deleteSessionIn(tx, seq);
-        rows += old.length;
-        if (old.length < room) return { rows, more: false };
-      }
-    }, 'free'),
+    scheduledSessions: write(
+      (tx: Transaction, before: number, batch: Batch, from: Place = START): Step<Removed> =>
+        removeOldIn(tx, SESSIONS, { before, batch, from }),
+      'free',
+    ),
   };
 }
 
-interface Ended extends Place {
+interface Old extends Place {
   readonly goes: number;
 }
 
-function* removeFiringsIn(tx: Transaction, batch: Batch, old: { before: number; from: Place }): Step<Removed> {
-  let [rows, next] = [0, old.from];
+/** Rows that end at some time and are removed later, but not all of them. */
+interface Kind {
+  /** Lists rows of `Old` that ended from a moment on and before another, behind a place. */
+  readonly sql: string;
+  readonly weight: number;
+  readonly bytes: number;
+  remove(tx: Transaction, key: number): Step<unknown>;
+}
+
+const FIRINGS: Kind = { sql: ENDED_FIRINGS, weight: WEIGHT, bytes: FIRING_BYTES, remove: removeFiring };
+const SESSIONS: Kind = { sql: OLD_SESSIONS, weight: LARGE, bytes: 0, remove: deleteSessionIn };
+
+function* countOld(tx: Reader, { sql, bytes }: Kind, before: number): Step<Amount> {
+  const values = [START.at, before, START.at, START.key, MAX_COUNTED];
+  const { looked, rows } = (yield* tx.get<{ looked: number; rows: number }>(
+    `SELECT count(*) AS looked, coalesce(sum(goes), 0) AS rows FROM (${sql})`,
+    ...values,
+  ))!;
+  return { rows, bytes: rows * bytes, isAtLeast: looked === MAX_COUNTED };
+}
+
+/** What stays is passed, some at a time. */
+function* removeOldIn(
+  tx: Transaction,
+  { sql, weight, remove }: Kind,
+  { before, batch, from }: { readonly before: number; readonly batch: Batch; readonly from: Place },
+): Step<Removed> {
+  let [rows, next] = [0, from];
   for (;;) {
-    const room = batch.room(WEIGHT);
+    const room = batch.room(weight);
     if (room === 0) return { rows, more: true, next };
-    const ended = yield* tx.all<Ended>(ENDED_FIRINGS, next.at, old.before, next.at, next.key, room);
-    for (const { key } of ended.filter(({ goes }) => goes === 1)) {
-      yield* removeFiring(tx, key);
+    const old = yield* tx.all<Old>(sql, next.at, before, next.at, next.key, room);
+    for (const { key } of old.filter(({ goes }) => goes === 1)) {
+      yield* remove(tx, key);
       rows += 1;
     }
-    next = ended.at(-1) ?? next;
-    if (ended.length < room) return { rows, more: false, next };
+    next = old.at(-1) ?? next;
+    if (old.length < room) return { rows, more: false, next };
   }
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Removed } from '../../../src/store/retention/batch.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
-import { publishHouse, SITE } from '../../support/store/publishing.ts';
+import { aPage, publishHouse, SITE } from '../../support/store/publishing.ts';
 import { aTask, fireNow, work } from '../../support/store/schedules.ts';
 
 const DAY = 86_400_000;
@@ -82,4 +82,28 @@ test('sessions of a task are deleted by their age, unless a page is made of them
   const deleted = rows<{ seq: number }>('SELECT seq FROM sessions WHERE deleted_at IS NOT NULL');
   expect(deleted).toEqual([{ seq: old.run.sessionSeq }]);
   expect(committed.at(-1)).toMatchObject({ type: 'session.deleted', sessionSeq: old.run.sessionSeq });
+});
+
+test('sessions that pages are made of are passed, some at a time, and nothing behind them is forgotten', async () => {
+  const house = await storeHouse();
+  const { store, clock, user } = house;
+  const task = await store.schedules.create(aTask(user.seq));
+  const sessions: number[] = [];
+  for (let no = 0; no < 11; no += 1) {
+    await fireNow(house, task);
+    sessions.push((await work(house)).sessionSeq);
+  }
+  for (const sessionSeq of sessions.slice(0, 9)) await store.pages.createPage(aPage(user.seq, { sessionSeq }));
+  clock.advance(DAY);
+  let removed: Removed = { rows: 0, more: true };
+  const rows: number[] = [];
+  while (removed.more) {
+    let rooms = 2;
+    const batch = { room: () => (rooms-- > 0 ? 4 : 0) };
+    removed = await store.retention.scheduledSessions(clock.now(), batch, removed.next);
+    rows.push(removed.rows);
+  }
+  expect(rows).toEqual([0, 2]);
+  expect(await store.retention.countScheduledSessions(clock.now())).toMatchObject({ rows: 0 });
+  expect(house.rows('SELECT 1 FROM sessions WHERE deleted_at IS NULL')).toHaveLength(9);
 });
