@@ -1,19 +1,14 @@
 // Group commit: the verbs of one tick share one transaction, which waits for other processes without blocking the event
 // loop.
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrandError } from '../../../domain/errors.ts';
 import type { PendingVerb, SettleMoment, VerbKind } from './commit.ts';
 import { type CommitWatch, type KeeperParts, makeKeeper, type WrittenBatch } from './keep-batch.ts';
 import type { LogSync } from './log-sync.ts';
+import { FEW_VERBS, makePauses } from './pauses.ts';
 import type { Step, Transaction } from '../statement.ts';
 import { isLocked } from '../storage-fault.ts';
 
-/** A commit that more verbs than these have shared shows that there is load: two of different runs meet by chance. */
-const FEW_VERBS = 2;
-/** The shortest pause under load: about the work of a commit that doesn't grow with its verbs. */
-const MIN_PAUSE_MS = 2;
-/** A stalled disk must not delay the next commit for longer than this. */
-const MAX_PAUSE_MS = 20;
 /** How long verbs wait for a lock of another process, such as a shell or a backup tool. */
 const LOCK_WAIT_MS = 5_000;
 /** How often the lock is tried meanwhile. An attempt takes microseconds. */
@@ -40,6 +35,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   const { clock, logSync } = parts;
   const watches: CommitWatch[] = [];
   const keeper = makeKeeper(parts, watches);
+  const pauseAfter = makePauses();
   let pending: PendingVerb[] = [];
   let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
   let syncing: Promise<void> | undefined;
@@ -63,7 +59,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     const calls = callsOf(batch);
     if (logSync !== null && calls <= FEW_VERBS && batch.some(({ moment }) => moment === 'written'))
       syncing = syncBeside(logSync, written);
-    else nextAt = clock.monotonic() + pauseAfter(keepNow(parts, written), calls);
+    else nextAt = keepNow(parts, written, (diskMs) => pauseAfter(diskMs, calls));
   }
 
   /** The event loop turns meanwhile, but nothing else is read or written: see `syncing`. */
@@ -96,14 +92,14 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
       ended = true;
       flush();
       // Another process may hold the lock at this very moment.
-      while (pending.length > 0 || syncing !== undefined) await (syncing ?? pause(LOCK_RETRY_MS));
+      while (pending.length > 0 || syncing !== undefined) await (syncing ?? sleep(LOCK_RETRY_MS));
     },
     watch: (watch) => void watches.push(watch),
   };
 }
 
 function after(pauseMs: number, flush: () => void): NodeJS.Immediate | NodeJS.Timeout {
-  return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
+  return pauseMs > 0.5 ? setTimeout(flush, pauseMs) : setImmediate(flush);
 }
 
 function callsOf(batch: readonly PendingVerb[]): number {
@@ -117,8 +113,15 @@ function joinLast(pending: readonly PendingVerb[], verb: PendingVerb['verb']): b
   return true;
 }
 
-/** Where nobody works during the sync, switches of threads would only add to it. Returns how long the disk took. */
-function keepNow({ clock, logSync }: GroupCommitParts, written: WrittenBatch): number {
+/**
+ * Where nobody works during the sync, switches of threads would only add to it. Returns when the pause ends: it begins when the disk
+ * is done, so that a slow one doesn't use it up itself.
+ */
+function keepNow(
+  { clock, logSync }: GroupCommitParts,
+  written: WrittenBatch,
+  pause: (diskMs: number) => number,
+): number {
   const startedAt = clock.monotonic();
   try {
     logSync?.now();
@@ -126,17 +129,7 @@ function keepNow({ clock, logSync }: GroupCommitParts, written: WrittenBatch): n
     written.lose(error);
     return 0;
   }
-  const diskMs = written.diskMs + clock.monotonic() - startedAt;
+  const syncedAt = clock.monotonic();
   written.keep();
-  return diskMs;
-}
-
-/**
- * Under load, the disk takes at most a third of the time, and a slow one never more than half: the slower it is, the more verbs share a
- * commit. The work of the verbs themselves grows with their number, so a pause for it would only make each commit block the loop for
- * longer.
- */
-function pauseAfter(diskMs: number, verbs: number): number {
-  if (verbs > FEW_VERBS) return Math.max(2 * diskMs, MIN_PAUSE_MS);
-  return diskMs < MIN_PAUSE_MS ? 0 : diskMs;
+  return syncedAt + pause(written.diskMs + syncedAt - startedAt);
 }
