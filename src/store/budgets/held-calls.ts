@@ -31,16 +31,23 @@ export interface HeldCalls {
   ofAttempt(attempt: Pick<CallToHold, 'runSeq' | 'attempt'>): HeldCall[];
   /** What is held back of a budget, without the calls of a run. */
   reserved(row: BudgetRow, exceptRunSeq?: number): number;
-  /** Runs of which a call was written to the database, as the current transaction sees it. */
+  /**
+   * Runs of which a call may be written in the database. They leave it with their last call, never in a transaction: that may be
+   * rolled back, and its verbs run again.
+   */
   readonly saved: Set<number>;
 }
 
 /** Makes them, for one open database. There are never more than runs that execute. */
 export function makeHeldCalls(): HeldCalls {
   const calls = new Set<HeldCall>();
+  const saved = new Set<number>();
   return {
     hold: (call) => void calls.add(call),
-    release: (call) => void calls.delete(call),
+    release: (call) => {
+      calls.delete(call);
+      if (!Array.from(calls).some(({ runSeq }) => runSeq === call.runSeq)) saved.delete(call.runSeq);
+    },
     ofAttempt: ({ runSeq, attempt }) => [...calls].filter((call) => call.runSeq === runSeq && call.attempt === attempt),
     reserved: (row, exceptRunSeq) => {
       let sum = 0;
@@ -48,7 +55,7 @@ export function makeHeldCalls(): HeldCalls {
         if (runSeq !== exceptRunSeq && pays(payer, row)) sum += most[row.unit];
       return sum;
     },
-    saved: new Set(),
+    saved,
   };
 }
 

@@ -43,7 +43,7 @@ export function makeLostCalls({ write }: Database, kit: BudgetKit) {
 
     /** Removes what was written of a call that has cost nothing. */
     forget: write(function* (tx: Transaction, { runSeq }: HeldCall): Step<boolean> {
-      yield* forgetIn(tx, kit.held, runSeq);
+      yield* forgetIn(tx, runSeq);
       return true;
     }),
 
@@ -70,7 +70,7 @@ export function makeLostCalls({ write }: Database, kit: BudgetKit) {
 
 function* recordLost(tx: Transaction, kit: BudgetKit, lost: Lost): Step<void> {
   // First, since the recording removes only what this process has written.
-  yield* forgetIn(tx, kit.held, lost.runSeq);
+  yield* forgetIn(tx, lost.runSeq);
   const { sessionSeq, runSeq, model, inputTokens, costUsd } = lost;
   const facts = { purpose: null, step: null, agent: null, outcome: 'lost', timing: null } as const;
   const call = { usage: { ...NO_USAGE, inputTokens }, estimated: true, model, costUsd, facts };

@@ -2,7 +2,6 @@
 import { type Amounts, WARNING_SHARE } from '../../domain/budgets/budget.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type BudgetRow, listOfPayer, type Payer, termsOf } from './budget-rows.ts';
-import type { HeldCalls } from './held-calls.ts';
 import type { BudgetKit } from './reserve.ts';
 
 /** A recorded call. */
@@ -34,8 +33,7 @@ export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: Settle
 }
 
 /** Removes the row of a call in progress, which has ended. */
-export function* forgetIn(tx: Transaction, { saved }: HeldCalls, runSeq: number): Step<void> {
-  saved.delete(runSeq);
+export function* forgetIn(tx: Transaction, runSeq: number): Step<void> {
   yield* tx.run('DELETE FROM calls_in_progress WHERE run_seq = ?', runSeq);
 }
 

@@ -11,14 +11,16 @@ export interface BudgetWarnings {
 /** Makes them. Each comes with an event, so a commit without events has none. */
 export function makeBudgetWarnings({ onCommitted }: Pick<Database, 'onCommitted'>): BudgetWarnings {
   const listeners: ((budget: NearlyUsedUp) => void)[] = [];
-  let noted: NearlyUsedUp[] = [];
+  /** By the budget's id: a verb that is run again notes it again. */
+  let noted = new Map<string, NearlyUsedUp>();
   onCommitted(() => {
+    if (noted.size === 0) return;
     const told = noted;
-    noted = [];
-    for (const budget of told) for (const listener of listeners) listener(budget);
+    noted = new Map();
+    for (const budget of told.values()) for (const listener of listeners) listener(budget);
   });
   return {
-    note: (budget) => void noted.push(budget),
+    note: (budget) => void noted.set(budget.id, budget),
     onWarning: (listener) => void listeners.push(listener),
   };
 }

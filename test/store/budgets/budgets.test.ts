@@ -138,6 +138,23 @@ test('a call that has ended is not written down any more, however it ended', asy
   expect(await budgets.settleLeft()).toBe(0);
 });
 
+test('a verb that throws in the commit of a call leaves it neither written down nor warned of twice', async () => {
+  const house = await budgetHouse();
+  const warned: number[] = [];
+  house.store.onBudgetWarning(({ limit }) => warned.push(limit));
+  await house.set({ limit: 1_100 });
+  const fence = await house.begin();
+  await house.reserve(fence);
+  await house.store.budgets.saveHeld(house.store.budgets.heldOf(fence));
+  const makeTeam = () => house.store.teams.create({ name: 'Green', budgetUsd: null });
+  await makeTeam();
+  const ends = await Promise.allSettled([house.spend(fence), makeTeam()]);
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect(house.rows('SELECT * FROM calls_in_progress')).toEqual([]);
+  expect(house.rows('SELECT * FROM usage_records')).toHaveLength(1);
+  expect(warned).toEqual([1_100]);
+});
+
 test('a call whose reply is not kept is paid for, also after its run was stopped and its session deleted', async () => {
   const house = await budgetHouse();
   const { id } = await house.set({ limit: 2_000 });

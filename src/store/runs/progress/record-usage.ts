@@ -102,7 +102,7 @@ export function* recordUsage(
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
   const call = { sessionSeq, model, usage, estimated, costUsd, run: calling, facts };
   const { userSeq, teamId } = yield* recordCall(tx, call);
-  if (kit.held.saved.has(runSeq)) yield* forgetIn(tx, kit.held, runSeq);
+  if (kit.held.saved.has(runSeq)) yield* forgetIn(tx, runSeq);
   if (!(yield* kit.inForce.any(tx))) return;
   const used = { tokens: totalTokens(usage), usd: costUsd };
   const nearly = yield* settleIn(tx, kit, { keySeq: run.keySeq, userSeq, teamId, used });
