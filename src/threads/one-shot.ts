@@ -68,7 +68,9 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
   }
 
   async function runOnThread(prepared: Prepared<Task>, limits: OneShotLimits): Promise<ThreadEnd<Result>> {
-    const thread = runThread<Result>(startThread(parts, prepared), { ...parts, ...limits, stopping: stopping.signal });
+    const worker = startThread(parts, prepared);
+    if (worker instanceof Error) return { kind: 'not_started', error: worker };
+    const thread = runThread<Result>(worker, { ...parts, ...limits, stopping: stopping.signal });
     threads.add(thread);
     try {
       return await thread;
@@ -97,14 +99,18 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
   };
 }
 
-function startThread<Task>({ file, memoryMb, env }: OneShotParts, { task, transfer = [] }: Prepared<Task>): Worker {
+/** Returns the error when the system refuses a thread, which Node.js throws rather than reports. */
+function startThread<Task>(
+  { file, memoryMb, env }: OneShotParts,
+  { task, transfer = [] }: Prepared<Task>,
+): Worker | Error {
   const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: memoryMb };
-  return new Worker(file, {
-    workerData: task,
-    transferList: [...transfer],
-    ...(env === undefined ? {} : { env }),
-    resourceLimits,
-  });
+  const options = { workerData: task, transferList: [...transfer], ...(env === undefined ? {} : { env }) };
+  try {
+    return new Worker(file, { ...options, resourceLimits });
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 interface Limits extends OneShotLimits, Pick<OneShotParts, 'clock' | 'maxCpuMs' | 'maxExternalBytes'> {

@@ -124,7 +124,7 @@ export class ResidentThread<To, From> {
       return;
     }
     this.#thread ??= this.#startThread();
-    if (this.#thread.state !== 'ready') return;
+    if (this.#thread?.state !== 'ready') return;
     while (this.#atWork.size < this.#parts.maxAtOnce) {
       const job = this.#takeWaiting();
       if (job === undefined) return;
@@ -172,9 +172,19 @@ export class ResidentThread<To, From> {
     await this.#thread.worker.terminate();
   }
 
-  #startThread(): Thread {
-    const { file, memoryMb } = this.#parts;
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+  /** Undefined when the system refuses a thread, which Node.js throws rather than reports. */
+  #startThread(): Thread | undefined {
+    try {
+      const { file, memoryMb } = this.#parts;
+      return this.#watch(new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }));
+    } catch (error) {
+      this.#parts.failed(error as Error);
+      this.#failWaiting();
+      return undefined;
+    }
+  }
+
+  #watch(worker: Worker): Thread {
     const thread: Thread = { worker, state: 'starting', failure: { kind: 'crashed' } };
     worker.unref();
     worker.on('message', (message: typeof READY | Numbered<From>) => {
@@ -209,7 +219,11 @@ export class ResidentThread<To, From> {
       else job.fail(job.isLate === true ? { kind: 'timeout' } : failure);
     }
     // A thread that can't start would be started again forever.
-    if (state === 'starting') for (const job of this.#waiting.splice(0)) job.fail({ kind: 'not_started' });
+    if (state === 'starting') this.#failWaiting();
     this.#next();
+  }
+
+  #failWaiting(): void {
+    for (const job of this.#waiting.splice(0)) job.fail({ kind: 'not_started' });
   }
 }

@@ -6,8 +6,8 @@ export type ThreadFailure =
   | { readonly kind: 'out_of_memory'; readonly error?: Error }
   /** The thread threw (then with the error), exited, or was ended because of another order. */
   | { readonly kind: 'crashed'; readonly error?: Error }
-  /** The thread ended before it was ready for any order. */
-  | { readonly kind: 'not_started' }
+  /** The thread ended before it was ready for any order, or the system refused it (then with the error). */
+  | { readonly kind: 'not_started'; readonly error?: Error }
   /** The maximum of orders is already in progress. */
   | { readonly kind: 'busy' }
   /** Its own signal aborted. */

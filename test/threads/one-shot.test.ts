@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeOneShotHost, type OneShotHost, type OneShotParts } from '../../src/threads/one-shot.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
+import { REFUSAL, refuseThreads } from '../support/threads.ts';
 import type { Deed } from './one-shot-main.ts';
 
 type Host = OneShotHost<Deed, string>;
@@ -69,6 +70,14 @@ test('a task whose thread exits without an answer has crashed', async () => {
 test('a file that is not there is a crash', async () => {
   const file = threadFile('./nothing.ts', import.meta.url);
   expect(await run(open({ file }), 'answer')).toMatchObject({ kind: 'crashed' });
+});
+
+test('a task whose thread the system refuses is not started, and the next one is done', async () => {
+  const host = open({ maxAtOnce: 1 });
+  const admit = refuseThreads();
+  expect(await run(host, 'answer')).toEqual({ kind: 'not_started', error: new Error(REFUSAL) });
+  admit();
+  expect(await run(host, 'answer')).toEqual(DONE);
 });
 
 test('a task ends with its signal, before it starts and in progress', async () => {

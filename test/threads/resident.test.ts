@@ -4,6 +4,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { type Order, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
 import type { ThreadEnd } from '../../src/threads/thread-end.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
+import { REFUSAL, refuseThreads } from '../support/threads.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import type { Answer, Deed } from './resident-main.ts';
@@ -188,6 +189,26 @@ test('a thread that cannot start fails all waiting orders, and is retried for th
   expect(await Promise.all([answer(), answer(), answer()])).toEqual([FAILED, FAILED, FAILED]);
   expect(await answer()).toEqual(FAILED);
   expect(errors).toHaveLength(2);
+});
+
+test('orders whose thread the system refuses are not started, and the next one is executed', async () => {
+  const { answer, errors } = open();
+  const admit = refuseThreads();
+  expect(await answer()).toEqual({ kind: 'not_started' });
+  expect(errors).toEqual([new Error(REFUSAL)]);
+  admit();
+  expect(await answer()).toEqual(DONE);
+});
+
+test('an order that waits while its thread dies is not started when the system refuses another', async () => {
+  const { order, answer, errors } = open({ maxAtOnce: 1 });
+  const lost = order(['wait', 'exit']);
+  await lost.begun;
+  const next = answer();
+  refuseThreads();
+  expect(await lost.end).toEqual({ kind: 'crashed' });
+  expect(await next).toEqual({ kind: 'not_started' });
+  expect(errors).toEqual([new Error(REFUSAL)]);
 });
 
 test('a stop ends orders in progress and waiting ones, and none starts after it', async () => {

@@ -16,8 +16,8 @@ export interface Parcel {
   readonly batch: SignalBatch;
 }
 
-/** Worker to main: that the thread has started, a message of one run, or the mail. */
-export type News = 'up' | Parcel | readonly Parcel[];
+/** Worker to main: a message of one run, or the mail. */
+export type News = Parcel | readonly Parcel[];
 
 /** What a run has to send. */
 export interface Sender {

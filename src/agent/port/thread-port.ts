@@ -50,7 +50,6 @@ export function serveRuns(port: MessagePort, begin: (start: Start, port: RunPort
   port.on('messageerror', (error) => {
     throw error;
   });
-  port.postMessage('up');
   return new Promise((resolve) => {
     port.once('close', () => {
       for (const { closed } of listeners.values()) closed();

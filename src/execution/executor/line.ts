@@ -6,8 +6,8 @@ import { messageOf } from '../../domain/errors.ts';
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
   | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: Touched }
-  /** `wasWaiting`: the run did nothing but wait for its model. */
-  | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean };
+  /** `wasWaiting`: the run did nothing but wait for its model. `wasRefused`: the system refused its thread, so it has not begun. */
+  | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean; readonly wasRefused?: boolean };
 
 export interface RunHandle {
   send(control: Control): void;
@@ -29,8 +29,8 @@ export interface Line {
   /** Takes a message of the run. */
   take(parcel: Parcel): void;
   ping(): void;
-  /** Ends it as a run whose worker is gone. */
-  lose(why: string): void;
+  /** Ends it as a run whose worker is gone, or was refused. */
+  lose(why: string, wasRefused?: boolean): void;
   /** Monotonic time of the oldest unanswered ping; null when there is none. */
   unanswered: number | null;
 }
@@ -76,7 +76,8 @@ export function openLine({ sink, post, ended }: LineParts): Line {
     waiting,
     take,
     ping: () => send({ t: 'ping' }),
-    lose: (why) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1 }),
+    lose: (why, wasRefused = false) =>
+      end({ kind: 'lost', why, wasWaiting: waiting[0] === 1, ...(wasRefused && { wasRefused }) }),
     unanswered: null,
   };
   return line;

@@ -20,6 +20,8 @@ export function makeSuspects(): Suspects {
   return {
     has: (runId) => known.get(runId) === 'suspect',
     judge: (runId, end, wasAlone) => {
+      // No run has a part in that.
+      if (end.kind === 'lost' && end.wasRefused === true) return false;
       const before = known.get(runId);
       known.delete(runId);
       if (end.kind === 'done') return false;

@@ -1,9 +1,7 @@
 // A group of worker threads of one size. Each executes many runs, whose messages share the port of the thread.
-import { Piscina } from 'piscina';
-import type { Brief, ThreadTask } from '../../agent/port/protocol.ts';
+import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
-import { threadFile } from '../../threads/thread-file.ts';
 import type { RunHandle, RunSink } from './line.ts';
 import { openThread, type Thread } from './thread.ts';
 import { makeWatch } from './watch-threads.ts';
@@ -44,34 +42,21 @@ export function makeThreadGroup({
   budgets,
   runEnded = () => undefined,
 }: ThreadGroupParts): ThreadGroup {
-  const piscina = new Piscina<ThreadTask, void>({
-    filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: size.threads,
-    // Its one task is over when the thread has idled.
-    concurrentTasksPerWorker: 1,
-    idleTimeout: 0,
-    // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
-    atomics: 'disabled',
-    recordTiming: false,
-    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-  });
-  // Threads that fail without a task are reported here. Without a listener they would end the daemon.
-  piscina.on('error', (error: unknown) => log.error({ err: error }, 'a worker thread failed'));
-  // The pool keeps the task of a thread that died while it started, and starts no other. The tasks of threads that have
-  // started reject meanwhile.
-  piscina.on('workerDestroy', () => setImmediate(loseUnstarted));
+  const resourceLimits = { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
   const threads = new Set<Thread>();
   const lines = () => Array.from(threads, (thread) => Array.from(thread.lines.values())).flat();
-  const watch = makeWatch({ piscina, lines, clock, hangTimeoutMs: size.hangTimeoutMs });
-
-  function loseUnstarted(): void {
-    if (piscina.threads.length >= threads.size) return;
-    for (const thread of Array.from(threads)) if (!thread.isUp()) thread.lose('its worker thread did not start');
-  }
+  const workers = () => Array.from(threads).flatMap(({ worker }) => worker() ?? []);
+  const watch = makeWatch({ workers, lines, clock, hangTimeoutMs: size.hangTimeoutMs });
 
   function open(): Thread {
-    const thread: Thread = openThread({ piscina, clock, budgets, runEnded, gone: () => threads.delete(thread) });
+    const thread: Thread = openThread({
+      clock,
+      resourceLimits,
+      budgets,
+      runEnded,
+      gone: () => threads.delete(thread),
+      failed: (error) => log.error({ err: error }, 'a worker thread failed'),
+    });
     threads.add(thread);
     return thread;
   }
@@ -90,12 +75,12 @@ export function makeThreadGroup({
       return handle;
     },
     load: () => ({
-      threads: piscina.threads.length,
+      threads: threads.size,
       busy: Array.from(threads).reduce((sum, thread) => sum + thread.lines.size, 0),
     }),
     destroy: async () => {
       watch.stop();
-      await piscina.destroy();
+      await Promise.all(Array.from(threads, (thread) => thread.end('its thread was ended')));
     },
   };
 }

@@ -1,11 +1,11 @@
 // Watches worker threads that have runs: a thread whose event loop hangs is ended, and its runs are lost.
-import type { Piscina } from 'piscina';
-import type { ThreadTask } from '../../agent/port/protocol.ts';
+import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { Line } from './line.ts';
 
 interface WatchParts {
-  readonly piscina: Piscina<ThreadTask, void>;
+  /** The threads, whether they have runs or not. */
+  workers(): readonly Worker[];
   /** The runs in progress. */
   lines(): readonly Line[];
   readonly clock: Clock;
@@ -19,15 +19,15 @@ interface Idling {
 }
 
 /** Pings every run while there are any. When one stays silent, threads that have not idled for the same time are ended. */
-export function makeWatch({ piscina, lines, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
+export function makeWatch({ workers, lines, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
   let idling = new Map<number, Idling>();
   let timer: Timer | undefined;
 
   /** Threads whose loop has not idled for the whole timeout; a shorter period would mistake a starved thread for a hung one. */
-  function restless(now: number): typeof piscina.threads {
+  function restless(now: number): Worker[] {
     const before = idling;
     idling = new Map();
-    return piscina.threads.filter((thread) => {
+    return workers().filter((thread) => {
       const { idle, active: busy } = thread.performance.eventLoopUtilization();
       const known = before.get(thread.threadId);
       const seen = known?.idleMs === idle && busy > 0 ? known : { idleMs: idle, at: now };

@@ -52,7 +52,6 @@ test('a word is for its run only, and a run that has closed gets none: what it a
 test('a ping of a run that has closed is answered by its end, outside its numbering', async () => {
   const { port, order, begin } = makeThread();
   (await begin(1)).share.close();
-  await once(port, 'message');
   order({ line: 1, control: ACK });
   order({ line: 1, control: PING });
   const [answer] = await once(port, 'message');

@@ -23,7 +23,6 @@ const order = (what: Order) => port.postMessage(what);
 /** The ports of the tests, one for each run. */
 const runs = new Map<number, MessagePort>();
 port.on('message', (news: News) => {
-  if (news === 'up') return;
   for (const parcel of 'batch' in news ? [news] : news) runs.get(parcel.line)?.postMessage(parcel);
 });
 afterAll(async () => {

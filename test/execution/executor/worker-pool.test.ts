@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { makeWorkerPool, type Place, type WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
+import { REFUSAL, refuseThreads, replaceThreads, type WorkerClass } from '../../support/threads.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -68,6 +69,43 @@ test('the runs of a thread that cannot start are lost', async () => {
   const pool = housedPool({ ...SIZE, memoryMb: 3 });
   const end = await new Promise((ended) => void pool.take('r', 0).start(NONSENSE, { ...DEAF, ended }));
   expect(end).toMatchObject({ kind: 'lost', wasWaiting: false });
+});
+
+const startIn = (pool: WorkerPool, name: string) =>
+  new Promise((ended) => void pool.take(name, 0).start(NONSENSE, { ...DEAF, ended }));
+
+test('the runs of a thread that the system refuses are lost a while later, and none is charged', async () => {
+  const clock = fakeClock();
+  const pool = housedPool(SIZE, clock);
+  const admit = refuseThreads();
+  for (const _ of ['once', 'again']) {
+    const lost = startIn(pool, 'a');
+    expect(pool.load().busy).toBe(1);
+    clock.advance(5_000);
+    expect(await lost).toMatchObject({ kind: 'lost', why: REFUSAL, isCharged: false });
+  }
+  admit();
+  const place = pool.take('a', 0);
+  expect(place.takesNoSlot).toBe(false);
+  place.leave();
+  expect(await startIn(pool, 'b')).toMatchObject({ kind: 'done' });
+  expect(pool.load()).toEqual({ threads: 1, busy: 0 });
+});
+
+test('a thread that dies while it starts harms no run of another that starts', async () => {
+  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 });
+  let started = 0;
+  replaceThreads(
+    (real) =>
+      class extends real {
+        constructor(file: string | URL, options: ConstructorParameters<WorkerClass>[1]) {
+          started += 1;
+          super(file, { ...options, ...(started === 1 && { resourceLimits: { maxOldGenerationSizeMb: 3 } }) });
+        }
+      },
+  );
+  const ends = await Promise.all([startIn(pool, 'a'), startIn(pool, 'b')]);
+  expect(ends).toMatchObject([{ kind: 'lost', wasWaiting: false }, { kind: 'done' }]);
 });
 
 test('the same size changes nothing', () => {
