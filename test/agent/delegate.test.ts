@@ -175,6 +175,19 @@ test('a missing agent is reported, and no model is asked', async () => {
   expect(server.requests).toHaveLength(before + 2);
 });
 
+test("a sub-agent's reply that breaks off after text is asked for again: nobody has read it", async () => {
+  server.enqueue(
+    delegating('moon'),
+    { text: ['Three ', 'metres.'], cut: 1 },
+    { text: 'Four metres.' },
+    { text: 'Done.' },
+  );
+  const main = start(await briefWith([agent('moon')]));
+  expect(await main.done).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(main.of('tool-result')[0]!.result).toEqual({ ok: true, output: 'Four metres.' });
+  expect(main.of('discard')).toEqual([]);
+});
+
 test('a sub-agent that fails is a failed call, and the run continues', async () => {
   server.enqueue(
     delegating('moon'),

@@ -54,8 +54,12 @@ export function recordReply({ parts, ending }: Reply, model: string, usedIds: Se
   return { message: message as unknown as JsonValue, text: text.toWellFormed(), calls, faults };
 }
 
+/** Gateways to Bedrock and Google send an empty object before the arguments. */
+const EMPTY_FIRST = /^\{\}(?=\{)/;
+
 /** Whatever is sent to the journal and the main thread must survive a clone and a `stringify`, both of which recurse. */
-function readArguments({ json }: RawCall): { readonly input: JsonObject } | { readonly fault: string } {
+function readArguments({ json: sent }: RawCall): { readonly input: JsonObject } | { readonly fault: string } {
+  const json = sent.replace(EMPTY_FIRST, '');
   if (json.trim() === '') return { input: {} };
   if (nestsDeeperThan(json, MAX_JSON_DEPTH)) return { fault: TOO_DEEP };
   try {

@@ -95,7 +95,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     instructions: instructionsOf(brief, opened, Date.now()),
     messages: [],
     tools: offeredOf(tools),
-    blocks: makeTextBlocks(channel, brief.nextBlockIndex),
+    // The text of a sub-agent is a result for the agent above.
+    blocks: brief.depth === 0 ? makeTextBlocks(channel, brief.nextBlockIndex) : null,
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     halt: channel.halt,
     waits: channel.waits,

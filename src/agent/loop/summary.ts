@@ -64,7 +64,7 @@ export async function summarise(
       },
     ],
     tools: [],
-    blocks: { write: () => undefined, close: () => undefined },
+    blocks: null,
     usedIds: new Set(),
   };
   const asked = await askModel({ ...asking, call, purpose: 'summary' });

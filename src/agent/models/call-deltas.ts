@@ -84,14 +84,21 @@ function read({ index, id, function: called, extra_content: more }: JsonObject):
   };
 }
 
-/** By its index; without one by its id, or the last call if it brings no name. */
+/**
+ * By its index; without one by its id, or the last call if it brings no name. The rest of a call may come under another index
+ * than its beginning: DeepSeek's models at gateways.
+ */
 function findCall(
   { byIndex, byId }: KnownCalls,
   last: OpenCall | undefined,
   { index, id, name }: Delta,
 ): OpenCall | undefined {
-  if (index !== null) return byIndex.get(index);
-  return byId.get(id) ?? (name === '' ? last : undefined);
+  const ofIndex = index === null ? undefined : byIndex.get(index);
+  if (ofIndex !== undefined || (index !== null && name !== '')) return ofIndex;
+  const ofId = byId.get(id);
+  if (ofId !== undefined || name !== '') return ofId;
+  // Calls whose names come late are told apart by their indexes.
+  return index === null || (id === '' && last?.name !== '') ? last : undefined;
 }
 
 /**

@@ -120,7 +120,9 @@ class StreamedReply implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller | null, error: Error): void {
     this.#hasEnded = true;
-    this.#finish(this.#hasStarted ? error : new UnreachedError(error));
+    // With the whole reply, how its server closes the connection doesn't matter.
+    if (!this.#isSettled && this.#reader.isWhole()) this.#end();
+    else this.#finish(this.#hasStarted ? error : new UnreachedError(error));
     clearTimeout(this.#timer);
   }
 

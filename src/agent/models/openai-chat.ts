@@ -160,7 +160,8 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
 }
 
 function endingOf(finish: string | null): Ending | null {
-  const word = (finish ?? '').toLowerCase();
+  // Google adds its own reason: `content_filter: PROHIBITED_CONTENT`.
+  const word = (finish ?? '').toLowerCase().replace(/:.*$/s, '');
   return Object.hasOwn(CHAT_ENDINGS, word) ? CHAT_ENDINGS[word]! : null;
 }
 

@@ -68,8 +68,11 @@ function weigh(value: JsonValue | undefined, depth: number): number {
 export function cutReply(finish: string | null): UpstreamFault {
   const said =
     finish === null ? 'The stream ended without an end.' : `The reason to finish was ${JSON.stringify(finish)}.`;
-  return new UpstreamFault('cut', said);
+  return new UpstreamFault(UNREADABLE.test(finish ?? '') ? 'unreadable' : 'cut', said);
 }
+
+/** Google's word for a tool call that the model wrote wrongly. */
+const UNREADABLE = /malformed_function_call/i;
 
 /** A tool's name as every server accepts it: models invent others, and servers refuse a prompt that repeats them. */
 export function acceptedName(name: string): string {

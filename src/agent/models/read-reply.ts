@@ -23,7 +23,8 @@ export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeE
   const reader = protocol.openReply(take, makeMeter(maxBytes));
   let isOver = false;
   const onEvent = ({ name, data }: ServerEvent) => {
-    if (isOver || data === '') return;
+    // Of some servers, the data of a sign of life is a date.
+    if (isOver || data === '' || name === 'ping') return;
     if (data === END_MARK) {
       isOver = true;
       return;

@@ -29,6 +29,8 @@ export const CHAT_ENDINGS: Readonly<Record<string, Ending>> = {
   safety: 'content-filter',
   recitation: 'content-filter',
   prohibited_content: 'content-filter',
+  blocklist: 'content-filter',
+  spii: 'content-filter',
   refusal: 'content-filter',
 };
 

@@ -90,6 +90,11 @@ test('a reply is replayed unchanged to its own protocol, and rebuilt for another
   expect(partsOf(asked('openai')[0])).toEqual([{ type: 'text', text: 'Done.' }]);
 });
 
+test('an empty object that a gateway sends before the arguments is none of them', () => {
+  const inputOf = (json: string) => record({ parts: [{ type: 'call', id: 'a', name: 'x', json }] }).calls[0]?.input;
+  expect([inputOf('{}{"port":"Brest"}'), inputOf('{}')]).toEqual([{ port: 'Brest' }, {}]);
+});
+
 test('the oldest turns are left out whole when they no longer fit, with a note to the model', async () => {
   const history = ['first', 'second', 'third'].map((word) => makeTurn(`${word} ${'x'.repeat(3_000)}`));
   const model = { ...GRANT, contextWindow: 3_500, maxOutputTokens: 1_000 };

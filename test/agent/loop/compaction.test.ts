@@ -131,6 +131,14 @@ describe('a window of 8192 tokens with 300 earlier turns', () => {
     expect(server.requests).toHaveLength(at + 2);
   });
 
+  test('is asked for its summary again when that breaks off after text', async () => {
+    const summaries: Reply[] = [{ text: ['They ', 'spoke.'], cut: 1 }, { text: 'They spoke of foxes.' }];
+    server.script((question) => (isSummary(question) ? summaries.shift()! : { text: 'Fine.' }));
+    const { main, outcome } = await run();
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
+    expect(main.of('compaction')).toMatchObject([{ compaction: { summary: expect.stringContaining('foxes') } }]);
+  });
+
   test('loses its oldest turns when the summary fails, and is not asked for another', async () => {
     script({ status: 400 });
     const { main, outcome, asked } = await run();

@@ -56,6 +56,26 @@ test('a reply without an end mark is complete with its connection', async () => 
   expect((await run(url)).outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
 });
 
+test.each([
+  ['closes', (socket: Socket) => socket.end()],
+  ['resets', (socket: Socket) => socket.resetAndDestroy()],
+])(
+  'a reply is complete by its reason to finish, also when its server %s the connection without an end',
+  async (_, cut) => {
+    const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+      socket.once('data', () => socket.write(`${head}${REPLY.length.toString(16)}\r\n${REPLY}\r\n`));
+    });
+    const baseUrl = `http://127.0.0.1:${await listen(server)}`;
+    const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl } }), []);
+    await main.next(({ t }) => t === 'text');
+    sockets.forEach(cut);
+    expect(await main.done).toMatchObject({ status: 'completed', text: 'Fine.' });
+  },
+);
+
 test('a server that does not speak HTTP is reported as such', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));
   const { message, logs } = await run(`http://127.0.0.1:${await listen(server)}`);

@@ -67,6 +67,21 @@ test('calls without index are continued by what has no name, or by their id', ()
   expect(readChat(wire + END).reply.parts).toEqual([tides('a', 'Brest'), call('b', 'get_moon', '{}')]);
 });
 
+test('the rest of a call belongs to it by its id, whatever its index', () => {
+  const pieces = [
+    { index: 0, id: 'a', function: { name: 'get_tides', arguments: '{"port":' } },
+    { index: 1, id: 'a', function: { arguments: '"Brest"}' } },
+  ];
+  const wire = pieces.map((piece) => delta({ tool_calls: [piece] })).join('');
+  expect(readChat(wire + END).reply.parts).toEqual([tides('a', 'Brest')]);
+});
+
+test('a sign of life is passed over, whatever it says', () => {
+  const { reply, fault } = readChat(`event: ping\ndata: 2026-03-01 12:00:00.5\n\n${delta({ content: 'a' })}${END}`);
+  expect(fault).toBeNull();
+  expect(reply.parts).toEqual([text('a')]);
+});
+
 test('a call that never gets a name is one, so that the model is told', () => {
   const wire = delta({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
   expect(readChat(wire + END).reply.parts).toEqual([call('a', '', '{}')]);

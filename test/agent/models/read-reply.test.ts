@@ -119,6 +119,12 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
   'groq-text': { parts: [text('At six.')], ending: 'stop', usage: usage(18, 6) },
   'moonshot-text': { parts: [text('At six.')], ending: 'stop', usage: usage(19, 13, 10) },
   'gateway-object-arguments': { parts: [tides('', 'Brest'), tides('', 'Dover')], ending: 'tool-calls', usage: NONE },
+  'gateway-shifted-index': {
+    parts: [tides('call_1', 'Brest'), tides('call_2', 'Dover')],
+    ending: 'tool-calls',
+    usage: NONE,
+  },
+  'google-filter': { parts: [], ending: 'content-filter', usage: usage(10, 0) },
   'gateway-whole-message': { parts: [text('At six.')], ending: 'stop', usage: usage(5, 3) },
   'anthropic-thinking-tools': {
     parts: [
@@ -152,6 +158,7 @@ const FAULTS: Readonly<Record<string, { kind: string; words: string; text: strin
   'lm-studio-error': { kind: 'failing', words: 'Exit code: 6', text: '' },
   'tgi-error': { kind: 'failing', words: 'CUDA out of memory', text: 'High' },
   'openrouter-error': { kind: 'rate_limited', words: 'Rate limit exceeded', text: 'High' },
+  'google-malformed-call': { kind: 'unreadable', words: 'MALFORMED_FUNCTION_CALL', text: '' },
   'deepseek-busy': { kind: 'cut', words: 'insufficient_system_resource', text: 'At' },
   'anthropic-overloaded': { kind: 'overloaded', words: 'Overloaded', text: 'High' },
   'anthropic-cut': { kind: 'cut', words: '"end_turn"', text: '' },

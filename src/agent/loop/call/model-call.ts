@@ -23,7 +23,8 @@ export interface ModelCall {
   readonly tools: readonly ModelTool[];
   /** See `Prompt`. The text of such a reply is the result, and isn't streamed. */
   readonly replySchema?: JsonObject;
-  readonly blocks: TextBlocks;
+  /** Null when nobody reads the text as it is written. */
+  readonly blocks: TextBlocks | null;
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
   /** Of the run. */
@@ -76,12 +77,10 @@ export const TOKENS: ReadonlySet<ModelEvent['type']> = new Set([
 /** Events after which text is a new block. */
 const BLOCK_ENDS: ReadonlySet<ModelEvent['type']> = new Set(['block-end', 'call-start']);
 
-const UNSEEN: TextBlocks = { write: () => undefined, close: () => undefined };
-
 /** Makes one model call without retries. Rejects with `CallStopped` when the run was stopped, and only then. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, halt } = call;
-  const blocks = call.replySchema === undefined ? call.blocks : UNSEEN;
+  const blocks = call.replySchema === undefined ? call.blocks : null;
   const watchdog = startWatchdog(brief.limits, halt);
   const stopwatch = startStopwatch();
   const collector = makeReplyCollector();
@@ -91,7 +90,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
       watchdog.touch();
     }
     collector.take(event);
-    streamOn(event, blocks);
+    if (blocks !== null) streamOn(event, blocks);
   };
   let failed: unknown = null;
   try {
@@ -101,14 +100,14 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   } finally {
     call.waits(false);
     watchdog.end();
-    blocks.close();
+    blocks?.close();
   }
   const pace = stopwatch.pace();
   const reply = collector.reply();
   const usedIf = (wasWorkedOn: boolean) => usedOf(call, reply, wasWorkedOn);
   if (halt.isHalted) throw new CallStopped(HALTED, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
-    return { ok: false, failure, streamed: blocks !== UNSEEN && hasText(reply), used: usedIf(wasWorkedOn), pace };
+    return { ok: false, failure, streamed: blocks !== null && hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), true);
