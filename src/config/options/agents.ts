@@ -74,7 +74,9 @@ export const AGENT_OPTIONS = {
   'artifacts.max_files': {
     schema: count(1, 10_000_000),
     fallback: 200_000,
-    about: 'Files of one workspace. Further files are neither listed nor packed.',
+    about:
+      'Files of one workspace. Further files are neither listed nor packed, nor are those whose paths would make the average longer ' +
+      'than 256 bytes.',
   },
   'artifacts.max_total_mb': {
     schema: megabytes(1, 16_777_216),

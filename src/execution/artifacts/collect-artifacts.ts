@@ -4,6 +4,7 @@ import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { sumAfter } from '../../files/snapshots/name-sum.ts';
 import type { SnapshotOrder } from '../../files/snapshots/snapshot-thread.ts';
+import { MEAN_PATH_BYTES } from '../../files/snapshots/walk-files.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 import { isComplete, type KnownChange, sameLimits } from './known-workspaces.ts';
@@ -36,6 +37,7 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
       else found.recorded(change);
     }
   } finally {
+    if (change === undefined) parts.looks.forget(run.sessionSeq);
     held = hold.release();
   }
   // Nothing refers to blobs that were not recorded.
@@ -99,7 +101,7 @@ async function lookAtAll(
   const snapshot = await snapshotThread.takeSnapshot({ ...order, since });
   const { files, skipped, names, token } = snapshot;
   const part = partOf(snapshot, since);
-  const own = left === null || left.before === null ? undefined : left.paths;
+  const own = left?.paths;
   return {
     workspace: { files, skipped, ...(own && { own }), ...(part && { part }) },
     recorded: ({ size }) => {
@@ -116,8 +118,9 @@ async function lookAtPart(
   { sessionSeq, sessionId }: CollectedRun,
   { left, order }: Look,
 ): Promise<Found | null> {
-  if (left === null || left.before === null || !sameLimits(left.before.limits, order.limits)) return null;
+  if (left === null || left.before === null || left.paths === null) return null;
   const { before, paths } = left;
+  if (!sameLimits(before.limits, order.limits)) return null;
   const [{ files, isWhole, names }, recorded] = await Promise.all([
     snapshotThread.takeSnapshot({ ...order, paths }),
     before.fileCount === 0 ? [] : store.artifacts.listFilesAt(sessionSeq, paths),
@@ -132,7 +135,8 @@ async function lookAtPart(
   const found = files.reduce((sum, { size }) => sum + size, 0);
   // Otherwise, some files may exceed a limit of all: only a look at everything shows which.
   const fits = fileCount + came.length <= order.limits.maxFiles && totalBytes + found <= order.limits.maxTotalBytes;
-  if (!fits) return null;
+  const areLong = came.some((path) => Buffer.byteLength(path) > MEAN_PATH_BYTES);
+  if (!fits || areLong) return null;
   return {
     workspace: { files, skipped, own: paths, part: { fileCount, totalBytes, paths } },
     // The next run need not look at the workspace either.

@@ -16,10 +16,10 @@ export interface KnownWorkspace {
   readonly lookedAt: number;
 }
 
-/** What a run has left: the workspace as it was before, and the paths that may have changed since. Null: any may have. */
+/** What a run has left: the workspace as it was before, if that is known, and the paths that it may have changed. Null: any. */
 export interface KnownChange {
   readonly before: KnownWorkspace | null;
-  readonly paths: readonly string[];
+  readonly paths: readonly string[] | null;
 }
 
 export interface KnownWorkspaces {

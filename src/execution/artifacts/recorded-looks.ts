@@ -15,6 +15,8 @@ export interface RecordedLooks {
   find(sessionSeq: number, identity: string | null): RecordedLook | null;
   /** The files of a look were recorded. One without a token can't be named later. */
   put(sessionSeq: number, look: Omit<RecordedLook, 'token'> & { readonly token: string | null }): void;
+  /** It isn't known what was recorded: the store may refuse what it has written, when the disk fails to keep it. */
+  forget(sessionSeq: number): void;
   /** The files at some paths were recorded without a look at all. */
   amend(sessionSeq: number, paths: readonly string[], size: WorkspaceSize): void;
 }
@@ -38,6 +40,7 @@ export function makeRecordedLooks(): RecordedLooks {
       return look?.identity === identity ? look : null;
     },
     put,
+    forget: (sessionSeq) => void looks.delete(sessionSeq),
     amend: (sessionSeq, paths, size) => {
       const look = looks.get(sessionSeq);
       if (look !== undefined) put(sessionSeq, { ...look, size, except: [...new Set([...look.except, ...paths])] });

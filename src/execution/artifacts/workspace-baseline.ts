@@ -91,7 +91,9 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
       if (isFirst && known !== null && touched !== 'anything') {
         if (untouched) parts.known.keep(run.sessionSeq, known);
         else parts.known.left(run, { before: known, paths: touched });
-      } else if (touched === 'anything') parts.known.left(run, { before: null, paths: [] });
+      } else if (touched === 'anything') parts.known.left(run, { before: null, paths: null });
+      // An earlier run may have left files that could not be collected.
+      else if (isFirst && untouched) parts.known.left(run, { before: null, paths: [] });
       return isFirst && untouched && (isTaken || (off.isHalted && !hasUploads));
     },
     abort: () => {
@@ -134,7 +136,8 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
   const late = new AbortController();
   const timer = clock.after(BASELINE_MS, () => late.abort());
   const hold = blobs.hold();
-  let unused: readonly string[] = [];
+  /** Undefined: all that was stored. */
+  let unused: readonly string[] | undefined;
   try {
     const identity = parts.workspaces.identityOf(run.sessionId);
     if (identity === null && !(await store.artifacts.hasWorkspaceFiles(run.sessionSeq)))
@@ -153,7 +156,6 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
     });
     const { files, skipped, names, token } = snapshot;
     const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
-    unused = files.map(({ sha256 }) => sha256);
     const part = partOf(snapshot, since);
     const change = await store.artifacts.keepBaseline(fence, { files, changed, ...(part && { part }) });
     if (change === undefined) return UNTAKEN;
@@ -165,11 +167,21 @@ async function take(parts: ArtifactParts, run: BaselineRun, { off, changed }: Ta
     return { isTaken: true, known: { identity, ...size, skipped, names, limits, lookedAt } };
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
+    looks.forget(run.sessionSeq);
     if (!off.isHalted) log.warn(facts, 'the baseline of a workspace could not be taken');
     return UNTAKEN;
   } finally {
     timer.cancel();
-    hold.release();
-    await parts.removal.remove(unused);
+    const held = hold.release();
+    void removeUnused(parts, unused ?? held);
+  }
+}
+
+/** The run doesn't wait for it: there may be very many. */
+async function removeUnused({ removal, stopping, log }: ArtifactParts, keys: readonly string[]): Promise<void> {
+  try {
+    await removal.remove(keys);
+  } catch (error) {
+    if (!stopping.aborted) log.warn({ err: error }, 'what a baseline had stored could not be removed');
   }
 }

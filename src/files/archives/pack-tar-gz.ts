@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { Header, Pax } from 'tar';
-import { uniqueName } from './entry-name.ts';
+import { makeEntryNames } from './entry-name.ts';
 import { memoryFor, type Packing } from './packing.ts';
 
 const BLOCK_BYTES = 512;
@@ -25,9 +25,9 @@ export async function packTarGz(packing: Packing): Promise<void> {
 }
 
 async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
-  const names = new Set<string>();
+  const nameOf = makeEntryNames();
   for (const file of files) {
-    yield headOf(uniqueName(file.path, names), file.size);
+    yield headOf(nameOf(file.path), file.size);
     yield* bytesOf(file);
     const over = file.size % BLOCK_BYTES;
     if (over > 0) yield Buffer.alloc(BLOCK_BYTES - over);

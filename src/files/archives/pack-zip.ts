@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipEntryData, ZipArchive } from 'archiver';
 import { memoryFor, type Packing } from './packing.ts';
-import { uniqueName } from './entry-name.ts';
+import { makeEntryNames } from './entry-name.ts';
 
 /** The earliest time that a zip can represent. */
 const NO_TIME = new Date('1980-01-01T00:00:00Z');
@@ -52,10 +52,10 @@ interface Ends {
 }
 
 async function append(zip: ZipArchive, { files, bytesOf }: Packing, { signal, fail }: Ends): Promise<void> {
-  const names = new Set<string>();
+  const nameOf = makeEntryNames();
   for (const file of files) {
     const store = file.size <= MAX_STORED_BYTES && COMPRESSED.has(extname(file.path).toLowerCase());
-    const entry = { name: uniqueName(file.path, names), date: NO_TIME, mode: 0o644, store };
+    const entry = { name: nameOf(file.path), date: NO_TIME, mode: 0o644, store };
     if (store || file.size <= SMALL_BYTES) {
       await appendOne(zip, await whole(bytesOf(file)), entry, signal);
       continue;

@@ -102,6 +102,8 @@ interface Job {
   readonly files: readonly SnapshotFile[];
   readonly hold: BlobHold | null;
   readonly signal: AbortSignal | undefined;
+  /** Whether it is given for the second time. */
+  readonly isRepeated?: boolean;
 }
 
 /** The thread, which lives while there are orders and one minute longer. */
@@ -171,6 +173,8 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   });
   if (end.kind !== 'done') {
     await removeWritten(task.scratch, log);
+    // The thread was ended because of another order, or crashed.
+    if (end.kind === 'crashed' && job.isRepeated !== true) return giveOrder(thread, log, { ...job, isRepeated: true });
     throw unavailable(WORDS[end.kind]);
   }
   const { value } = end;

@@ -56,6 +56,10 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 export const MAX_PATH_BYTES = 4_096;
 /** One open descriptor per level. */
 export const MAX_DEPTH = 256;
+/** Bytes of a path, on average: the paths of all files are held in memory, and a folder with a long one may have many. */
+export const MEAN_PATH_BYTES = 256;
+/** What a few files may take in addition. */
+const FEW_PATHS_BYTES = 1_048_576;
 const UUID = /^[0-9a-f-]{36}$/;
 /** By-products of tools. */
 const OWN_FOLDER = '.errand';
@@ -79,6 +83,7 @@ export function* walkTree(root: string, parts: WalkParts): Generator<FoundEntry>
     uid: BigInt(uid),
     found: 0,
     bytesLeft: BigInt(parts.limits.maxTotalBytes),
+    pathBytesLeft: parts.limits.maxFiles * MEAN_PATH_BYTES + FEW_PATHS_BYTES,
     namesLeft: 2 * parts.limits.maxFiles + 10_000,
   };
   const levels: Level[] = [];
@@ -101,6 +106,8 @@ interface WalkState extends WalkParts {
   readonly uid: bigint;
   found: number;
   bytesLeft: bigint;
+  /** Of the paths of files. */
+  pathBytesLeft: number;
   /** Names that may still be examined. Without a limit, millions of names would block all other requests. */
   namesLeft: number;
 }
@@ -114,22 +121,24 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
   state.check();
   const path = `${level.path}/${name.text}`;
   const place = `/proc/self/fd/${level.folder}/${name.text}`;
+  const pathBytes = Buffer.byteLength(path);
   if (name.kind === 'file' || name.kind === 'links') {
-    const verdict =
-      name.kind === 'links' || state.found < limits.maxFiles ? judge(place, limits, state.uid) : 'tooMany';
+    const hasRoom = state.found < limits.maxFiles && pathBytes <= state.pathBytesLeft;
+    const verdict = name.kind === 'links' || hasRoom ? judge(place, limits, state.uid) : 'tooMany';
     if (verdict === 'gone') return;
-    if (Buffer.byteLength(path) > MAX_PATH_BYTES) skipped.tooDeep += 1;
+    if (pathBytes > MAX_PATH_BYTES) skipped.tooDeep += 1;
     else if (typeof verdict === 'string') skipped[verdict] += 1;
     else if (verdict.isSymbolicLink()) yield { kind: 'link', path, place, stats: verdict };
     else if (verdict.size > state.bytesLeft) skipped.tooLarge += 1;
     else {
       state.found += 1;
       state.bytesLeft -= verdict.size;
+      state.pathBytesLeft -= pathBytes;
       yield { kind: 'file', path, place, stats: verdict };
     }
   } else if (name.kind !== 'folder') {
     skipped[name.kind] += 1;
-  } else if (levels.length > Math.min(limits.maxDepth, MAX_DEPTH) || Buffer.byteLength(path) > MAX_PATH_BYTES) {
+  } else if (levels.length > Math.min(limits.maxDepth, MAX_DEPTH) || pathBytes > MAX_PATH_BYTES) {
     skipped.tooDeep += 1;
   } else {
     const folder = openFolder(place);

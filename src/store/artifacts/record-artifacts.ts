@@ -27,7 +27,7 @@ export interface FoundWorkspace {
   readonly skipped: object;
   /** The only paths that the run itself may have changed; absent: any. */
   readonly own?: readonly string[];
-  /** Set if the files are only those of some paths. With `own`, the workspace was known before the run, with its uploads. */
+  /** Set if the files are only those of some paths. With `own`, the workspace was known before the run, with its uploads, or `own` is empty. */
   readonly part?: TreePart;
   /** Archives of so much are packed when they are asked for; absent: all are packed after the run. */
   readonly packedOnRequest?: WorkspaceSize;

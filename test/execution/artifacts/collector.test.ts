@@ -299,6 +299,31 @@ describe('the baseline of a run', () => {
     expect(await baseline.ended([])).toBe(true);
   });
 
+  test('a run that does nothing has none of the files of one that could not be collected', async () => {
+    let isRefused = true;
+    const { takeSnapshot } = house.snapshotThread;
+    const refuse = async () => Promise.reject(new ErrandError('unavailable', 'No.'));
+    const snapshotThread: SnapshotThread = {
+      ...house.snapshotThread,
+      takeSnapshot: async (order) => (isRefused ? refuse() : takeSnapshot(order)),
+    };
+    const refusing = house.collect({ snapshotThread });
+    const first = await house.begin();
+    house.write(first, { 'a.txt': 'one' });
+    await house.end(first);
+    refusing.wake(first.sessionSeq);
+    expect((await settled(first)).whole.status).toBe('failed');
+    isRefused = false;
+    const second = await house.begin(first.sessionId);
+    const baseline = refusing.baselineOf(second);
+    baseline.take(false);
+    await baseline.ended([]);
+    await house.end(second);
+    refusing.wake(second.sessionSeq);
+    const { own, whole } = await settled(second);
+    expect([pathsOf(own.files), pathsOf(whole.files)]).toEqual([[], ['/a.txt']]);
+  });
+
   test('a baseline that takes too long is abandoned, and the run starts', async () => {
     const first = await turn({ 'a.txt': 'one' });
     const run = await house.begin(first.run.sessionId);
@@ -306,18 +331,21 @@ describe('the baseline of a run', () => {
     const stuck = house.collect({
       snapshotThread: {
         ...house.snapshotThread,
-        takeSnapshot: ({ signal }) =>
-          new Promise((_resolve, reject) => {
-            signal!.addEventListener('abort', () => reject(new ErrandError('unavailable', 'It was cancelled.')));
-            asked.resolve();
-          }),
+        takeSnapshot: async ({ signal, hold }) => {
+          await hold!.put(Buffer.from('stored by then'));
+          asked.resolve();
+          await new Promise((resolve) => signal!.addEventListener('abort', resolve));
+          throw new ErrandError('unavailable', 'It was cancelled.');
+        },
       },
     });
+    const known = house.blobKeys();
     const baseline = stuck.baselineOf(run);
     baseline.take(false);
     await asked.promise;
     house.clock.advance(60_000);
     await baseline.taken();
+    await waitFor(() => house.blobKeys().length === known.length);
     // What its last run left represents it.
     house.write(run, { 'b.txt': 'two' });
     await house.end(run);

@@ -1,5 +1,5 @@
 // Runs whose calls name what they change: only those files are looked at, and the result is that of a look at everything.
-import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +9,7 @@ import { openChannel } from '../../../src/agent/port/signals.ts';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
+import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Collector } from '../../../src/execution/artifacts/collector.ts';
 import { KNOWN_MS } from '../../../src/execution/artifacts/known-workspaces.ts';
 import type { SnapshotOrder, SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
@@ -225,6 +226,15 @@ describe('a look', () => {
     expect(second.whole.files).toMatchObject([{ path: '/a.txt', size: 'by hand'.length }, { path: '/b.txt' }]);
   });
 
+  test('is at everything when a new path is so long that only few may be', async () => {
+    const long = `${'d'.repeat(130)}/${'f'.repeat(130)}`;
+    const { run } = await turn([write('a.txt')], null);
+    const second = await turn([write(long)], run.sessionId);
+    await turn([write(long, 'new')], run.sessionId);
+    expect(looks).toEqual([['/a.txt'], [`/${long}`], 'all', [`/${long}`]]);
+    expect(second.whole.files.map(({ path }) => path)).toEqual(['/a.txt', `/${long}`]);
+  });
+
   test('after a command is at the difference, and finds what the run wrote before it', async () => {
     const paths = Array.from({ length: 9 }, (_, at) => `many/${at}`);
     const { run } = await turn([...paths.map((path) => write(path)), command('by-command')], null);
@@ -238,6 +248,32 @@ describe('a look', () => {
     expect(fourth.own.files).toEqual([]);
     expect(fourth.whole.files.map(({ path }) => path)).toEqual(['/by-command', ...paths.map((path) => `/${path}`)]);
     expect(looks).toEqual(['difference', 'difference', ['/many/2', '/x'], 'difference', 'difference']);
+  });
+
+  test('is at everything after a record that the store may have lost', async () => {
+    const { artifacts } = house.store;
+    let isLost = false;
+    const recordArtifacts: typeof artifacts.recordArtifacts = async (...given) => {
+      const change = await artifacts.recordArtifacts(...given);
+      if (isLost) throw new ErrandError('unavailable', 'The disk failed to keep it.');
+      return change;
+    };
+    collector = house.collect({
+      store: { ...house.store, artifacts: { ...artifacts, recordArtifacts } },
+      packedOnRequest: { fileCount: 100, totalBytes: 10_000 },
+    });
+    const paths = Array.from({ length: 9 }, (_, at) => `many/${at}`);
+    const { run } = await turn([...paths.map((path) => write(path)), command('by-command')], null);
+    isLost = true;
+    await turn([write('many/0', 'longer text')], run.sessionId);
+    isLost = false;
+    const third = turn([command('by-command-too')], run.sessionId);
+    await waitFor(() => existsSync(join(house.workspaces.pathOf(run.sessionId), 'by-command-too')));
+    // The collector tries again, and finds it recorded.
+    house.clock.advance(1_000);
+    const { whole } = await third;
+    const total = whole.files.reduce((sum, { size }) => sum + size, 0);
+    expect(house.rows('SELECT total_size AS total FROM workspace_exports')).toEqual([{ total }]);
   });
 
   test('is at everything when the workspace is another one', async () => {

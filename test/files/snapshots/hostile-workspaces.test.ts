@@ -132,6 +132,18 @@ describe('hostile workspaces', () => {
     expect(few.skipped.tooMany).toBe(19);
   });
 
+  test('a folder with a long path may not have so many files that their paths fill the memory', async () => {
+    const house = await snapshotHouse({ beside: shared() });
+    const folder = `${'d'.repeat(200)}/`.repeat(18);
+    const names = Array.from({ length: 320 }, (_, at) => `${folder}${String(at).padStart(200, '0')}`);
+    write(house, Object.fromEntries(names.map((name) => [name, ''])));
+    const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxFiles: names.length } });
+    const fitting = Math.floor((names.length * 256 + 1_048_576) / `/${names[0]}`.length);
+    expect(fitting).toBeLessThan(names.length);
+    expect(files).toHaveLength(fitting);
+    expect(skipped).toEqual({ ...NOTHING, tooMany: names.length - fitting });
+  });
+
   test.skipIf(isRoot)('what may not be read is counted', async () => {
     const house = await snapshotHouse({ beside: shared() });
     write(house, { 'closed.txt': 'x', 'folder/in.txt': 'x' });
