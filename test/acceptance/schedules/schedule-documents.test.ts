@@ -33,6 +33,13 @@ const completed = (task: string) =>
     return newest?.status === 'completed' ? newest : undefined;
   });
 
+/** What is printed of the artifacts of a session, once they are collected: a run is completed before. */
+const artifactsOf = (id: string) =>
+  waitFor(async () => {
+    const printed = await reader.paste(`bin/errand sessions artifacts ${id} -o json`);
+    return printed.includes('Export: pending.') ? undefined : printed;
+  });
+
 beforeAll(async () => {
   const daemon = await startDaemonProcess();
   ends.push(daemon.close);
@@ -49,7 +56,7 @@ test('a first task is created, fired, and has written its file', async () => {
   const printed = await reader.paste(block('schedules run news'));
   expect(printed).toMatch(/\tmanual\t1 of 1\t/);
   const { session_id: id } = await completed('news');
-  expect(await reader.paste(`bin/errand sessions artifacts ${id} -o json`)).toContain('/news.md');
+  expect(await artifactsOf(id)).toContain('/news.md');
   expect(await reader.paste(`bin/errand sessions messages ${id}`)).toContain('I wrote');
   const session = jsonIn(await reader.paste(`bin/errand sessions show ${id} -o json`));
   expect(session).toMatchObject({ kind: 'scheduled', title: 'news', username: 'mara' });
@@ -61,7 +68,7 @@ test('steps are runs of one session, of which the first has the introduction', a
   await reader.paste('bin/errand schedules run report');
   const { session_id: id, step_no: steps } = await completed('report');
   expect(steps).toBe(2);
-  const files = await reader.paste(`bin/errand sessions artifacts ${id} -o json`);
+  const files = await artifactsOf(id);
   for (const name of ['/figures.csv', '/report.md']) expect(files).toContain(name);
   const { items } = jsonIn(await reader.paste(`bin/errand runs list --session ${id} -o json`)) as { items: object[] };
   expect(items).toHaveLength(2);
