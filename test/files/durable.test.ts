@@ -15,8 +15,9 @@ const MAIN = fileURLToPath(new URL('../support/files/durable-main.ts', import.me
 function traced(what: string, directory: string): string[] {
   const traces = temporaryDirectory();
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,execve';
-  // A file for each thread, with whole calls as lines: in a shared file, an interrupted call takes two lines.
-  const args = ['-ff', '-ttt', '-y', '-o', join(traces, 'of'), '-e', calls, process.execPath, MAIN, what, directory];
+  // A file for each thread, with whole calls as lines: in a shared file, an interrupted call takes two lines. Arguments are whole.
+  const how = ['-ff', '-ttt', '-y', '-s', '4096', '-o', join(traces, 'of'), '-e', calls];
+  const args = [...how, process.execPath, MAIN, what, directory];
   // Node.js writes its own files when it keeps compiled code.
   const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
   const { status, stderr } = spawnSync('strace', args, { encoding: 'utf8', env });
