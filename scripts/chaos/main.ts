@@ -96,7 +96,7 @@ interface Weathered {
   readonly submissions: readonly Submission[] | null;
   readonly problems: readonly string[];
   readonly startsMs: readonly number[];
-  readonly stillborn: number;
+  readonly interrupted: number;
   readonly diary: Diary;
   readonly hooks: HookListener;
   /** Null for background submissions. */
@@ -140,7 +140,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     submissions: null,
     problems: [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))],
     startsMs: storm.startsMs,
-    stillborn: storm.stillborn,
+    interrupted: storm.interrupted,
     diary: storm.diary,
     hooks,
     results,

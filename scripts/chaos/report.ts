@@ -13,7 +13,7 @@ export interface StormFigures {
   readonly rules: PlanRules;
   readonly kills: number;
   readonly startsMs: readonly number[];
-  readonly stillborn: number;
+  readonly interrupted: number;
   readonly stormMs: number;
   readonly calmMs: number;
   readonly checkMs: number;
@@ -42,7 +42,7 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
   const rows: readonly Row[] = [
     ['seed', figures.rules.seed],
     ['kills', figures.kills],
-    ['kills before it was ready', figures.stillborn],
+    ['kills in a start', figures.interrupted],
     ['runs accepted', runs.length],
     ['  completed', count((run) => run.status === 'completed')],
     ['  canceled', count((run) => run.status === 'canceled')],

@@ -88,7 +88,7 @@ async function testIn(directory: string, wish: SelfTestWish): Promise<Omit<SelfT
     const rows = await checkLeftBehind(daemon.dataDir, pieces);
     return {
       findings: inOrder([...rows, ...ofProcesses({ model, storm, log: daemon.log(), code, left })]),
-      kills: storm.kills + storm.stillborn,
+      kills: storm.kills + storm.interrupted,
       pieces: pieces.length,
       modelCalls: model.calls(),
       slowestStartMs: Math.max(0, ...storm.startsMs),

@@ -46,8 +46,8 @@ export interface Storm {
   readonly kills: number;
   /** Milliseconds from spawn to ready, of each start. */
   readonly startsMs: readonly number[];
-  /** Kills before the daemon was ready, in addition to the others. */
-  readonly stillborn: number;
+  /** Kills while the daemon started, or as soon as it was ready, in addition to the others. */
+  readonly interrupted: number;
   /** Processes that outlived their daemon. */
   readonly problems: readonly string[];
   /** Their pids. */
@@ -69,7 +69,7 @@ export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
   const problems: string[] = [];
   const known = new Set<number>();
   const down: Stretch[] = [];
-  let [kills, stillborn] = [0, 0];
+  let [kills, interrupted] = [0, 0];
   let dead: string | null = null;
   for (let left = leftMs(0); left > 0 && dead === null; left = leftMs(kills)) {
     const longestMs = chance.oneIn(LONG_LIVES) ? LONG_LIFE_MS : Math.max(LONGEST_LIFE_MS, daemon.startMs());
@@ -83,10 +83,10 @@ export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
     const startMs = chance.oneIn(6) ? chance.between(0, LONGEST_START_MS) : null;
     try {
       if (startMs !== null) {
-        const again = await killWhileStarting(daemon, startMs);
-        if (again.was === 'dead') stillborn += 1;
-        down.push({ from, to: again.at });
-        from = again.at;
+        const at = await killWhileStarting(daemon, startMs);
+        interrupted += 1;
+        down.push({ from, to: at });
+        from = at;
       }
       await daemon.restart();
       startsMs.push(daemon.startMs());
@@ -97,19 +97,18 @@ export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
     down.push({ from, to: Date.now() });
     report(kills);
   }
-  return { kills, startsMs, stillborn, problems, orphans: known, down, dead };
+  return { kills, startsMs, interrupted, problems, orphans: known, down, dead };
 }
 
-/** Starts the daemon and kills it some time after its first sign of life; returns when, and whether it was ready by then. */
-async function killWhileStarting(daemon: Victim, afterMs: number): Promise<{ was: 'ready' | 'dead'; at: number }> {
+/** Starts the daemon and kills it some time after its first sign of life, or when it is ready before that; returns when. */
+async function killWhileStarting(daemon: Victim, afterMs: number): Promise<number> {
   let over: 'ready' | 'dead' | null = null;
   const start = daemon.restart().then(
-    () => (over = 'ready' as const),
+    () => void (over = 'ready'),
     (error: unknown) => {
       over = 'dead';
       // A start that failed for any other reason is what the storm is looking for.
       if (!String(error).includes('ended with SIGKILL')) throw error;
-      return 'dead' as const;
     },
   );
   start.catch(() => undefined);
@@ -122,7 +121,10 @@ async function killWhileStarting(daemon: Victim, afterMs: number): Promise<{ was
   await Promise.race([sleep(afterMs), start]);
   const at = Date.now();
   if (pid !== undefined && over === null) process.kill(pid, 'SIGKILL');
-  return { was: await start, at };
+  await start;
+  // Ready at the last moment: a second daemon, started beside it, would be refused.
+  if (over === 'ready') await daemon.kill();
+  return at;
 }
 
 /** Waits until a dead daemon's children are gone, too; returns those that are not, and adds them to `known`. */
