@@ -21,8 +21,13 @@ export interface EventPayloads {
     textPreview: string;
     calls: readonly { readonly id: string; readonly name: string }[];
   };
-  /** The result of a chat run, which precedes the end of its text; other runs report it with their `message`. */
+  /**
+   * The result of a run whose reply has it as its content: it precedes the end of the text. Other runs report it with their
+   * `message`. Where the content has blocks, as on Messages, it is between the two events of its own.
+   */
   'run.result': { structuredOutput: JsonValue };
+  result_block_start: Record<string, never>;
+  result_block_stop: Record<string, never>;
   /** The agent has ended. `stopReason` is null unless the run is going to complete. `failedCall`: it ended with this call. */
   'run.finalizing': { stopReason: StopReason | null; usage: Usage; failedCall?: RecordedTiming };
   'run.done': { status: 'completed' };
@@ -35,7 +40,7 @@ export interface EventPayloads {
   tool_use: { step: number; toolUseId: string; name: string; input: JsonObject };
   /** `output` is cut at `MAX_PREVIEW_BYTES`; then it is `truncated`. */
   tool_result: { toolUseId: string; name: string; ok: boolean; output: string; truncated?: true; durationMs: number };
-  /** The final message was written. `structuredOutput` is present only when a schema was given, and not on chat. */
+  /** The final message was written. `structuredOutput` is present only when a schema was given, and not after `run.result`. */
   message: {
     messageId: number;
     role: 'assistant';

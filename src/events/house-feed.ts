@@ -32,6 +32,8 @@ const OF_SESSIONS: ReadonlySet<EventType> = new Set([
   'content_block_delta',
   'content_block_stop',
   'run.result',
+  'result_block_start',
+  'result_block_stop',
 ]);
 
 const KEPT = 2_048;

@@ -177,7 +177,8 @@ export function toSession(row: SessionRow): Session {
 export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.status,
   r.schedule_mode, r.attempt, r.resumes, r.requested_model, r.model, r.include_usage, r.input_tokens, r.output_tokens,
   r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.stop_reason, r.error, ${ANSWER}, r.structured_output,
-  r.background_payload, r.output_schema IS NOT NULL AS wants_structured, r.created_at, r.started_at, r.finished_at`;
+  r.background_payload, r.output_schema IS NOT NULL AS wants_structured, r.result_in_content, r.created_at,
+  r.started_at, r.finished_at`;
 
 export interface RunRow {
   seq: number;
@@ -205,6 +206,7 @@ export interface RunRow {
   structured_output: string | null;
   background_payload: string | null;
   wants_structured: number;
+  result_in_content: number;
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
@@ -226,6 +228,7 @@ export function toRun(row: RunRow): Run {
     model: row.model,
     includeUsage: row.include_usage === 1,
     wantsStructured: row.wants_structured === 1,
+    resultInContent: row.result_in_content === 1,
     ...toOutcome(row),
     backgroundPayload: row.background_payload,
     createdAt: row.created_at,

@@ -33,7 +33,7 @@ test.each([null, 0, false, '', [], 7])(
 
 test('the result of a chat run is reported once, before the end of its text', async () => {
   const house = await storeHouse();
-  await house.accept({ outputSchema: SCHEMA, protocol: 'chat' });
+  await house.accept({ outputSchema: SCHEMA, resultInContent: true, protocol: 'chat' });
   const [run] = await house.claim();
   await house.store.runs.finalize(fenceOf(run!), { ...ANSWERED, structured: { value: 7 } });
   await house.store.runs.settle(fenceOf(run!));
@@ -44,6 +44,27 @@ test('the result of a chat run is reported once, before the end of its text', as
     { type: 'run.done' },
   ]);
   expect(house.committed.at(-2)?.payload).not.toHaveProperty('structuredOutput');
+});
+
+test('the result that is the content of a Messages reply is a block of its own, before the end of the text', async () => {
+  const house = await storeHouse();
+  await house.accept({ outputSchema: SCHEMA, resultInContent: true });
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), { ...ANSWERED, structured: { value: null } });
+  await house.store.runs.settle(fenceOf(run!));
+  expect(house.committed.slice(-6)).toMatchObject([
+    { type: 'result_block_start' },
+    { type: 'run.result', payload: { structuredOutput: null } },
+    { type: 'result_block_stop' },
+    { type: 'run.finalizing' },
+    { type: 'message', payload: { messageId: expect.any(Number) } },
+    { type: 'run.done' },
+  ]);
+  expect(house.committed.at(-2)?.payload).not.toHaveProperty('structuredOutput');
+  expect(await house.store.runs.get(run!.seq)).toMatchObject({
+    resultInContent: true,
+    structuredOutput: { value: null },
+  });
 });
 
 test('a run without a schema has no result, in the row and in the journal', async () => {

@@ -15,6 +15,8 @@ const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
   'run.started': { attempt: 1, model: 'm' },
   'run.step': { step: 1, inputTokens: 2, outputTokens: 3, textPreview: 'Hi', calls: [{ id: 'a', name: 'shell' }] },
   'run.result': { structuredOutput: { camelCase: 1 } },
+  result_block_start: {},
+  result_block_stop: {},
   'run.finalizing': { stopReason: null, usage: USAGE },
   'run.done': { status: 'completed' },
   'run.failed': { status: 'incomplete', error: { type: 'structured_output_error', message: 'No.', retryable: true } },

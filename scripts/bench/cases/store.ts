@@ -171,6 +171,7 @@ async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}):
     requestedModel: 'scripted',
     includeUsage: false,
     outputSchema: null,
+    resultInContent: false,
     sessionId: null,
     title: text,
     setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },

@@ -2,13 +2,13 @@
 import { unprocessable } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaPlace } from './json-schema.ts';
-import type { Protocol } from '../sessions/run.ts';
+import type { Run } from '../sessions/run.ts';
 
-/** The request field that schemas come from in each protocol, as refusals name it. */
-export const OUTPUT_SCHEMA_FIELDS: Readonly<Record<Protocol, string>> = {
-  messages: 'output_format.schema',
-  chat: 'response_format.json_schema.schema',
-};
+/** The request's field that a schema comes from, as refusals name it. */
+export function outputSchemaField({ protocol, resultInContent }: Pick<Run, 'protocol' | 'resultInContent'>): string {
+  if (protocol === 'chat') return 'response_format.json_schema.schema';
+  return resultInContent ? 'output_config.format.schema' : 'output_format.schema';
+}
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;

@@ -109,8 +109,10 @@ export interface Run {
   readonly error: RunError | null;
   /** Text of the agent's last step: the answer of a non-stream reply (C10). */
   readonly answer: string | null;
-  /** Messages only: the request gave an output schema (§4.4). */
+  /** The request gave an output schema (§4.4). */
   readonly wantsStructured: boolean;
+  /** Its result is the JSON text of the reply's content, as client libraries read it, rather than `structured_output` (decision 86). */
+  readonly resultInContent: boolean;
   /** The result that fits the output schema; null when there is none. A result may itself be `null`. */
   readonly structuredOutput: { readonly value: JsonValue } | null;
   /** Background only: a payload that results return verbatim. */

@@ -4,7 +4,7 @@ import { isTerminal, type Run, reportedStatus } from '../../domain/sessions/run.
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { BackgroundMessageWire, MessageWire } from '../../wire/messages/message.ts';
-import { renderMessage, renderUsage } from './messages-wire.ts';
+import { hasResultField, renderMessage, renderUsage } from './messages-wire.ts';
 import type { Reply } from '../frame/reply.ts';
 
 const RETRY_AFTER_MS = 2_000;
@@ -42,6 +42,6 @@ function renderWithoutResult(run: Run): MessageWire {
     stop_reason: null,
     stop_sequence: null,
     usage: renderUsage(isTerminal(run.status) ? run.usage : NO_USAGE),
-    ...(run.wantsStructured ? { structured_output: null } : {}),
+    ...(hasResultField(run) ? { structured_output: null } : {}),
   };
 }

@@ -29,6 +29,7 @@ export async function readChatTurn(
       background: null,
       includeUsage: request.stream_options?.include_usage ?? false,
       outputSchema,
+      resultInContent: outputSchema !== null,
     },
   };
 }

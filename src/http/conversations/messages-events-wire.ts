@@ -25,17 +25,13 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
       usage: { input_tokens: promptTokens, output_tokens: 0 },
     },
   }),
-  content_block_start: ({ index }) => ({
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'text', text: '' },
-  }),
-  content_block_delta: ({ index, text }) => ({
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'text_delta', text },
-  }),
-  content_block_stop: ({ index }) => ({ type: 'content_block_stop', index }),
+  content_block_start: ({ index }, run) => (run.resultInContent ? null : blockStart(index)),
+  content_block_delta: ({ index, text }, run) => (run.resultInContent ? null : blockDelta(index, text)),
+  content_block_stop: ({ index }, run) => (run.resultInContent ? null : blockStop(index)),
+  // Where the result is the content, nothing else is.
+  result_block_start: () => blockStart(0),
+  'run.result': ({ structuredOutput }) => blockDelta(0, JSON.stringify(structuredOutput)),
+  result_block_stop: () => blockStop(0),
   tool_use: ({ toolUseId, name, input }) => ({ type: 'tool_use', tool_use_id: toolUseId, name, input }),
   tool_result: ({ toolUseId, name, ok, output, durationMs }) => ({
     type: 'tool_result',
@@ -76,6 +72,18 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
   'run.failed': ({ error }) => errorBody(failureOf(error), 'bare'),
   'run.stopped': () => errorBody(STOPPED, 'bare'),
 };
+
+function blockStart(index: number): MessagesStreamEvent {
+  return { type: 'content_block_start', index, content_block: { type: 'text', text: '' } };
+}
+
+function blockDelta(index: number, text: string): MessagesStreamEvent {
+  return { type: 'content_block_delta', index, delta: { type: 'text_delta', text } };
+}
+
+function blockStop(index: number): MessagesStreamEvent {
+  return { type: 'content_block_stop', index };
+}
 
 export const MESSAGES_FORMAT: StreamFormat = {
   event: (event, run) => {

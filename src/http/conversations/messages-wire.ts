@@ -6,6 +6,7 @@ import type { Usage } from '../../domain/sessions/usage.ts';
 import type { TurnInput } from '../../operations/turns/turn.ts';
 import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
 import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';
+import { readClientSchema } from './client-schema.ts';
 import type { ContentParts } from './content-wire.ts';
 import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
@@ -29,9 +30,20 @@ export async function readMessagesTurn(
       idempotencyKey,
       background,
       includeUsage: false,
-      outputSchema: request.output_format?.schema ?? null,
+      ...outputOf(request),
     },
   };
+}
+
+/** The schema of the result, as this service asks for it or as the client library does. */
+function outputOf({
+  output_format: own,
+  output_config: config,
+}: MessagesRequest): Pick<TurnInput, 'outputSchema' | 'resultInContent'> {
+  const format = config?.format;
+  if (!format) return { outputSchema: own?.schema ?? null, resultInContent: false };
+  if (own) throw unprocessable('output_config.format', 'must not be given together with output_format');
+  return { outputSchema: readClientSchema(format.schema, 'messages'), resultInContent: true };
 }
 
 /** What makes a background run (§4.3 rule 4). The payload is checked in any case, and used only there (D5). */
@@ -49,14 +61,28 @@ export function renderMessage(run: Run): MessageWire {
     type: 'message',
     role: 'assistant',
     model: run.requestedModel,
-    content: run.answer === null || run.answer === '' ? [] : [{ type: 'text', text: run.answer }],
+    content: contentOf(run),
     stop_reason: run.stopReason,
     stop_sequence: null,
     usage: renderUsage(run.usage),
-    // Present exactly when a schema was given; `null` is a result like any other.
-    ...(run.wantsStructured ? { structured_output: run.structuredOutput?.value ?? null } : {}),
+    // `null` is a result like any other.
+    ...(hasResultField(run) ? { structured_output: run.structuredOutput?.value ?? null } : {}),
   };
 }
+
+/** `structured_output` is present exactly when `output_format` was given. */
+export function hasResultField({ wantsStructured, resultInContent }: Run): boolean {
+  return wantsStructured && !resultInContent;
+}
+
+/** The agent's answer: its text, or the result as JSON text where the client library reads it there. */
+function contentOf(run: Run): MessageWire['content'] {
+  if (run.wantsStructured && run.resultInContent)
+    return [textBlockOf(JSON.stringify(run.structuredOutput?.value ?? null))];
+  return run.answer === null || run.answer === '' ? [] : [textBlockOf(run.answer)];
+}
+
+const textBlockOf = (text: string) => ({ type: 'text', text }) as const;
 
 /** Token counts in this protocol's sense: `input_tokens` are those neither read from nor written to a cache. */
 export function renderUsage(usage: Usage): UsageWire {

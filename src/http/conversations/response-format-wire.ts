@@ -1,9 +1,7 @@
 // `response_format` of a chat request: the schema that the answer has to fit, as JSON text (OpenAI's structured outputs).
-import { fromClientLibrary } from '../../domain/schema/draft-07.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS } from '../../domain/schema/output-schema.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { ResponseFormat } from '../../wire/chat/request.ts';
-import { outputSchema } from '../../wire/conversations/output-schema.ts';
+import { readClientSchema } from './client-schema.ts';
 
 /** The Draft-07 schema of the result, or null when the answer is text. Throws `unprocessable`. */
 export function schemaOf(format: ResponseFormat): JsonObject | null {
@@ -14,12 +12,10 @@ export function schemaOf(format: ResponseFormat): JsonObject | null {
 type JsonSchemaFormat = Extract<ResponseFormat, { readonly type: 'json_schema' }>['json_schema'];
 
 /** `strict` changes nothing: every result is checked against its schema. The model reads name and description. */
-function readJsonSchema({ name, description, schema: sent }: JsonSchemaFormat): JsonObject {
+function readJsonSchema({ name, description, schema }: JsonSchemaFormat): JsonObject {
   const words: JsonObject = {
     ...(typeof name === 'string' && { title: name }),
     ...(typeof description === 'string' && { description }),
   };
-  const schema: JsonValue | undefined = fromClientLibrary(sent);
-  const whole = typeof schema === 'object' && !Array.isArray(schema) ? { ...words, ...schema } : schema;
-  return outputSchema.read(whole, OUTPUT_SCHEMA_FIELDS.chat);
+  return readClientSchema(schema, 'chat', words);
 }

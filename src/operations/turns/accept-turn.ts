@@ -9,7 +9,7 @@ import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/session
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../../domain/schema/output-schema.ts';
+import { outputSchemaField, schemaRefusal } from '../../domain/schema/output-schema.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
@@ -60,7 +60,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
-    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.protocol);
+    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input);
     if (input.sessionId !== null) await access.session(caller, input.sessionId);
     const hold = blobs.hold();
     let fresh = false;
@@ -99,6 +99,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       requestedModel: input.model,
       includeUsage: input.includeUsage,
       outputSchema: input.outputSchema,
+      resultInContent: input.resultInContent,
       sessionId: input.sessionId,
       title: titleOf(text) || attachments[0]?.name || 'Untitled',
       idempotencyKey: input.idempotencyKey,
@@ -174,9 +175,9 @@ function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
 
 const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
 
-async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, protocol: Protocol): Promise<void> {
+async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, input: TurnInput): Promise<void> {
   const fault = await schemas.check(schema);
-  if (fault !== null) throw schemaRefusal(OUTPUT_SCHEMA_FIELDS[protocol])(fault.pointer, fault.mustBe);
+  if (fault !== null) throw schemaRefusal(outputSchemaField(input))(fault.pointer, fault.mustBe);
 }
 
 interface ContentParts {

@@ -46,6 +46,8 @@ export interface TurnInput {
   readonly includeUsage: boolean;
   /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
   readonly outputSchema: JsonObject | null;
+  /** The reply has the result as the JSON text of its content: on chat, and where a Messages request has `output_config`. */
+  readonly resultInContent: boolean;
 }
 
 /** What exists of the request while its turn is accepted. */

@@ -5,6 +5,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { RunError, RunStatus, ScheduleMode, StopReason } from '../../domain/sessions/run.ts';
 import type { StopCause } from '../../domain/sessions/stop.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { eventsOfResult } from '../runs/result-events.ts';
 
 interface RetoldRow {
   session_seq: number;
@@ -15,6 +16,7 @@ interface RetoldRow {
   stop_cause: StopCause | null;
   error: string | null;
   structured_output: string | null;
+  result_in_content: number;
   input_tokens: number;
   output_tokens: number;
   cache_read_tokens: number;
@@ -26,7 +28,7 @@ interface RetoldRow {
 }
 
 const RUN = `SELECT r.session_seq, r.protocol, r.schedule_mode, r.status, r.stop_reason, s.stop_cause, r.error,
-    r.structured_output, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.created_at,
+    r.structured_output, r.result_in_content, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.created_at,
     r.finished_at, m.id AS message_id, m.text_preview
   FROM runs r JOIN sessions s ON s.seq = r.session_seq
     LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
@@ -84,13 +86,12 @@ function endOf(run: RetoldRow): NewEvent[] {
     cacheReadTokens: run.cache_read_tokens,
     cacheWriteTokens: run.cache_write_tokens,
   };
-  const result = run.structured_output === null ? undefined : (JSON.parse(run.structured_output) as JsonValue);
-  const isChat = run.protocol === 'chat';
-  const events: NewEvent[] = [];
-  if (result !== undefined && isChat) events.push({ type: 'run.result', payload: { structuredOutput: result } });
+  const result = run.structured_output === null ? undefined : { value: JSON.parse(run.structured_output) as JsonValue };
+  const inContent = run.result_in_content === 1;
+  const events = eventsOfResult(run.protocol, inContent ? result : undefined);
   events.push({ type: 'run.finalizing', payload: { stopReason: run.stop_reason, usage } });
   if (run.message_id !== null) {
-    const structured = result === undefined || isChat ? {} : { structuredOutput: result };
+    const structured = result === undefined || inContent ? {} : { structuredOutput: result.value };
     const said = { messageId: run.message_id, role: 'assistant', textPreview: run.text_preview ?? '' } as const;
     events.push({ type: 'message', payload: { ...said, usage, ...structured } });
   }

@@ -28,6 +28,8 @@ export interface NewTurn {
   readonly includeUsage: boolean;
   /** Schema of the result the run must submit; null when its answer is text. */
   readonly outputSchema: JsonObject | null;
+  /** The reply has the result as its content. */
+  readonly resultInContent: boolean;
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
   readonly title: string;
@@ -246,6 +248,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     includeUsage: turn.includeUsage,
     backgroundPayload: turn.background?.payload ?? null,
     outputSchema: turn.outputSchema,
+    resultInContent: turn.resultInContent,
     idempotencyKey: turn.idempotencyKey,
   };
 }

@@ -17,6 +17,7 @@ import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type Conclusion, findConclusion, reportConclusion } from '../artifacts/record-artifacts.ts';
+import { eventsOfResult } from './result-events.ts';
 import { closeOpenBlock, type Fence, type Progress } from './progress/record-progress.ts';
 import { IN_STEPS, previewOfReplies } from './progress/replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
@@ -78,11 +79,12 @@ interface EndFacts extends UsageRow {
   workedMs: number;
   attempt: number;
   isScheduled: number;
+  resultInContent: number;
 }
 
 const END_FACTS = `protocol, worked_ms AS workedMs, attempt, schedule_mode = 'scheduled' AS isScheduled,
   input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
-  cache_write_tokens AS cacheWriteTokens`;
+  cache_write_tokens AS cacheWriteTokens, result_in_content AS resultInContent`;
 
 // An answer that is the text of the last step isn't stored a second time.
 const OUTCOME = `outcome = ?, answer = nullif(?, (SELECT text FROM steps WHERE run_seq = runs.seq ORDER BY step DESC LIMIT 1)),
@@ -113,7 +115,7 @@ export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouc
   const facts = yield* tx.get<EndFacts>(PASS, ...left, ...outcomeOf(fence, ending));
   if (facts === undefined) return false;
   yield* reportOutcome(tx, fence, ending, facts);
-  const structured = outcome === 'completed' && facts.protocol !== 'chat' ? ending.structured : undefined;
+  const structured = outcome === 'completed' && facts.resultInContent === 0 ? ending.structured : undefined;
   const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
   if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
   yield* leaveIn(tx, fence, facts, { messages, event: lastEventOf(ending) });
@@ -123,10 +125,8 @@ export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouc
 function* reportOutcome(tx: Transaction, fence: Fence, ending: Ending, facts: EndFacts): Step<void> {
   const completed = ending.outcome === 'completed';
   if (!completed) yield* discardIn(tx, fence.runSeq);
-  if (completed && ending.structured !== undefined && facts.protocol === 'chat') {
-    const payload = { structuredOutput: ending.structured.value };
-    tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.result', payload });
-  }
+  const inContent = completed && facts.resultInContent === 1 ? ending.structured : undefined;
+  for (const event of eventsOfResult(facts.protocol, inContent)) tx.emit(fence.sessionSeq, fence.runSeq, event);
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'run.finalizing',
     payload: {
@@ -154,14 +154,14 @@ function lastEventOf(ending: HowEnded): EndEvent {
 interface FinalizingRow {
   outcome: 'completed' | 'failed' | 'incomplete';
   error: string | null;
-  /** For a chat run it was already reported as `run.result`. */
+  /** Null when it was already reported as `run.result`. */
   structured_output: string | null;
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
 export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Step<boolean> {
   const row = yield* tx.get<FinalizingRow>(
-    `SELECT outcome, error, CASE protocol WHEN 'chat' THEN NULL ELSE structured_output END AS structured_output
+    `SELECT outcome, error, CASE result_in_content WHEN 1 THEN NULL ELSE structured_output END AS structured_output
      FROM runs WHERE seq = ? AND status = 'finalizing'`,
     fence.runSeq,
   );

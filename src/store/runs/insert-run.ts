@@ -21,6 +21,7 @@ export interface NewRun
   /** The session's. */
   readonly target: string;
   readonly outputSchema: JsonObject | null;
+  readonly resultInContent: boolean;
   readonly opensSession: boolean;
   readonly idempotencyKey: string | null;
   /** Whether it may be claimed. */
@@ -53,8 +54,8 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, attempt, model, lease_until, started_at, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -71,6 +72,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     run.backgroundPayload,
     run.createdAt,
     outputSchema === null ? null : JSON.stringify(outputSchema),
+    Number(run.resultInContent),
     run.attempt,
     run.model,
     start === null ? null : tx.now + start.leaseMs,

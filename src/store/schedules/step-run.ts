@@ -46,6 +46,7 @@ export function* insertStepRun(tx: Transaction, place: StepPlace, plan: Plan, st
     backgroundPayload: null,
     target: session.target,
     outputSchema: null,
+    resultInContent: false,
     opensSession,
     idempotencyKey: null,
     ready,

@@ -21,6 +21,9 @@ const UNUSED = {
   system: nullish(anyOf('must be a string or an array', unread(string), unread(array(json)))),
 };
 
+/** As the client library sends it, with a schema that it made from types. */
+const clientFormat = object({ type: oneOf(['json_schema']), schema: unread(outputSchema) });
+
 export const messagesRequest = named(
   'MessagesRequest',
   object({
@@ -32,6 +35,7 @@ export const messagesRequest = named(
     background_payload: nullish(backgroundPayload),
     ...UNUSED,
     output_format: nullish(object({ type: oneOf(['json_schema']), schema: outputSchema })),
+    output_config: nullish(object({ format: nullish(clientFormat) })),
     messages: messagesOf(messagesContent),
   }),
 );

@@ -139,7 +139,7 @@ describe('the first hour, on the offline engine', () => {
 
   test.each([
     ['OpenAI', '.withResponse();\nconsole.log(completion'],
-    ['Anthropic', "from '@anthropic-ai/sdk'"],
+    ['Anthropic', '.withResponse();\nfor (const block of message.content)'],
     ['AI SDK', "from 'ai'"],
   ])('the longer script for %s continues its session', async (name, holding) => {
     const printed = await runScript(`hello-${name.replace(' ', '-')}.mjs`, clients(holding));
@@ -151,12 +151,15 @@ describe('the first hour, on the offline engine', () => {
     expect(history.match(/"UserMessage"/g)).toHaveLength(2);
   });
 
-  test("a result that fits a schema, by the OpenAI client's parser", async () => {
-    expect(await runScript('tide.mjs', clients('zodResponseFormat'))).toMatch(/^\d+$/m);
+  test.each([
+    ['OpenAI', 'zodResponseFormat'],
+    ['Anthropic', 'zodOutputFormat'],
+  ])("a result that fits a schema, by the %s client's parser", async (name, holding) => {
+    expect(await runScript(`tide-${name}.mjs`, clients(holding))).toMatch(/^\d+$/m);
   });
 
   test('these scripts are right by their types', async () => {
-    expect(scripts).toHaveLength(6);
+    expect(scripts).toHaveLength(7);
     const options =
       '--noEmit --allowJs --checkJs --strict --skipLibCheck --module nodenext --target es2024 --types node';
     await reader.paste(`node node_modules/typescript/bin/tsc ${options} ${scripts.join(' ')}`);

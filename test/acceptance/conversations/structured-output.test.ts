@@ -1,5 +1,6 @@
 // Structured output through the real daemon: the official Anthropic client, both forms of answer, crashes and hostile schemas.
 import Anthropic from '@anthropic-ai/sdk';
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { contentsOf, rowsOf } from '../../support/daemon/daemon-look.ts';
@@ -7,6 +8,7 @@ import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/dae
 import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { takeTurn, type TurnWish } from '../../support/daemon/turn.ts';
+import { z } from 'zod';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 let model: ModelServer;
@@ -84,6 +86,49 @@ describe('the official client', () => {
     await expect(client.messages.create(asked(TIDE))).rejects.toMatchObject({ status: 500 });
     model.enqueue(...never);
     await expect(client.messages.stream(asked(TIDE)).finalMessage()).rejects.toThrow(/no result that fits/);
+  });
+});
+
+describe('the structured outputs of the official client', () => {
+  const Tide = z.object({ height: z.number().min(0), place: z.object({ name: z.string() }).nullable() });
+  const tide = { height: 2, place: { name: 'Husum' } };
+  const wanted = () => ({
+    model: 'errand',
+    max_tokens: 100,
+    messages: [{ role: 'user' as const, content: 'How high?' }],
+    output_config: { format: zodOutputFormat(Tide) },
+  });
+
+  test('parses the result, corrected until it fits', async () => {
+    model.enqueue(work, submit({ height: 'high' }), submit(tide));
+    const message = await client.messages.parse(wanted());
+    expect(message.parsed_output).toEqual(tide);
+    expect(message.content).toMatchObject([{ type: 'text', text: JSON.stringify(tide) }]);
+    expect(message).not.toHaveProperty('structured_output');
+  });
+
+  test('parses it in a stream, whose text is the result and nothing else', async () => {
+    model.enqueue(work, submit(tide));
+    const stream = client.messages.stream(wanted());
+    let text = '';
+    stream.on('text', (piece) => void (text += piece));
+    expect((await stream.finalMessage()).parsed_output).toEqual(tide);
+    expect(text).toBe(JSON.stringify(tide));
+  });
+
+  test('reads it from a background run that has completed', async () => {
+    const body = { ...wanted(), background: true, idempotency_key: 'parsed-later' };
+    model.enqueue(submit(tide));
+    const first = await client.messages.create(body);
+    expect(first.content).toEqual([]);
+    await waitFor(async () => (await client.messages.create(body)).stop_reason === 'end_turn');
+    const { content } = await client.messages.create(body);
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(tide) }]);
+  });
+
+  test('gets an error for a run without a valid result', async () => {
+    model.enqueue(...never);
+    await expect(client.messages.parse(wanted())).rejects.toMatchObject({ status: 500 });
   });
 });
 

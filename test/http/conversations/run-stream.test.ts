@@ -181,6 +181,31 @@ test('a structured result comes between message_delta and message_stop', async (
   expect(json(events[2]!)).toEqual({ type: 'result', subtype: 'success', structured_output: null });
 });
 
+test('a result that the client library asked for is the whole content of a Messages stream, and rejoining is exact', async () => {
+  const structured: NewEvent[] = [
+    { type: 'content_block_start', payload: { index: 0 } },
+    { type: 'content_block_delta', payload: { index: 0, text: 'Measuring.' } },
+    { type: 'content_block_stop', payload: { index: 0 } },
+    { type: 'result_block_start', payload: {} },
+    { type: 'run.result', payload: { structuredOutput: { height: 2 } } },
+    { type: 'result_block_stop', payload: {} },
+    { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
+    { type: 'message', payload: SAID },
+    { type: 'run.done', payload: { status: 'completed' } },
+  ];
+  const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
+  const body = { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } };
+  const { events } = await streamed(house, MESSAGES, body);
+  expect(events.slice(1).map((event) => json(event))).toMatchObject([
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '{"height":2}' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta' },
+    { type: 'message_stop' },
+  ]);
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+});
+
 test('on chat the text of a structured result is the whole content, before the finish reason and the usage', async () => {
   const structured: NewEvent[] = [
     { type: 'content_block_start', payload: { index: 0 } },

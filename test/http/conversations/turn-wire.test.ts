@@ -436,3 +436,34 @@ test.each<[body: JsonObject, words: string]>([
 ])('%j is refused on chat', async (body, words) => {
   expect(await refusal('chat', body)).toContain(`unprocessable ${words}`);
 });
+
+const configured = (schema: JsonValue, more: JsonObject = {}): JsonObject =>
+  turn({ output_config: { effort: 'high', format: { type: 'json_schema', schema } }, ...more });
+
+test("a Messages request of the client library has its schema in 'output_config', in the library's own words", async () => {
+  const schema = { properties: { a: { $ref: '#/$defs/pair' } }, $defs: { pair: { type: 'array' } } };
+  const { input } = await parse('messages', configured(schema));
+  expect(input).toMatchObject({
+    resultInContent: true,
+    outputSchema: { properties: { a: { $ref: '#/definitions/pair' } }, definitions: { pair: { type: 'array' } } },
+  });
+});
+
+test("'output_config' without a format asks for nothing", async () => {
+  for (const output_config of [null, {}, { effort: 'low' }, { format: null }]) {
+    const { input } = await parse('messages', { ...configured({}), output_config });
+    expect(input).toMatchObject({ resultInContent: false, outputSchema: null });
+  }
+});
+
+test.each<[body: JsonObject, words: string]>([
+  [
+    configured({}, { output_format: { type: 'json_schema', schema: {} } }),
+    'output_config.format: must not be given together',
+  ],
+  [configured({ items: { unevaluatedItems: false } }), 'output_config.format.schema/items/unevaluatedItems: is not'],
+  [configured({}, { output_config: { format: { type: 'grammar' } } }), 'output_config.format.type: must be'],
+  [configured({}, { output_config: 'json' }), 'output_config: must be an object'],
+])('%j is refused on Messages', async (body, words) => {
+  expect(await refusal('messages', body)).toContain(`unprocessable ${words}`);
+});

@@ -60,6 +60,7 @@ async function house({ start = null, workspace = SETTINGS.workspace, kept }: Giv
         idempotencyKey: null,
         background: null,
         outputSchema: null,
+        resultInContent: false,
         includeUsage: false,
         ...over,
       },

@@ -212,6 +212,7 @@ function makeRunBook() {
         model: null,
         includeUsage: false,
         wantsStructured: false,
+        resultInContent: false,
         usage: NO_USAGE,
         costUsd: 0,
         stopReason: null,
@@ -325,8 +326,14 @@ export async function openHouse(options: HouseOptions = {}) {
     authenticate,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
-      const { protocol, model: requestedModel, includeUsage, outputSchema } = input;
-      const run = book.open({ protocol, requestedModel, includeUsage, wantsStructured: outputSchema !== null });
+      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent } = input;
+      const run = book.open({
+        protocol,
+        requestedModel,
+        includeUsage,
+        wantsStructured: outputSchema !== null,
+        resultInContent,
+      });
       play(run, book);
       return { run, replayed: false };
     },

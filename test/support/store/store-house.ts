@@ -121,6 +121,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     requestedModel: 'errand',
     includeUsage: false,
     outputSchema: null,
+    resultInContent: false,
     sessionId: null,
     title: 'Tides',
     setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },

@@ -79,6 +79,7 @@ const RUN: RunRecord = {
   error: { type: 'api_error', message: 'No.', retryable: true },
   answer: null,
   wantsStructured: false,
+  resultInContent: false,
   structuredOutput: null,
   backgroundPayload: null,
   createdAt: AT,
