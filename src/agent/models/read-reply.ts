@@ -51,10 +51,14 @@ export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeE
   };
 }
 
+/** `transformers serve` puts the words of an error between quotes as they are. */
+const ERROR_IN_WORDS = /^\{\s*"error"\s*:/;
+
 function parse(data: string): JsonValue {
   try {
     return JSON.parse(data) as JsonValue;
   } catch {
+    if (ERROR_IN_WORDS.test(data)) return { error: data };
     throw new UpstreamFault('protocol', 'An event is not JSON.');
   }
 }

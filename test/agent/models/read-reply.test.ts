@@ -68,6 +68,16 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     ending: 'length',
     usage: usage(185, 70, 184),
   },
+  'transformers-5.17-tools': {
+    parts: [
+      thinking('Tides.', { field: 'reasoning_content' }),
+      text('High.'),
+      call('0bbbc2a7-7916-4dda-b4fe-31d2df59cbcb_tool_call_0', 'get_tides', '{"port": "Brest"}'),
+      call('0bbbc2a7-7916-4dda-b4fe-31d2df59cbcb_tool_call_1', 'get_moon', '{}'),
+    ],
+    ending: 'tool-calls',
+    usage: usage(124, 115),
+  },
   'lm-studio-tools': { parts: [text('Looking.'), tides('814890118', 'Brest')], ending: 'tool-calls', usage: NONE },
   'tgi-tools': {
     parts: [call('0', 'get_tides', '{ "port": "Brest"}'), call('0', 'get_tides', '{}')],
@@ -155,6 +165,8 @@ const FAULTS: Readonly<Record<string, { kind: string; words: string; text: strin
   'vllm-error': { kind: 'failing', words: 'EngineCore encountered an issue.', text: 'High' },
   'llama-cpp-error': { kind: 'context_too_long', words: 'context shift is disabled', text: 'High' },
   'llama-cpp-b10573-error': { kind: 'unreadable', words: 'peg-native format', text: '<think> again"' },
+  'transformers-5.17-error': { kind: 'failing', words: 'CUDA out of memory', text: 'Hel' },
+  'transformers-5.17-broken-error': { kind: 'failing', words: 'out of memory', text: '' },
   'lm-studio-error': { kind: 'failing', words: 'Exit code: 6', text: '' },
   'tgi-error': { kind: 'failing', words: 'CUDA out of memory', text: 'High' },
   'openrouter-error': { kind: 'rate_limited', words: 'Rate limit exceeded', text: 'High' },
