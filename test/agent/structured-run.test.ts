@@ -1,5 +1,6 @@
 // A run that has to submit a result: what the model is offered, what counts as a result, and when the run gives up.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { asking } from '../../src/agent/packs/asking.ts';
 import type { Brief, EndpointKind, RecordedCall, RecordedStep, StepReply } from '../../src/agent/port/protocol.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { readOutputSchema } from '../../src/domain/schema/output-schema.ts';
@@ -147,6 +148,17 @@ test('calls before the result run, calls after it do not, and a second result ch
     ['b', true, 'The resu'],
     ['c', false, 'Not run:'],
     ['d', false, 'Not run:'],
+  ]);
+});
+
+test('a question after the result is not asked', async () => {
+  const question = { id: 'b', name: 'ask_user', input: { question: 'Which harbour?' } };
+  server.enqueue({ tools: [{ id: 'a', name: 'submit_result', input: { result: GOOD } }, question] });
+  const main = startRun(await briefFor(TIDE), [], { packs: [asking] });
+  expect(await main.done).toEqual(completed(GOOD));
+  expect(main.of('tool-result').map(({ call, result }) => [call.id, result.ok])).toEqual([
+    ['a', true],
+    ['b', false],
   ]);
 });
 

@@ -177,9 +177,9 @@ async function resultOf(
 ): Promise<ToolResult | 'waits'> {
   const { call, fault } = asked;
   const kind = findTool(asked)?.kind;
+  if (search?.isOver() === true) return NOT_RUN;
   // A resumed run asks again: one call is one question (I2).
   if (kind === 'waits' && refusalOf(run, asked) === undefined) return answerTo(call, run.brief);
-  if (search?.isOver() === true) return NOT_RUN;
   if (kind === 'settles' && search !== null) return search.judge(call, fault);
   return state === 'unknown' ? INTERRUPTED : performCall(run, asked);
 }
