@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Brief, EndpointKind } from '../../src/agent/port/protocol.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
+import { NO_USAGE } from '../../src/domain/sessions/usage.ts';
 import { readOutputSchema } from '../../src/domain/schema/output-schema.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import type { Reply } from '../support/model/model-reply.ts';
@@ -110,6 +111,25 @@ test('a server that is busy is asked again with the schema, also after some of t
   expect(await main.done).toEqual(completed);
   expect(ways()).toEqual(['schema', 'schema', 'schema']);
   expect(main.blocks()).toEqual([]);
+});
+
+test('a call that is too long is shortened, and asked again with the schema', async () => {
+  server.script(({ body }) => {
+    const sent = JSON.stringify(body.messages);
+    if (sent.includes('Summarise')) return { text: 'The water was low.' };
+    return sent.length > 20_000 ? { status: 400, body: { error: { type: 'exceed_context_size_error' } } } : GOOD;
+  });
+  const step = {
+    step: 1,
+    kind: 'openai' as const,
+    message: null,
+    text: 'Low. '.repeat(2_000),
+    calls: [],
+    usage: NO_USAGE,
+  };
+  const turn = { user: [{ type: 'text' as const, text: 'How high?' }], attachments: [], steps: [step] };
+  expect(await startRun(await briefFor({ history: [turn, turn, turn] }), []).done).toEqual(completed);
+  expect(ways()).toEqual(['schema', '', 'schema']);
 });
 
 test('a key that is refused fails the run, as with the tool', async () => {

@@ -36,10 +36,12 @@ export function makeAskStep(
   return async (messages) => {
     const isDue = search !== null && (!hasTools || search.isDue());
     if (!isOpen || !isDue || !schema) return ask(messages, null);
-    isOpen = false;
     // At the end of the instructions, so that servers can reuse their cache of what comes before.
     const differs = { instructions: `${instructions}\n- ${replyInstead(schema)}`, replySchema: schema };
     const step = await ask(messages, differs);
+    // It is shortened, and asked again: that says nothing of the schema.
+    if (!step.asked.ok && step.asked.isTooLong) return step;
+    isOpen = false;
     return !step.asked.ok && REFUSALS.has(step.asked.outcome) ? ask(messages, null) : step;
   };
 }
