@@ -9,7 +9,9 @@ import type { ModelGrant } from '../port/grants.ts';
 
 /** Maximum characters of a tool's output that a model with a large window is shown. */
 export const MAX_SHOWN_CHARACTERS = 30_000;
+/** The least that is shown in a very small window, and after many other results of the same reply. */
 const MIN_SHOWN_CHARACTERS = 2_000;
+const LAST_SHOWN_CHARACTERS = 300;
 /** In a small window, one output takes at most about a quarter of the room, at three characters a token. */
 const SHOWN_PER_TOKEN = 3 / 4;
 const HEAD_SHARE = 2 / 3;
@@ -27,6 +29,8 @@ export interface Keeping {
   /** Id of the call, unique in the run. */
   readonly callId: string;
   readonly model: Pick<ModelGrant, 'contextWindow' | 'maxOutputTokens'>;
+  /** Characters of the results that earlier calls of the same reply got. */
+  readonly shownBefore: number;
 }
 
 /**
@@ -35,7 +39,7 @@ export interface Keeping {
  */
 export async function shownOutput(output: string, keeping: Keeping): Promise<string> {
   const clean = output.replaceAll('\u0000', '\uFFFD').toWellFormed();
-  const limit = shownCharacters(keeping.model);
+  const limit = shownCharacters(keeping);
   if (clean.length <= limit) return clean;
   const kept = await keepOutput(clean, keeping).then(
     ({ path, size }) => `the whole output, ${size} bytes, is in ${path}`,
@@ -53,9 +57,12 @@ export function keptFileIn(shown: string): string | undefined {
   return /; the whole output, \d+ bytes, is in (\/\.errand\/outputs\/[\w.-]+) …\]/.exec(shown)?.[1];
 }
 
-function shownCharacters({ contextWindow, maxOutputTokens }: Keeping['model']): number {
-  const share = Math.floor((contextWindow - maxOutputTokens) * SHOWN_PER_TOKEN);
-  return Math.min(MAX_SHOWN_CHARACTERS, Math.max(MIN_SHOWN_CHARACTERS, share));
+/** The results of one reply take about half of the room together: nothing else can be left out for them. */
+function shownCharacters({ model, shownBefore }: Pick<Keeping, 'model' | 'shownBefore'>): number {
+  const { contextWindow, maxOutputTokens } = model;
+  const share = Math.max(MIN_SHOWN_CHARACTERS, Math.floor((contextWindow - maxOutputTokens) * SHOWN_PER_TOKEN));
+  const left = share - Math.floor(shownBefore / 2);
+  return Math.min(MAX_SHOWN_CHARACTERS, Math.max(LAST_SHOWN_CHARACTERS, left));
 }
 
 /** The message may contain a path of the workspace, but never one of the host. */

@@ -144,20 +144,25 @@ async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcom
   const { assistant, faults, ending } = readRecorded(step, run.brief.model);
   if (step.calls.length === 0 && search === null) return completed(step.text, ending);
   const answered: AnsweredCall[] = [];
+  let shownBefore = 0;
+  const answer = (call: ToolCall, result: ToolResult) => {
+    answered.push({ call, result });
+    shownBefore += result.output.length;
+  };
   for (const { state, ...call } of step.calls) {
     if (state.kind === 'ended') {
       if (findTool({ tools, call })?.kind === 'settles') search?.recall(call, state.result);
-      answered.push({ call, result: state.result });
+      answer(call, state.result);
       continue;
     }
     // The model chooses ids: one may equal the name of an inherited property.
     const fault = Object.hasOwn(faults, call.id) ? faults[call.id] : undefined;
     const startedAt = performance.now();
-    const result = await resultOf(turn, { tools, call, fault }, state.kind);
+    const result = await resultOf(turn, { tools, call, fault, shownBefore }, state.kind);
     if (result === 'waits') return { status: 'waiting', question: call };
     const durationMs = Math.round(performance.now() - startedAt);
     await journal.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
-    answered.push({ call, result });
+    answer(call, result);
   }
   const messages: ModelMessage[] = [];
   // It is empty when the model returned nothing.

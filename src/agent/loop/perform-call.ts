@@ -17,6 +17,8 @@ export interface Asked {
   readonly call: ToolCall;
   /** Why the arguments could not be read; undefined when they could. */
   readonly fault: string | undefined;
+  /** Characters of the results that earlier calls of the same reply got. */
+  readonly shownBefore?: number;
 }
 
 /** What calls need from their run. */
@@ -28,7 +30,7 @@ export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix' | 'argum
 export async function performCall(run: Performing, asked: Asked): Promise<ToolResult> {
   const { brief, channel, callPrefix = '' } = run;
   const { signal } = channel.halt;
-  const { call } = asked;
+  const { call, shownBefore = 0 } = asked;
   const tool = findTool(asked);
   const refusal = refusalOf(run, asked);
   if (refusal !== undefined) return { ok: false, output: refusal };
@@ -36,7 +38,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
   const { workspace, workspaceOwner, sandbox, space, egress } = brief;
   const callId = `${callPrefix}${call.id}`;
   const shown = (output: string) =>
-    shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
+    shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model, shownBefore });
   try {
     if (tool.readsOnly !== true) await run.workspace.prepare(changesOf(tool, call.input, brief.equipment));
     // A tool that ignores its signal is abandoned, so that a stop takes effect.

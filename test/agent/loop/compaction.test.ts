@@ -407,6 +407,17 @@ describe('a conversation that is shorter by its characters than by its tokens', 
   });
 });
 
+test('the results of one reply fit the window together, however many calls it has', async () => {
+  const at = server.requests.length;
+  const calls = Array.from({ length: 12 }, (_, part) => ({ id: `r${part}`, name: 'echo', input: { part } }));
+  script({ text: 'Summary.' }, { tools: calls }, { text: 'Read.' });
+  const main = startRun(await makeBrief({ model: small() }), [reader(20_000)]);
+  expect(await main.done).toMatchObject({ status: 'completed', text: 'Read.' });
+  const { text } = askedSince(at).at(-1)!;
+  expect(text.length / 3).toBeLessThan(8_192 - 1_024);
+  expect(text).toContain('r11');
+});
+
 test('the material of a summary fits, keeps the newest, and keeps an earlier summary', () => {
   const earlier = Array.from(
     { length: 50 },

@@ -24,7 +24,7 @@ if (!probe.ok) console.warn(`\n*** SKIPPED: long outputs of commands. ${probe.wh
 const LARGE = { contextWindow: 200_000, maxOutputTokens: 4_000 };
 
 function keeping(changes: Partial<Keeping> = {}): Keeping & { readonly workspace: string } {
-  return { workspace: temporaryDirectory(), owner: null, callId: 'call-1', model: LARGE, ...changes };
+  return { workspace: temporaryDirectory(), owner: null, callId: 'call-1', model: LARGE, shownBefore: 0, ...changes };
 }
 
 const outputsIn = (workspace: string) => readdirSync(join(workspace, '.errand/outputs'));
@@ -54,6 +54,20 @@ test('a model with a small window is shown less', async () => {
   const shown = await shownOutput('x'.repeat(20_000), keeping({ model }));
   expect(shown.length).toBeLessThan(6_000);
   expect(keptFileIn(shown)).toBeDefined();
+});
+
+test('of a reply with many calls, the results share half of the room, and each has its start and end', async () => {
+  const model = { contextWindow: 32_768, maxOutputTokens: 4_096 };
+  const lengths: number[] = [];
+  for (let call = 0; call < 40; call += 1) {
+    const shownBefore = lengths.reduce((sum, length) => sum + length, 0);
+    const shown = await shownOutput(`start${'x'.repeat(50_000)}end`, keeping({ model, shownBefore }));
+    expect(shown).toMatch(/^start.*whole output, 50008 bytes, is in .*end$/s);
+    lengths.push(shown.length);
+  }
+  const room = (model.contextWindow - model.maxOutputTokens) * 3;
+  expect(lengths[0]).toBeGreaterThan(room / 5);
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(room * 0.75);
 });
 
 test('an output is always fit to keep', async () => {
