@@ -10,7 +10,7 @@ import {
   type StepMessages,
 } from '../conversation/conversation.ts';
 import { LEFT_OUT } from '../conversation/history.ts';
-import { prune } from './prune.ts';
+import { cutStep, prune } from './prune.ts';
 import { summarise } from './summary.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 
@@ -48,6 +48,7 @@ export function makeCompactor(asking: Asking): Compactor {
   const newest = () => estimate.charactersIn(room * NEWEST);
   let covered = brief.compaction?.step ?? 0;
   let refused = false;
+  let wasTooLong = false;
 
   async function replaceOlder(conversation: Conversation): Promise<void> {
     const { preface, earlier, request, steps } = conversation;
@@ -84,11 +85,14 @@ export function makeCompactor(asking: Asking): Compactor {
       // When there is no summary, or the rest is still too long.
       if (fill(conversation) > FULL) assign(conversation, prune(conversation, newest()));
       if (refused) dropOldest(conversation, () => fill(conversation) <= FULL);
+      // Nothing else is left. An estimate alone is no reason: it may be wrong.
+      if (wasTooLong) cutLast(conversation, () => fill(conversation) <= 1);
     },
     learn: (conversation, { usage, estimated }) => {
       if (!estimated) estimate.learn(messagesOf(conversation), usage.inputTokens);
     },
     learnRefusal: (conversation) => {
+      wasTooLong = true;
       const messages = messagesOf(conversation);
       estimate.learn(messages, BEYOND * Math.max(contextWindow, estimate.tokens(messages)));
     },
@@ -115,6 +119,16 @@ function dropOldest(conversation: Conversation, fits: () => boolean): void {
     conversation.earlier = next === -1 ? [] : conversation.earlier.slice(next);
     conversation.preface =
       preface?.includes(LEFT_OUT) === true ? preface : [preface ?? [], LEFT_OUT].flat().join('\n\n');
+  }
+}
+
+/** Halves the long results of the last step until it fits. */
+function cutLast({ steps }: Conversation, fits: () => boolean): void {
+  while (!fits()) {
+    const last = steps.at(-1);
+    const cut = last && cutStep(last);
+    if (cut === undefined) return;
+    steps.splice(-1, 1, cut);
   }
 }
 

@@ -52,9 +52,19 @@ export async function shownOutput(output: string, keeping: Keeping): Promise<str
   return `${head}\n${note}\n${tail}`.toWellFormed();
 }
 
+/** How a shown output names its file. */
+const KEPT = /; the whole output, \d+ bytes, is in (\/\.errand\/outputs\/[\w.-]+) …\]/;
+
 /** The file that a shown output names; undefined when it names none. */
 export function keptFileIn(shown: string): string | undefined {
-  return /; the whole output, \d+ bytes, is in (\/\.errand\/outputs\/[\w.-]+) …\]/.exec(shown)?.[1];
+  return KEPT.exec(shown)?.[1];
+}
+
+/** The first and the last quarter of a shown output. It still names its file, if it has one. */
+export function quartersOf(shown: string): string {
+  const quarter = Math.floor(shown.length / 4);
+  const note = `[… ${shown.length - 2 * quarter} characters left out here to save room${KEPT.exec(shown)?.[0] ?? ' …]'}`;
+  return `${shown.slice(0, quarter)}\n${note}\n${shown.slice(-quarter)}`.toWellFormed();
 }
 
 /** The results of one reply take about half of the room together: nothing else can be left out for them. */

@@ -1,9 +1,11 @@
 // Shortens older messages without losing what was said and done: removes long tool results, reasoning and files.
 import { charactersOf, type Conversation, type StepMessages } from '../conversation/conversation.ts';
 import type { ModelMessage, ResultPart } from '../models/message.ts';
-import { keptFileIn } from './kept-output.ts';
+import { keptFileIn, quartersOf } from './kept-output.ts';
 
 const SHORT_CHARACTERS = 400;
+/** A result of the last step is not cut any more when it is that short. */
+const LEAST_CHARACTERS = 1_000;
 const NO_FILE = '[A file that was shown here was removed to save room. User files are in /uploads/.]';
 
 type Pruned = Pick<Conversation, 'earlier' | 'steps'>;
@@ -25,6 +27,17 @@ export function prune({ earlier, steps }: Pruned, keep: number): Pruned {
     prunedEarlier.push(left >= 0 ? message : pruneMessage(message));
   }
   return { earlier: prunedEarlier.toReversed(), steps: prunedSteps.toReversed() };
+}
+
+/** The last step with its long results cut to half; undefined when it has none. */
+export function cutStep(step: StepMessages): StepMessages | undefined {
+  const isLong = ({ output }: ResultPart) => output.length > LEAST_CHARACTERS;
+  if (!step.messages.some((message) => message.role === 'tool' && message.parts.some(isLong))) return undefined;
+  const cut = (part: ResultPart) => (isLong(part) ? { ...part, output: quartersOf(part.output) } : part);
+  const messages = step.messages.map((message) =>
+    message.role === 'tool' ? { ...message, parts: message.parts.map(cut) } : message,
+  );
+  return { ...step, messages };
 }
 
 function pruneMessage(message: ModelMessage): ModelMessage {

@@ -407,6 +407,27 @@ describe('a conversation that is shorter by its characters than by its tokens', 
   });
 });
 
+test('results that a server refuses as too long are shortened, with the name of the file that has the whole', async () => {
+  const at = server.requests.length;
+  server.script(({ body }) => {
+    const sent = JSON.stringify(body.messages);
+    if (sent.length > 8_500) return { status: 400, body: { error: { type: 'exceed_context_size_error' } } };
+    return sent.includes('end of part')
+      ? { text: 'Read.' }
+      : { tools: [1, 2, 3, 4].map((part) => ({ id: `r${part}`, name: 'echo', input: { part } })) };
+  });
+  const long: Tool = {
+    ...reader(0),
+    execute: async () => ({ ok: true, output: `${words(20_000)}end of part` }),
+  } as Tool;
+  const main = startRun(await makeBrief({ model: small() }), [long]);
+  expect(await main.done).toMatchObject({ status: 'completed', text: 'Read.' });
+  const { text } = askedSince(at).at(-1)!;
+  expect(text.match(/The quick brown fox/g)!.length).toBeGreaterThan(20);
+  expect(text).toContain('is in /.errand/outputs/r1.txt …]');
+  expect(text).toContain('is in /.errand/outputs/r2.txt …]');
+});
+
 test('the results of one reply fit the window together, however many calls it has', async () => {
   const at = server.requests.length;
   const calls = Array.from({ length: 12 }, (_, part) => ({ id: `r${part}`, name: 'echo', input: { part } }));
