@@ -83,9 +83,9 @@ class StreamedReply implements Dispatcher.DispatchHandler {
     this.#settle = settle;
   }
 
-  /** Ends the call at once. It may not have been sent yet. */
+  /** Ends the call at once. It is sent once there is a connection. */
   stop(): void {
-    this.#finish(this.#hasStarted ? HALTED : new UnreachedError(HALTED));
+    this.#finish(this.#controller === undefined ? new UnreachedError(HALTED) : HALTED);
     this.#controller?.abort(HALTED);
   }
 

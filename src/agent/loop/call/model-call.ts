@@ -7,7 +7,7 @@ import type { Ending, ModelEvent } from '../../models/event.ts';
 import type { ModelMessage, ModelTool } from '../../models/message.ts';
 import type { Model } from '../../models/open-model.ts';
 import { makeReplyCollector, type Reply } from '../../models/reply.ts';
-import { UpstreamFault } from '../../models/upstream-fault.ts';
+import { UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
 import { HALTED, type Halt } from '../../../domain/halt.ts';
 import type { Brief, ToolCall } from '../../port/protocol.ts';
 import { type Prompt, usageOf } from './call-usage.ts';
@@ -105,12 +105,14 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const pace = stopwatch.pace();
   const reply = collector.reply();
   const usedIf = (wasWorkedOn: boolean) => usedOf(call, reply, wasWorkedOn);
-  if (halt.isHalted) throw new CallStopped(HALTED, { used: usedIf(!(failed instanceof UpstreamFault)), pace });
+  // Its server has refused it, or was not reached.
+  const isFruitless = failed instanceof UpstreamFault || failed instanceof UnreachedError;
+  if (halt.isHalted) throw new CallStopped(HALTED, { used: usedIf(!isFruitless), pace });
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
     return { ok: false, failure, streamed: blocks !== null && hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
   const silence = watchdog.expired();
-  if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), true);
+  if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), !isFruitless);
   const fault = failed ?? faultOfEnd(reply);
   if (fault !== null) return fail(failureOf(fault, brief, Date.now()), false);
   return { ok: true, reply: { ...recordReply(reply, brief.model.model, call.usedIds), ...usedIf(true)! }, pace };

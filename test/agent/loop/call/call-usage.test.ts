@@ -1,4 +1,6 @@
 // What a call has used that its server did not count: it is estimated where the server has worked on it, else nothing.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Signal } from '../../../../src/agent/port/protocol.ts';
 import type { Reply } from '../../../support/model/model-reply.ts';
@@ -91,6 +93,22 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const stopAt = ({ t }: Signal) => t === 'permit-wanted';
     expect(await play(kind, { reply: { text }, stopAt, permits: false })).toEqual([{ outcome: 'stopped', used: null }]);
   });
+});
+
+test('a stop while the connection is not there yet costs nothing', async () => {
+  // Accepts connections, and never answers the handshake.
+  const silent = createServer().listen(0, '127.0.0.1');
+  const connected = once(silent, 'connection') as Promise<[Socket]>;
+  await once(silent, 'listening');
+  const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const limits = { ...LIMITS, connectTimeoutMs: 60_000, firstTokenTimeoutMs: 60_000 };
+  const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl }, limits }), []);
+  const [socket] = await connected;
+  main.control({ t: 'abort', reason: 'stop' });
+  await main.done;
+  socket.destroy();
+  silent.close();
+  expect(main.of('call-failed')).toMatchObject([{ outcome: 'stopped', used: null }]);
 });
 
 test('a reply without a count of its server is estimated, and says so', async () => {
