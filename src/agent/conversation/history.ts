@@ -3,12 +3,20 @@ import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
 import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
 import type { AssistantMessage, ModelMessage, ToolMessage, UserMessage } from '../models/message.ts';
-import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from '../port/protocol.ts';
+import {
+  type Brief,
+  type RecordedStep,
+  SUBMIT_RESULT,
+  type ToolCall,
+  type ToolResult,
+  type Turn,
+} from '../port/protocol.ts';
 import { readRecorded } from './recorded-message.ts';
 import { askToSubmit } from '../result/structured-result.ts';
 
 const IMAGE_CHARACTERS = 5_000;
 const NO_REPLY = '(This turn ended before an answer was given.)';
+const RESULT_GIVEN = '(This turn ended with the result that was submitted.)';
 /** The note to a model when the oldest turns were removed without a summary. */
 export const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
 
@@ -75,10 +83,20 @@ export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
   return [assistant, toolMessage(answered)];
 }
 
+/** Ends with the agent's words. Some chat templates refuse two user messages in a row, and Mistral's servers one after a result. */
 function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
   const replies = turn.steps.flatMap((step) => stepMessages(step, brief)).flatMap(withUserBetween);
-  // Some chat templates refuse two user messages in a row.
-  return replies.length > 0 ? replies : [{ role: 'assistant', parts: [{ type: 'text', text: NO_REPLY }] }];
+  if (replies.at(-1)?.role === 'assistant') return replies;
+  return [
+    ...replies,
+    { role: 'assistant', parts: [{ type: 'text', text: hasResult(turn) ? RESULT_GIVEN : NO_REPLY }] },
+  ];
+}
+
+/** Whether the turn ended with a result that its agent submitted. */
+function hasResult({ steps }: Turn): boolean {
+  const calls = steps.at(-1)?.calls ?? [];
+  return calls.some(({ name, state }) => name === SUBMIT_RESULT && state.kind === 'ended' && state.result.ok);
 }
 
 /** In a run that must submit a result, the model may have replied with text first; the request to submit then goes between. */

@@ -61,6 +61,18 @@ test('earlier turns come first, and a turn without an answer still has one', asy
   expect(JSON.stringify(messages[3])).toContain('ended before an answer');
 });
 
+test.each([
+  ['that was stopped after a call', 'echo', 'ended before an answer'],
+  ['that submitted its result', 'submit_result', 'the result that was submitted'],
+])('a turn %s ends with words of the agent before the user speaks again', async (_name, name, words) => {
+  const state = { kind: 'ended', result: { ok: true, output: 'yes' } } as const;
+  const step = makeStep({ text: '', calls: [{ id: 'a', name, input: {}, state }] });
+  const brief = await makeBrief({ history: [makeTurn('one', [step])], turn: makeTurn('two', []) });
+  const messages = await openingMessages(brief);
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
+  expect(JSON.stringify(messages[3])).toContain(words);
+});
+
 test('every recorded call gets a result, also one that never ended', () => {
   const calls: RecordedStep['calls'] = [
     { id: 'a', name: 'echo', input: {}, state: { kind: 'ended', result: { ok: false, output: 'no' } } },
