@@ -1,8 +1,9 @@
 // Turns recorded turns into the messages for a model.
+import { createHash } from 'node:crypto';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
 import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
-import type { AssistantMessage, ModelMessage, ToolMessage, UserMessage } from '../models/message.ts';
+import type { ModelMessage, ResultPart, UserMessage } from '../models/message.ts';
 import {
   type Brief,
   type RecordedStep,
@@ -11,7 +12,7 @@ import {
   type ToolResult,
   type Turn,
 } from '../port/protocol.ts';
-import { readRecorded } from './recorded-message.ts';
+import { type ReadMessage, readRecorded } from './recorded-message.ts';
 import { askToSubmit } from '../result/structured-result.ts';
 
 const IMAGE_CHARACTERS = 5_000;
@@ -40,9 +41,9 @@ export interface AnsweredCall {
 export async function openConversation(brief: Brief): Promise<Conversation> {
   const kept = fittingTurns(brief);
   const earlier: ModelMessage[] = [];
-  for (const turn of kept) {
+  for (const [at, turn] of kept.entries()) {
     earlier.push(await userMessage(turn, brief));
-    earlier.push(...turnReplies(turn, brief));
+    earlier.push(...turnReplies(turn, brief, at));
   }
   const request = await userMessage(brief.turn, brief);
   const prefaces = [
@@ -57,35 +58,46 @@ export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
   return messagesOf(await openConversation(brief));
 }
 
-/** The assistant message of a step; null when the model returned nothing. */
-function assistantMessage(step: RecordedStep, brief: Brief): AssistantMessage | null {
-  const { assistant } = readRecorded(step, brief.model);
-  return assistant.parts.length === 0 ? null : assistant;
+/**
+ * The messages of a step: its reply, unless the model returned nothing, and the results of its calls in their order. Calls of
+ * another model get ids that every server takes: OpenAI's are short, Mistral's have nine letters and digits, Anthropic's differ
+ * in all of a conversation. `place`: tells the step from those of other turns.
+ */
+export function messagesOfStep(
+  { assistant, isOwn }: Pick<ReadMessage, 'assistant' | 'isOwn'>,
+  answered: readonly AnsweredCall[],
+  place: string,
+): ModelMessage[] {
+  const idOf = (id: string) => (isOwn ? id : createHash('sha256').update(`${place}/${id}`).digest('hex').slice(0, 9));
+  const messages: ModelMessage[] = [];
+  if (assistant.parts.length > 0) {
+    const parts = assistant.parts.map((part) => (part.type === 'call' ? { ...part, id: idOf(part.id) } : part));
+    messages.push({ role: 'assistant', parts });
+  }
+  if (answered.length > 0) {
+    const parts = answered.map(
+      ({ call: { id, name }, result }): ResultPart => ({ type: 'result', id: idOf(id), name, ...result }),
+    );
+    messages.push({ role: 'tool', parts });
+  }
+  return messages;
 }
 
-/** The results of a step's calls, in the order of the calls. */
-export function toolMessage(answered: readonly AnsweredCall[]): ToolMessage {
-  return {
-    role: 'tool',
-    parts: answered.map(({ call: { id, name }, result: { ok, output } }) => ({ type: 'result', id, name, ok, output })),
-  };
-}
-
-/** A step whose calls are all over. Calls without a result were interrupted: a call without one would break the protocols. */
-export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
-  const assistant = assistantMessage(step, brief);
-  if (assistant === null) return [];
-  if (step.calls.length === 0) return [assistant];
+/**
+ * A step of a turn whose calls are all over. Calls without a result were interrupted: a call without one would break the
+ * protocols.
+ */
+export function stepMessages(step: RecordedStep, { model }: Pick<Brief, 'model'>, turn = 0): ModelMessage[] {
   const answered = step.calls.map(({ state, ...call }) => ({
     call,
     result: state.kind === 'ended' ? state.result : INTERRUPTED,
   }));
-  return [assistant, toolMessage(answered)];
+  return messagesOfStep(readRecorded(step, model), answered, `${turn}/${step.step}`);
 }
 
 /** Ends with the agent's words. Some chat templates refuse two user messages in a row, and Mistral's servers one after a result. */
-function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
-  const replies = turn.steps.flatMap((step) => stepMessages(step, brief)).flatMap(withUserBetween);
+function turnReplies(turn: Turn, brief: Brief, at: number): ModelMessage[] {
+  const replies = turn.steps.flatMap((step) => stepMessages(step, brief, at)).flatMap(withUserBetween);
   if (replies.at(-1)?.role === 'assistant') return replies;
   return [
     ...replies,

@@ -10,8 +10,11 @@ import type { Recorded, RecordedPart } from './recorded-form.ts';
 /** Of the recorded form. Messages without a version are the AI SDK's, of earlier releases. */
 const VERSION = 2;
 
-/** A recorded message, with the text and the arguments of its step. */
-export type ReadMessage = Pick<Recorded, 'ending' | 'faults'> & { readonly assistant: AssistantMessage };
+/** A recorded message, with the text and the arguments of its step. `isOwn`: it came from the model that is asked next. */
+export type ReadMessage = Pick<Recorded, 'ending' | 'faults'> & {
+  readonly assistant: AssistantMessage;
+  readonly isOwn: boolean;
+};
 
 const NOT_JSON = 'The arguments were not valid JSON.';
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
@@ -78,7 +81,7 @@ export function readRecorded(step: RecordedStep, { kind, model }: Pick<ModelGran
   const isOwn = step.kind === kind && (recorded.model === null || recorded.model === model);
   const parts = withTextAndCalls(recorded.parts, step) ?? rebuild(step);
   const kept = isOwn ? parts : parts.flatMap(withoutThinking);
-  return { assistant: { role: 'assistant', parts: kept }, ending: recorded.ending, faults: recorded.faults };
+  return { assistant: { role: 'assistant', parts: kept }, isOwn, ending: recorded.ending, faults: recorded.faults };
 }
 
 type Part = AssistantMessage['parts'][number];

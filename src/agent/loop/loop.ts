@@ -6,10 +6,9 @@ import { askWithin } from './ask-within.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { type AnsweredCall, INTERRUPTED, openConversation, toolMessage } from '../conversation/history.ts';
+import { type AnsweredCall, INTERRUPTED, messagesOfStep, openConversation } from '../conversation/history.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { seconds } from './call/model-failure.ts';
-import type { ModelMessage } from '../models/message.ts';
 import { openModel } from '../models/open-model.ts';
 import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
@@ -141,7 +140,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 /** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
 async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcome | null> {
   const { run, tools, conversation, search, journal } = turn;
-  const { assistant, faults, ending } = readRecorded(step, run.brief.model);
+  const read = readRecorded(step, run.brief.model);
+  const { faults, ending } = read;
   if (step.calls.length === 0 && search === null) return completed(step.text, ending);
   const answered: AnsweredCall[] = [];
   let shownBefore = 0;
@@ -164,10 +164,7 @@ async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcom
     await journal.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answer(call, result);
   }
-  const messages: ModelMessage[] = [];
-  // It is empty when the model returned nothing.
-  if (assistant.parts.length > 0) messages.push(assistant);
-  if (answered.length > 0) messages.push(toolMessage(answered));
+  const messages = messagesOfStep(read, answered, `own/${step.step}`);
   const outcome = search === null ? null : search.afterStep(step, messages);
   // Earlier steps are covered by a summary.
   if (step.step > (run.brief.compaction?.step ?? 0)) conversation.steps.push({ step: step.step, messages });

@@ -79,7 +79,7 @@ test('every recorded call gets a result, also one that never ended', () => {
     { id: 'b', name: 'echo', input: {}, state: { kind: 'unknown' } },
     { id: 'c', name: 'echo', input: {}, state: { kind: 'waiting' } },
   ];
-  const [assistant, tool] = stepMessages(makeStep({ calls }), { model: GRANT } as Brief);
+  const [assistant, tool] = stepMessages(makeStep({ calls }), { model: GRANT });
   expect(JSON.stringify(assistant)).toContain('"id":"c"');
   expect(partsOf(tool)).toMatchObject([
     { id: 'a', ok: false, output: 'no' },
@@ -97,9 +97,27 @@ test('a reply is replayed unchanged to its own protocol, and rebuilt for another
   const thinking = { type: 'thinking' as const, text: 'hm', proof: { signature: 'sig' } };
   const { message } = record({ parts: [thinking, { type: 'text', text: 'Done.' }] });
   const step = makeStep({ kind: 'anthropic', message: JSON.parse(JSON.stringify(message)) });
-  const asked = (kind: 'anthropic' | 'openai') => stepMessages(step, { model: { ...GRANT, kind } } as Brief);
+  const asked = (kind: 'anthropic' | 'openai') => stepMessages(step, { model: { ...GRANT, kind } });
   expect(partsOf(asked('anthropic')[0])).toEqual([thinking, { type: 'text', text: 'Done.' }]);
   expect(partsOf(asked('openai')[0])).toEqual([{ type: 'text', text: 'Done.' }]);
+});
+
+test('calls of another model get ids that every server takes, and that differ between turns', async () => {
+  const idsFor = async (model: string) => {
+    const { message, calls } = record({
+      parts: [{ type: 'call', id: `chatcmpl-tool-${'8'.repeat(32)}`, name: 'x', json: '' }],
+    });
+    const state = { kind: 'ended', result: { ok: true, output: 'yes' } } as const;
+    const turn = makeTurn('one', [makeStep({ text: '', message, calls: calls.map((call) => ({ ...call, state })) })]);
+    const brief = await makeBrief({ model: { ...GRANT, model }, history: [turn, turn] });
+    const parts = (await openingMessages(brief)).flatMap((one): readonly { type: string; id?: string }[] => one.parts);
+    return parts.flatMap(({ id }) => id ?? []);
+  };
+  const [one, its, other, others] = await idsFor('another');
+  expect([its, others]).toEqual([one, other]);
+  expect(one).not.toBe(other);
+  for (const id of [one, other]) expect(id).toMatch(/^[a-z0-9]{9}$/);
+  expect(new Set(await idsFor(GRANT.model))).toEqual(new Set([`chatcmpl-tool-${'8'.repeat(32)}`]));
 });
 
 test('an empty object that a gateway sends before the arguments is none of them', () => {
@@ -201,7 +219,7 @@ test('a recorded reply has its text and arguments only once, and is replayed wit
   for (const word of ['High', 'six', 'neaps', 'springs']) expect(kept).not.toContain(word);
   const calls = recorded.calls.map((one) => ({ ...one, state: { kind: 'waiting' } as const }));
   const step = makeStep({ kind: 'anthropic', message: recorded.message, text: 'High water at six.', calls });
-  const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } } as Brief);
+  const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } });
   const read = (id: string, word: string) => ({ type: 'call', id, name: 'echo', input: { word } });
   expect(partsOf(assistant)).toEqual([high, read('a', 'neaps'), six, read('b', 'springs')]);
 });
@@ -216,7 +234,7 @@ describe('a reply that an earlier release recorded', () => {
   const replayed = (content: unknown[], kind: 'anthropic' | 'openai' = 'anthropic') => {
     const message = { assistant: { role: 'assistant', content }, finishReason: 'stop', faults: {} } as JsonValue;
     const step = makeStep({ kind, message, text: 'High water.', calls });
-    return partsOf(stepMessages(step, { model: { ...GRANT, kind } } as Brief)[0]);
+    return partsOf(stepMessages(step, { model: { ...GRANT, kind } })[0]);
   };
   const text = { type: 'text', text: 'High water.' };
   const read = { type: 'call', id: 'a', name: 'echo', input: { word: 'neaps' } };

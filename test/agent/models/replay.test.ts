@@ -120,7 +120,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const requests = seen(from).map((messages) => JSON.stringify(messages));
     expect(requests).toHaveLength(2);
     for (const request of requests) {
-      for (const words of ['Looking.', 'c1', '"hi', 'Done.']) expect(request).toContain(words);
+      for (const words of ['Looking.', '"name":"echo"', '"hi', 'Done.']) expect(request).toContain(words);
       expect(request).not.toMatch(THOUGHT);
     }
   });

@@ -1,7 +1,7 @@
 // Details of runs are removed in several commits, and a kill may come between any two of them.
 import { expect, test } from 'vitest';
 import { stepMessages } from '../../../src/agent/conversation/history.ts';
-import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
+import type { RecordedStep } from '../../../src/agent/port/protocol.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { GRANT } from '../../agent/play-main.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
@@ -69,7 +69,7 @@ test.each(FORMS)(
       ({ more } = await house.store.retention.detailsOfRuns(house.clock.now() + 1, aCommit(1)));
       const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
       const messages = turns.flatMap(({ steps }) =>
-        (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT } as Brief)),
+        (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT })),
       );
       const idsOf = (type: 'call' | 'result') =>
         messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === type ? [part.id] : [])));
