@@ -41,7 +41,7 @@ export interface Compactor {
 /** `asking` is how the run's model is asked; its messages are ignored. */
 export function makeCompactor(asking: Asking): Compactor {
   const { brief, instructions, tools } = asking.call;
-  const { contextWindow, maxOutputTokens, name } = brief.model;
+  const { contextWindow, maxOutputTokens } = brief.model;
   const room = Math.max(1, contextWindow - maxOutputTokens);
   const estimate = makeTokenEstimate(instructions.length + charactersOfTools(tools));
   const fill = (conversation: Conversation) => estimate.tokens(messagesOf(conversation)) / room;
@@ -67,8 +67,6 @@ export function makeCompactor(asking: Asking): Compactor {
       asking.channel.send({ t: 'log', level: 'warn', message, facts: { why: end.why } });
       return;
     }
-    const { usage, estimated, timing } = end;
-    asking.channel.send({ t: 'spent', model: name, usage, estimated, purpose: 'summary', agent: null, timing });
     const compaction = { summary: end.summary, step: replaced.at(-1)?.step ?? covered };
     await asking.channel.commit({ t: 'compaction', compaction, characters });
     covered = compaction.step;

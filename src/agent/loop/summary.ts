@@ -1,8 +1,7 @@
 // The summary that replaces the older part of a conversation: how the model is asked for it, and how it is presented.
 import { askModel, type Asking } from './ask-model.ts';
-import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { MessagePart, ModelMessage } from '../models/message.ts';
-import type { ModelCall, ModelReply } from './call/model-call.ts';
+import type { ModelCall } from './call/model-call.ts';
 
 /** Maximum tokens of a summary, and its share of a small window. */
 const MAX_SUMMARY_TOKENS = 2_000;
@@ -32,16 +31,11 @@ export interface OlderPart {
   readonly own: readonly ModelMessage[];
 }
 
-export type SummaryEnd =
-  | ({ readonly ok: true; readonly summary: string; readonly timing: CallTiming } & Pick<
-      ModelReply,
-      'usage' | 'estimated'
-    >)
-  | { readonly ok: false; readonly why: string };
+export type SummaryEnd = { readonly ok: true; readonly summary: string } | { readonly ok: false; readonly why: string };
 
 /**
- * Asks the run's own model for a summary, once, with the retries of every model call. `characters` is the capacity of a call.
- * Rejects only when the run is stopped.
+ * Asks the run's own model for a summary, once, with the retries of every model call, and reports what it has used.
+ * `characters` is the capacity of a call. Rejects only when the run is stopped.
  */
 export async function summarise(
   older: OlderPart,
@@ -70,14 +64,10 @@ export async function summarise(
   const asked = await askModel({ ...asking, call, purpose: 'summary' });
   if (!asked.ok) return { ok: false, why: asked.error.message };
   const { text, usage, estimated } = asked.reply;
+  const timing = { ...asked.timing, commitWaitMs: 0 };
+  asking.channel.send({ t: 'spent', model: model.name, usage, estimated, purpose: 'summary', agent: null, timing });
   if (text.trim() === '') return { ok: false, why: 'The model returned no summary.' };
-  return {
-    ok: true,
-    summary: `${text.trim()}${lastExchange(older.earlier)}`,
-    usage,
-    estimated,
-    timing: { ...asked.timing, commitWaitMs: 0 },
-  };
+  return { ok: true, summary: `${text.trim()}${lastExchange(older.earlier)}` };
 }
 
 /** The older part as text of at most `characters`: clips results, then drops the oldest messages if it is still too long. */

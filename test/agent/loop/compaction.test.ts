@@ -158,11 +158,14 @@ describe('a window of 8192 tokens with 300 earlier turns', () => {
     ).toContain('could not be summarised');
   });
 
-  test('an empty summary counts as failed', async () => {
-    script({ text: ' ' });
+  test('an empty summary counts as failed, and has cost what it has', async () => {
+    script({ text: ' ', usage: { input: 5_000, output: 1_000 } });
     const { main, outcome } = await run();
     expect(outcome.status).toBe('completed');
     expect(main.of('compaction')).toEqual([]);
+    expect(main.of('spent')).toMatchObject([
+      { purpose: 'summary', usage: { inputTokens: 5_000, outputTokens: 1_000 } },
+    ]);
   });
 
   test('summarises an earlier summary too', async () => {
