@@ -7,6 +7,8 @@ import type { ModelCall } from './call/model-call.ts';
 const MAX_SUMMARY_TOKENS = 2_000;
 const SUMMARY_SHARE = 0.15;
 const MIN_SUMMARY_TOKENS = 200;
+/** More than a token of most languages has. */
+const CHARACTERS_PER_TOKEN = 5;
 /** Maximum characters of a tool's result, and of a call's arguments, in the material of a summary: generous, then tight. */
 const CLIPS = [2_000, 300];
 const EXCHANGE_CHARACTERS = 1_500;
@@ -44,12 +46,12 @@ export async function summarise(
 ): Promise<SummaryEnd> {
   const { model } = asking.call.brief;
   const tokens = Math.max(MIN_SUMMARY_TOKENS, Math.min(MAX_SUMMARY_TOKENS, Math.floor(window * SUMMARY_SHARE)));
-  const maxOutputTokens = Math.min(model.maxOutputTokens, tokens);
-  const instructions = instructionsFor(Math.floor(maxOutputTokens / 2));
+  const most = Math.min(model.maxOutputTokens, tokens);
+  const instructions = instructionsFor(Math.floor(most / 2));
   const material = transcriptOf(older, characters - instructions.length - 200);
+  // With the limit of any reply: a model may think before it writes, and Anthropic refuses less than thinking may take.
   const call: ModelCall = {
     ...asking.call,
-    brief: { ...asking.call.brief, model: { ...model, maxOutputTokens } },
     instructions,
     messages: [
       {
@@ -67,7 +69,7 @@ export async function summarise(
   const timing = { ...asked.timing, commitWaitMs: 0 };
   asking.channel.send({ t: 'spent', model: model.name, usage, estimated, purpose: 'summary', agent: null, timing });
   if (text.trim() === '') return { ok: false, why: 'The model returned no summary.' };
-  return { ok: true, summary: `${text.trim()}${lastExchange(older.earlier)}` };
+  return { ok: true, summary: `${clipped(text.trim(), most * CHARACTERS_PER_TOKEN)}${lastExchange(older.earlier)}` };
 }
 
 /** The older part as text of at most `characters`: clips results, then drops the oldest messages if it is still too long. */

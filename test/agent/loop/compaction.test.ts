@@ -10,7 +10,7 @@ import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import type { ModelMessage } from '../../../src/agent/models/message.ts';
-import { GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
+import { GRANT, LIMITS, makeBrief, type SignalOf, startRun } from '../play-main.ts';
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -440,6 +440,20 @@ test('the results of one reply fit the window together, however many calls it ha
   const { text } = askedSince(at).at(-1)!;
   expect(text.length / 3).toBeLessThan(8_192 - 1_024);
   expect(text).toContain('r11');
+});
+
+test('a model that thinks before it writes has room for both in a summary, which is kept short', async () => {
+  server.script((question) => {
+    if (!isSummary(question)) return { text: 'Fine.' };
+    const refusal = { error: { message: '`max_tokens` must be greater than `thinking.budget_tokens`' } };
+    return Number(question.body['max_tokens']) > 4_096 ? { text: words(100_000) } : { status: 400, body: refusal };
+  });
+  const model = small({ contextWindow: 32_768, maxOutputTokens: 8_192 });
+  const main = startRun(await makeBrief({ model, history: turns(300, 400) }), []);
+  expect((await main.done).status).toBe('completed');
+  const [{ compaction }] = main.of('compaction') as [SignalOf<'compaction'>];
+  expect(compaction.summary).toContain('The quick brown fox');
+  expect(compaction.summary.length).toBeLessThan(15_000);
 });
 
 test('the material of a summary fits, keeps the newest, and keeps an earlier summary', () => {
