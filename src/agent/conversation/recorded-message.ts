@@ -17,6 +17,7 @@ export type ReadMessage = Pick<Recorded, 'ending' | 'faults'> & {
 };
 
 const NOT_JSON = 'The arguments were not valid JSON.';
+const CUT = 'The reply reached its limit of tokens before the arguments were complete. Write less in one call.';
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
 const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels.`;
 
@@ -40,7 +41,7 @@ export function recordReply({ parts, ending }: Reply, model: string, usedIds: Se
     if (part.type === 'text') return { type: 'text', characters: part.text.length };
     if (part.type === 'thinking') return { ...part, text: part.text.toWellFormed() };
     const id = idOf(part.id.toWellFormed());
-    const read = readArguments(part);
+    const read = readArguments(part, ending === 'length' && part === parts.at(-1));
     if ('fault' in read) faults[id] = read.fault;
     calls.push({ id, name: part.name.toWellFormed(), input: 'fault' in read ? {} : read.input });
     return { type: 'call', id, ...(part.proof && { proof: part.proof }) };
@@ -61,16 +62,19 @@ export function recordReply({ parts, ending }: Reply, model: string, usedIds: Se
 const EMPTY_FIRST = /^\{\}(?=\{)/;
 
 /** Whatever is sent to the journal and the main thread must survive a clone and a `stringify`, both of which recurse. */
-function readArguments({ json: sent }: RawCall): { readonly input: JsonObject } | { readonly fault: string } {
+function readArguments(
+  { json: sent }: RawCall,
+  mayBeCut: boolean,
+): { readonly input: JsonObject } | { readonly fault: string } {
   const json = sent.replace(EMPTY_FIRST, '');
-  if (json.trim() === '') return { input: {} };
+  if (json.trim() === '') return mayBeCut ? { fault: CUT } : { input: {} };
   if (nestsDeeperThan(json, MAX_JSON_DEPTH)) return { fault: TOO_DEEP };
   try {
     // Models write null for no arguments.
     const input = (JSON.parse(json) ?? {}) as JsonValue;
     return isJsonObject(input) ? { input } : { fault: NOT_AN_OBJECT };
   } catch {
-    return { fault: NOT_JSON };
+    return { fault: mayBeCut ? CUT : NOT_JSON };
   }
 }
 

@@ -153,6 +153,20 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(main.of('tool-result')[0]).toMatchObject({ call: { input: {} }, result: { ok: false } });
     expect(JSON.stringify(server.requests[before + 1]?.body.messages)).toContain('not valid JSON');
   });
+
+  test.each(['', '{"text": "Once upon'])(
+    'a call that was cut with its reply after %j does not run',
+    async (rawArguments) => {
+      const { tools, ran } = makeTools();
+      const whole = { id: 'one', name: 'echo', rawArguments: '' };
+      server.enqueue({ tools: [whole, { id: 'two', name: 'echo', rawArguments }], finish: 'length' });
+      const main = startRun(await briefFor(kind), tools);
+      expect((await main.done).status).toBe('completed');
+      expect(ran).toHaveLength(1);
+      const results = main.of('tool-result').map(({ result }) => result);
+      expect(results[1]).toEqual({ ok: false, output: expect.stringContaining('reached its limit') });
+    },
+  );
 });
 
 test.each([65, 1_600])('arguments %i levels deep are reported to the model and nothing runs', async (levels) => {
