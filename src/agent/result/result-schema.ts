@@ -1,5 +1,12 @@
 // Compiles a caller's schema and describes what violates it. Schemas may be hostile.
-import { Ajv, type ErrorObject, type FuncKeywordDefinition, str } from 'ajv';
+import {
+  Ajv,
+  type AnySchemaObject,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type MacroKeywordDefinition,
+  str,
+} from 'ajv';
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { listSchemas } from '../../domain/schema/json-schema.ts';
@@ -15,6 +22,8 @@ const MAX_FAULTS = 10;
 const MAX_FAULT_CHARACTERS = 400;
 /** CPU time: much more than any honest check takes, much less than a thread may be silent. */
 const CHECK_CPU_MS = 1_000;
+/** The same for listing all faults: each takes memory until the list is complete. */
+const FAULTS_CPU_MS = 100;
 
 const regExp = Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' });
 
@@ -28,10 +37,19 @@ const MULTIPLE_OF: FuncKeywordDefinition = {
   error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
 };
 
-function makeAjv(): Ajv {
+/** The validator's own keyword collects the faults of all items until one fits. This one has a second fault, of its `not`. */
+const CONTAINS: MacroKeywordDefinition = {
+  keyword: 'contains',
+  type: 'array',
+  schemaType: ['object', 'boolean'],
+  macro: (schema: AnySchemaObject | boolean) => ({ not: { items: { not: schema } } }),
+  error: { message: 'must contain at least 1 valid item' },
+};
+
+function makeAjv({ allErrors = false } = {}): Ajv {
   const ajv = new Ajv({
     strict: false,
-    allErrors: true,
+    allErrors,
     validateFormats: false,
     // Draft-07 ignores the siblings of a `$ref`.
     ignoreKeywordsWithRef: true,
@@ -44,7 +62,8 @@ function makeAjv(): Ajv {
     logger: false,
     code: { regExp },
   });
-  return ajv.removeKeyword(MULTIPLE_OF.keyword as string).addKeyword(MULTIPLE_OF);
+  for (const own of [MULTIPLE_OF, CONTAINS]) ajv.removeKeyword(own.keyword as string).addKeyword(own);
+  return ajv;
 }
 
 /** Validates schemas against the meta-schema, which it compiles once; it retains none of them. */
@@ -69,7 +88,7 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
     }
   }
   try {
-    makeAjv().compile(schema);
+    makeAjv({ allErrors: true }).compile(schema);
     return null;
   } catch (error) {
     return { pointer: '', mustBe: `must be a usable JSON Schema (${messageOf(error).slice(0, 200)})` };
@@ -88,11 +107,24 @@ function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
  */
 export function compileResultCheck(schema: JsonObject, name = 'result'): ResultCheck {
   const validate = makeAjv().compile(schema);
+  // Compiled anew: a validator keeps the faults of its last value.
+  const listFaults = (value: JsonValue) => {
+    const all = makeAjv({ allErrors: true }).compile(schema);
+    withinCpuTime(FAULTS_CPU_MS, () => all(value));
+    return all.errors ?? [];
+  };
   return (value) => {
+    let first: readonly ErrorObject[];
     try {
-      return withinCpuTime(CHECK_CPU_MS, () => validate(value)) ? [] : faultsOf(validate.errors ?? [], name);
+      if (withinCpuTime(CHECK_CPU_MS, () => validate(value))) return [];
+      first = validate.errors ?? [];
     } catch {
       return [`${name || 'it'} is too large or nested too deep to be checked against the schema`];
+    }
+    try {
+      return faultsOf(listFaults(value), name);
+    } catch {
+      return faultsOf(first, name);
     }
   };
 }
@@ -113,7 +145,11 @@ export function makeFits(document: JsonObject): (schema: JsonObject, value: Json
   };
 }
 
-function faultsOf(errors: readonly ErrorObject[], name: string): string[] {
+const isOfContains = ({ schemaPath }: ErrorObject, at: number, all: readonly ErrorObject[]) =>
+  all[at + 1]?.keyword === CONTAINS.keyword && schemaPath === `${all[at + 1]!.schemaPath}/not`;
+
+function faultsOf(all: readonly ErrorObject[], name: string): string[] {
+  const errors = all.filter((error, at) => !isOfContains(error, at, all));
   const faults = errors.slice(0, MAX_FAULTS).map(({ instancePath, message, params }) => {
     const { additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
     const detail = additionalProperty ?? allowedValues ?? allowedValue;

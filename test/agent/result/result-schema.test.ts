@@ -178,6 +178,13 @@ describe('schemas that mean harm', () => {
     expect(check(1)).toEqual([]);
   });
 
+  test('faults of many items, each against many schemas, are not all collected', () => {
+    const wrong = { anyOf: Array.from({ length: 450 }, () => ({ type: 'string' })) };
+    const value = Array.from({ length: 20_000 }, () => 1);
+    expect(checkOf({ items: wrong })(value).at(-1)).toBe('and 441 more');
+    expect(checkOf({ contains: wrong })(value)).toEqual(['result must contain at least 1 valid item']);
+  });
+
   test('a value nested deeper than the stack is a refusal', () => {
     const check = checkOf(list);
     let value: JsonValue = null;
