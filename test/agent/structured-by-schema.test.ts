@@ -129,7 +129,18 @@ test('a call that is too long is shortened, and asked again with the schema', as
   };
   const turn = { user: [{ type: 'text' as const, text: 'How high?' }], attachments: [], steps: [step] };
   expect(await startRun(await briefFor({ history: [turn, turn, turn] }), []).done).toEqual(completed);
-  expect(ways()).toEqual(['schema', '', 'schema']);
+  expect(ways()).toEqual(['schema', 'tools', '', 'schema']);
+});
+
+test('a call that is too long with the schema only is asked with the tool', async () => {
+  server.script(({ body }) => {
+    const hasSchema = body['response_format'] !== undefined;
+    return hasSchema
+      ? { status: 400, body: { error: { type: 'exceed_context_size_error' } } }
+      : submit({ height: 2.5 });
+  });
+  expect(await startRun(await briefFor(), []).done).toEqual(completed);
+  expect(ways()).toEqual(['schema', 'tools']);
 });
 
 test('a key that is refused fails the run, as with the tool', async () => {

@@ -39,9 +39,8 @@ export function makeAskStep(
     // At the end of the instructions, so that servers can reuse their cache of what comes before.
     const differs = { instructions: `${instructions}\n- ${replyInstead(schema)}`, replySchema: schema };
     const step = await ask(messages, differs);
-    // It is shortened, and asked again: that says nothing of the schema.
-    if (!step.asked.ok && step.asked.isTooLong) return step;
-    isOpen = false;
+    // Its length says nothing of the schema. Without the schema it may fit; otherwise it is shortened, and asked so again.
+    isOpen = !step.asked.ok && step.asked.isTooLong;
     return !step.asked.ok && REFUSALS.has(step.asked.outcome) ? ask(messages, null) : step;
   };
 }
