@@ -19,6 +19,13 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
   refusal: 'content-filter',
+  // Gateways to Bedrock.
+  guardrail_intervened: 'content-filter',
+  content_filtered: 'content-filter',
+  // Gateways that translate from the other protocol.
+  tool_calls: 'tool-calls',
+  length: 'length',
+  content_filter: 'content-filter',
 };
 
 /** Asks the server to keep the prompt up to the block that has it, for the next call. */
@@ -88,11 +95,14 @@ function mark({ content }: Turn): void {
   if (last !== undefined) content[content.length - 1] = { ...last, ...CACHED };
 }
 
-/** A message without blocks would be refused. */
+/** A message without blocks would be refused, and a reply that ends with thinking. */
 function blocksOf({ parts }: ModelMessage): JsonObject[] {
   const blocks = parts.flatMap((part) => BLOCKS[part.type](part as never));
-  return blocks.length > 0 ? blocks : [{ type: 'text', text: '(no text)' }];
+  const last = blocks.at(-1);
+  return last === undefined || THOUGHTS.has(last['type']) ? [...blocks, { type: 'text', text: '(no text)' }] : blocks;
 }
+
+const THOUGHTS: ReadonlySet<JsonValue | undefined> = new Set(['thinking', 'redacted_thinking']);
 
 const BLOCKS: { readonly [T in MessagePart['type']]: (part: Extract<MessagePart, { type: T }>) => JsonObject[] } = {
   // Texts without a visible character are refused.
@@ -166,6 +176,7 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
       return isOver;
     },
     isWhole: () => false,
+    hasAllContent: () => false,
     end: () => {
       const word = (finish ?? '').toLowerCase();
       if (!isOver || !Object.hasOwn(ENDINGS, word)) throw cutReply(finish);

@@ -10,7 +10,7 @@ import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './up
 const MAX_FAULT_BYTES = 4096;
 /** How long a server may keep its connection open after the end of its reply. */
 const LINGER_MS = 1_000;
-/** How long a reply that may be complete is waited for, if its server sends no end and keeps the connection open. */
+/** How long the end of a reply that has all of its content is waited for, if its server sends none and keeps the connection open. */
 const SETTLE_MS = 2_000;
 
 const agents = new Map<number, Agent>();
@@ -85,6 +85,8 @@ class StreamedReply implements Dispatcher.DispatchHandler {
 
   /** Ends the call at once. It is sent once there is a connection. */
   stop(): void {
+    // The model fell silent because nothing is missing.
+    if (this.#hasStarted && this.#document === undefined && this.#reader.isWhole()) this.#end();
     this.#finish(this.#controller === undefined ? new UnreachedError(HALTED) : HALTED);
     this.#controller?.abort(HALTED);
   }
@@ -130,7 +132,7 @@ class StreamedReply implements Dispatcher.DispatchHandler {
     this.#waits(false);
     try {
       if (this.#reader.take(chunk)) this.#complete();
-      else if (this.#reader.isWhole()) this.#settleSoon();
+      else this.#settleSoon(this.#reader.hasAllContent());
     } catch (error) {
       this.#cut(error);
     }
@@ -144,15 +146,16 @@ class StreamedReply implements Dispatcher.DispatchHandler {
     });
   }
 
-  #settleSoon(): void {
-    if (this.#timer !== undefined) {
-      this.#timer.refresh();
-      return;
+  #settleSoon(hasAllContent: boolean): void {
+    if (hasAllContent) {
+      this.#timer ??= setTimeout(() => {
+        this.#end();
+        this.#controller?.abort(HALTED);
+      }, SETTLE_MS);
+    } else if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
     }
-    this.#timer = setTimeout(() => {
-      this.#end();
-      this.#controller?.abort(HALTED);
-    }, SETTLE_MS);
   }
 
   /** No bytes follow. */
@@ -214,6 +217,8 @@ function agentFor(connectTimeoutMs: number): Agent {
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs },
+    // Over HTTP/2, all calls of a thread wait for one connection, and break off with it.
+    allowH2: false,
     keepAliveTimeout: 30_000,
   });
   agents.set(connectTimeoutMs, agent);

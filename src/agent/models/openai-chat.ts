@@ -101,11 +101,17 @@ function thoughtsOf(thinking: readonly ThinkingPart[], text: string): JsonObject
   return { ...lists, content: parts };
 }
 
-function openReply(take: TakeEvent, meter: Meter): ReplyReader {
+function openReply(pass: TakeEvent, meter: Meter): ReplyReader {
   let finish: string | null = null;
+  /** How much content there was so far, and before the chunk with the newest reason to finish. */
+  let [pieces, piecesBefore] = [0, -1];
   /** The field of the thinking so far. */
   let field: string | null = null;
   let extra: JsonObject = {};
+  const take: TakeEvent = (event) => {
+    pieces += 1;
+    pass(event);
+  };
   const calls = makeCallDeltas(take);
   const lists = makeKeptLists(KEPT_LISTS);
 
@@ -136,25 +142,28 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
       const { choices } = chunk;
       const choice = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0] : undefined;
       if (choice !== undefined) {
-        // Gateways that don't stream send one whole message.
-        const delta = choice['delta'] ?? choice['message'];
+        const before = pieces;
+        // Gateways that don't stream send one whole message. MiniMax repeats in one what it has streamed.
+        const delta = choice['delta'] ?? (pieces === 0 ? choice['message'] : undefined);
         meter(delta);
         if (isJsonObject(delta)) readDelta(delta);
-        finish = textIn(choice['finish_reason']) || finish;
+        const word = textIn(choice['finish_reason']);
+        if (word !== '') [finish, piecesBefore] = [word, before];
       }
       const usage = chatUsage(chunk, choice);
-      if (usage !== null) take({ type: 'usage', usage });
+      if (usage !== null) pass({ type: 'usage', usage });
       return false;
     },
     // Gateways omit the end mark; the reason to finish is what counts.
     isWhole: () => endingOf(finish) !== null,
+    hasAllContent: () => endingOf(finish) !== null && pieces === piecesBefore,
     end: () => {
       const ending = endingOf(finish);
       if (ending === null) throw cutReply(finish);
       calls.end();
       const proof = { ...lists.kept(), ...extra };
-      if (Object.keys(proof).length > 0) take({ type: 'proof', proof });
-      take({ type: 'finish', ending });
+      if (Object.keys(proof).length > 0) pass({ type: 'proof', proof });
+      pass({ type: 'finish', ending });
     },
   };
 }

@@ -9,8 +9,10 @@ import { UpstreamFault } from './upstream-fault.ts';
 export interface ReplyReader {
   /** Returns true after an event that nothing relevant follows. Throws UpstreamFault. */
   read(event: JsonObject): boolean;
-  /** Whether the reply is complete if nothing follows: only counts may. */
+  /** Whether the reply is complete if nothing follows. */
   isWhole(): boolean;
+  /** Whether the server has said that only counts may follow. Some send a reason to finish with each piece of content. */
+  hasAllContent(): boolean;
   /** Nothing follows. Throws UpstreamFault when the reply is incomplete. */
   end(): void;
 }
@@ -49,7 +51,10 @@ export function checkParts(count: number): void {
   if (count > MAX_PARTS) throw new UpstreamFault('protocol', `The reply has more than ${MAX_PARTS} parts.`);
 }
 
-/** Bytes to store a value: its texts, and a little for each container. */
+/** Names of fields up to this length are in the little that each field counts. */
+const SHORT_NAME = 32;
+
+/** Bytes to store a value: its texts, and a little for each field and item. */
 function weigh(value: JsonValue | undefined, depth: number): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;
@@ -60,7 +65,10 @@ function weigh(value: JsonValue | undefined, depth: number): number {
     for (const item of value) sum += 1 + weigh(item, depth + 1);
     return sum;
   }
-  for (const name in value) sum += 1 + (name === 'type' || name === 'role' ? 0 : weigh(value[name], depth + 1));
+  for (const name in value) {
+    if (name.length > SHORT_NAME) sum += Buffer.byteLength(name);
+    sum += 1 + (name === 'type' || name === 'role' ? 0 : weigh(value[name], depth + 1));
+  }
   return sum;
 }
 

@@ -30,6 +30,9 @@ export const CHAT_ENDINGS: Readonly<Record<string, Ending>> = {
   recitation: 'content-filter',
   prohibited_content: 'content-filter',
   blocklist: 'content-filter',
+  // Gateways to Bedrock.
+  guardrail_intervened: 'content-filter',
+  content_filtered: 'content-filter',
   spii: 'content-filter',
   refusal: 'content-filter',
 };

@@ -116,6 +116,16 @@ test('thinking goes back with its signature, or as it was redacted; without eith
   ]);
 });
 
+test.each([
+  [{ signature: 'sig' }, { type: 'thinking', thinking: 'Hm.', signature: 'sig' }],
+  [{ data: 'xyz' }, { type: 'redacted_thinking', data: 'xyz' }],
+])('a reply that ends with thinking, which is refused, gets a text behind it: %j', (proof, thought) => {
+  const parts = [{ type: 'thinking', text: 'Hm.', proof }, text('\n')] as const;
+  expect(sent({ role: 'assistant', parts })).toEqual([
+    { role: 'assistant', content: [thought, { type: 'text', text: '(no text)' }] },
+  ]);
+});
+
 test('texts without a visible character, which are refused, are left out, but no message is empty', () => {
   const call = { type: 'call', id: 'a', name: 'get_moon', input: {} } as const;
   const messages: ModelMessage[] = [

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { afterEach, expect, test } from 'vitest';
-import { GRANT, makeBrief, startRun } from '../play-main.ts';
+import { GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import { makeCertificate, pemOf } from '../../support/http/certificates.ts';
 
@@ -75,6 +75,47 @@ test.each([
     expect(await main.done).toMatchObject({ status: 'completed', text: 'Fine.' });
   },
 );
+
+const piece = (delta: object, finish: string | null) =>
+  `data: ${JSON.stringify({ choices: [{ delta, finish_reason: finish }] })}\n\n`;
+/** Sends pieces with a pause before each but the first, and keeps the connection open. */
+const streamsSlowly =
+  (pieces: readonly string[], pauseMs: number): RequestListener =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(pieces[0]);
+    for (const [at, next] of pieces.slice(1).entries()) setTimeout(() => response.write(next), pauseMs * (at + 1));
+  };
+
+test('a reason to finish with each piece of content does not end the reply at a pause', async () => {
+  const pieces = [
+    piece({ reasoning_content: 'Hm.' }, 'stop'),
+    `${piece({ content: 'Fine.' }, 'stop')}data: [DONE]\n\n`,
+  ];
+  const url = `http://127.0.0.1:${await listen(createHttpServer(streamsSlowly(pieces, 2_500)))}`;
+  expect((await run(url)).outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
+});
+
+test.each([
+  ['a reason to finish of its own', [piece({ content: 'Fine.' }, null), piece({}, 'stop')]],
+  ['one with its last piece', [piece({ content: 'Fine.' }, 'stop')]],
+])('a reply with %s is complete, also when comments follow it for ever', async (_name, content) => {
+  const pieces = [content.join(''), ...Array.from({ length: 200 }, () => ': keep-alive\n\n')];
+  const url = `http://127.0.0.1:${await listen(createHttpServer(streamsSlowly(pieces, 50)))}`;
+  const brief = await makeBrief({ model: { ...GRANT, baseUrl: url }, limits: { ...LIMITS, idleTimeoutMs: 3_000 } });
+  expect(await startRun(brief, []).done).toMatchObject({ status: 'completed', text: 'Fine.' });
+});
+
+test('servers are asked over HTTP/1.1, where each call has a connection of its own', async () => {
+  const { cert, key } = makeCertificate('localhost');
+  const offered: string[][] = [];
+  const ALPNCallback = ({ protocols }: { protocols: string[] }) => {
+    offered.push(protocols);
+    return undefined;
+  };
+  const url = `https://127.0.0.1:${await listen(createTlsServer({ cert, key: pemOf(key), ALPNCallback }))}`;
+  await run(url);
+  expect(offered[0]).toEqual(['http/1.1']);
+});
 
 test('a server that does not speak HTTP is reported as such', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));

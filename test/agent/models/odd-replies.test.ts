@@ -29,6 +29,42 @@ test.each([
   expect(reply).toEqual({ parts: [text('ab')], ending: 'stop', usage: NONE });
 });
 
+test.each([
+  ['null', 'data: null\n\n'],
+  ['blanks around the end mark', 'data:   [DONE] \n\n'],
+  ['the end mark as JSON', 'data: "[DONE]"\n\n'],
+  ["a gateway's own word for the end", 'event: done\ndata: done\n\n'],
+])('a complete reply stays complete, whatever ends its stream: %s', (_name, wire) => {
+  const { reply, fault } = readChat(`${delta({ content: 'a' })}${delta({}, 'stop')}${wire}`);
+  expect(fault).toBeNull();
+  expect(reply).toMatchObject({ parts: [text('a')], ending: 'stop' });
+});
+
+test('an error in words has them', () => {
+  const { fault } = readChat(`${delta({ content: 'a' })}event: error\ndata: The model is gone.\n\n`);
+  expect(fault).toMatchObject({ message: expect.stringContaining('The model is gone.') });
+});
+
+test('a message that repeats what was streamed is not read again, but for its counts', () => {
+  const called = {
+    index: 0,
+    id: 'c',
+    type: 'function',
+    function: { name: 'get_tides', arguments: '{"port":"Brest"}' },
+  };
+  const message = { role: 'assistant', content: 'Let me see.', tool_calls: [called] };
+  const last = { choices: [{ index: 0, finish_reason: 'tool_calls', message }], usage: { prompt_tokens: 5 } };
+  const wire = delta({ content: 'Let me see.' }) + delta({ tool_calls: [called] }) + event(last);
+  const parts = [text('Let me see.'), tides('c', 'Brest')];
+  expect(readChat(wire).reply).toEqual({ parts, ending: 'tool-calls', usage: { ...NONE, inputTokens: 5 } });
+});
+
+test('long names of fields count like what is in them', () => {
+  const item = (index: number) => ({ type: 'reasoning.text', index, ['x'.repeat(1_000)]: 1 });
+  const wire = Array.from({ length: 40 }, (_, index) => delta({ reasoning_details: [item(index)] })).join('');
+  expect(readChat(wire + END, 20_000).fault).toMatchObject({ kind: 'reply_too_large' });
+});
+
 test('what is encrypted arrives whole: two of a kind are two', () => {
   const item = { type: 'reasoning.encrypted', data: 'gAAA' };
   const wire = delta({ reasoning_details: [item] }) + delta({ reasoning_details: [item] });

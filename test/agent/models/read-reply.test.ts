@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { call, NONE, read, text, thinking, tides, usage } from './reading.ts';
 
 const FOLDER = new URL('fixtures/', import.meta.url);
-const ANTHROPIC = /^(?:anthropic|bedrock|vllm-messages|llama-cpp-b10573-messages|gateway-whole-input)/;
+const ANTHROPIC = /^(?:anthropic|bedrock-text|vllm-messages|llama-cpp-b10573-messages|gateway-whole-input)/;
 const fixture = (name: string) => readFileSync(new URL(`${name}.sse`, FOLDER));
 const kindOf = (name: string) => (ANTHROPIC.test(name) ? 'anthropic' : 'openai');
 
@@ -135,6 +135,13 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     usage: NONE,
   },
   'google-filter': { parts: [], ending: 'content-filter', usage: usage(10, 0) },
+  'minimax-whole-message': { parts: [text('At six.')], ending: 'stop', usage: usage(11, 4) },
+  'google-finish-each': {
+    parts: [thinking('Tides.', { field: 'reasoning_content' }), text('At six.')],
+    ending: 'stop',
+    usage: usage(7, 5),
+  },
+  'bedrock-guardrail': { parts: [text('Sorry.')], ending: 'content-filter', usage: NONE },
   'gateway-whole-message': { parts: [text('At six.')], ending: 'stop', usage: usage(5, 3) },
   'anthropic-thinking-tools': {
     parts: [

@@ -111,7 +111,8 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
     return { ok: false, failure, streamed: blocks !== null && hasText(reply), used: usedIf(wasWorkedOn), pace };
   };
-  const silence = watchdog.expired();
+  // A reply may be complete though its server, which fell silent, has not ended it.
+  const silence = failed === null ? null : watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), !isFruitless);
   const fault = failed ?? faultOfEnd(reply);
   if (fault !== null) return fail(failureOf(fault, brief, Date.now()), false);
