@@ -64,7 +64,8 @@ export async function askModel(asking: Asking): Promise<Asked> {
     report(asking, { outcome: failure.outcome, used, timing });
     const now = performance.now();
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
-    const next = streamed && !restartsReplies ? OVER : nextTry(failure, { atMs, leftMs: endsAt - now });
+    const hasBegun = end.pace.firstTokenMs !== null;
+    const next = streamed && !restartsReplies ? OVER : nextTry(failure, { hasBegun, atMs, leftMs: endsAt - now });
     logFailure(asking, failure, tried, next);
     if (!next.again) {
       wait?.end(false);

@@ -24,8 +24,12 @@ export interface FailedTry {
   readonly waitMs: number | null;
 }
 
-/** When a try failed: after how long, without the waits to be let in, and what is left of the run's time. */
+/**
+ * When a try failed: after how long, without the waits to be let in, and what is left of the run's time. `hasBegun`: with a part of its
+ * reply, so that its server was not down.
+ */
 export interface FailedAt {
+  readonly hasBegun: boolean;
   readonly atMs: number;
   readonly leftMs: number;
 }
@@ -37,15 +41,16 @@ export type NextTry =
 
 /**
  * Judges the failures of one call, in order. A server that is down is asked again until `patienceMs` have passed since the
- * first such failure, any other failure `policy.tries` times; without patience, all are alike.
+ * first such failure of this outage, any other failure `policy.tries` times; without patience, all are alike.
  */
 export function makeRetries(policy: RetryPolicy, patienceMs: number): (failure: FailedTry, at: FailedAt) => NextTry {
   let tried = 0;
   let counted = 0;
   let downSinceMs: number | null = null;
   let wasDown = false;
-  return (failure, { atMs, leftMs }) => {
-    const isDown = failure.isDown && patienceMs > 0;
+  return (failure, { hasBegun, atMs, leftMs }) => {
+    const isDown = failure.isDown && patienceMs > 0 && !hasBegun;
+    if (hasBegun) [downSinceMs, wasDown] = [null, false];
     const isWaiting = isDown && wasDown;
     wasDown = isDown;
     tried += 1;

@@ -5,18 +5,20 @@ const POLICY: RetryPolicy = { tries: 5, firstDelayMs: 500, maxDelayMs: 5_000, ma
 const PATIENCE_MS = 120_000;
 const DOWN: FailedTry = { again: true, isDown: true, waitMs: null };
 const BROKEN: FailedTry = { again: true, isDown: false, waitMs: null };
+/** Tries that failed with a part of their reply. */
+const NONE: readonly number[] = [];
 const HOUR_MS = 3_600_000;
 
 /** Lets tries fail at once, each after the pause before it, until none follows. Returns the pauses, and how it ended. */
 function play(
   failures: (tried: number) => FailedTry,
-  { patienceMs = PATIENCE_MS, runMs = HOUR_MS } = {},
+  { patienceMs = PATIENCE_MS, runMs = HOUR_MS, begun = NONE } = {},
 ): { pauses: number[]; atMs: number; end: NextTry } {
   const next = makeRetries(POLICY, patienceMs);
   const pauses: number[] = [];
   let atMs = 0;
   for (let tried = 1; ; tried += 1) {
-    const end = next(failures(tried), { atMs, leftMs: runMs - atMs });
+    const end = next(failures(tried), { hasBegun: begun.includes(tried), atMs, leftMs: runMs - atMs });
     if (!end.again || tried === 10_000) return { pauses, atMs, end };
     pauses.push(end.waitMs);
     atMs += end.waitMs;
@@ -49,6 +51,15 @@ test('failures in between do not renew the patience', () => {
   expect(play((tried) => (tried === 6 ? BROKEN : DOWN)).atMs).toBeLessThanOrEqual(PATIENCE_MS + POLICY.maxDelayMs);
 });
 
+test('a reply that began shows that the server was up: what follows is another outage', () => {
+  const { atMs } = play((tried) => (tried === 6 ? BROKEN : DOWN), { begun: [6] });
+  expect(atMs).toBeGreaterThan(PATIENCE_MS + POLICY.maxDelayMs);
+});
+
+test('a server that begins each reply and then has no room has five tries', () => {
+  expect(play(() => DOWN, { begun: [1, 2, 3, 4, 5] }).pauses).toHaveLength(4);
+});
+
 test('without patience, a server that is down has five tries', () => {
   expect(play(() => DOWN, { patienceMs: 0 }).pauses).toHaveLength(4);
 });
@@ -71,7 +82,7 @@ test("the patience ends with the run's time", () => {
 test('only the first failure of an outage is news', () => {
   const next = makeRetries(POLICY, PATIENCE_MS);
   const news = [DOWN, DOWN, BROKEN, DOWN, DOWN].map((failure) => {
-    const after = next(failure, { atMs: 0, leftMs: HOUR_MS });
+    const after = next(failure, { hasBegun: false, atMs: 0, leftMs: HOUR_MS });
     return after.again && !after.isWaiting;
   });
   expect(news).toEqual([true, false, true, true, false]);

@@ -46,6 +46,9 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
 };
 
+/** Any other fault of a connection in the middle of a reply: of the client, or of TLS. */
+const BROKEN = /^(?:UND_ERR_|ERR_SSL_|ERR_TLS_)/;
+
 /** Faults of the network that a restart of the server, or of its machine, explains. */
 const OUTAGES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ETIMEDOUT']);
 
@@ -64,7 +67,8 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
     const words = `${model} could not be reached: connecting took too long.`;
     return { ...passing('unreachable', words), error: timeout(words), isDown: true };
   }
-  const network = codes.find((code) => NETWORK_FAULTS[code] !== undefined);
+  // Of a name with several addresses, each has failed in its way.
+  const network = codes.find((code) => OUTAGES.has(code)) ?? codes.find((code) => NETWORK_FAULTS[code] !== undefined);
   if (network !== undefined) {
     const failure = passing('unreachable', `${model} could not be read: ${NETWORK_FAULTS[network]}.`);
     return { ...failure, isDown: OUTAGES.has(network) };
@@ -73,8 +77,9 @@ export function failureOf(error: unknown, { model: grant, limits }: Called, now:
     return upstreamFailure(new UpstreamFault('protocol', 'It does not speak HTTP.'), { model: grant, limits }, now);
   }
   const [code] = codes;
-  if (error instanceof UnreachedError && code !== undefined && code !== OWN_FAULT) {
-    return { ...passing('unreachable', `${model} could not be reached.`), said: code };
+  if (code !== undefined && code !== OWN_FAULT && (error instanceof UnreachedError || BROKEN.test(code))) {
+    const words = error instanceof UnreachedError ? 'reached' : 'read: the connection broke';
+    return { ...passing('unreachable', `${model} could not be ${words}.`), said: code };
   }
   return ownFailure(error, model);
 }
@@ -167,7 +172,10 @@ function* causesOf(error: unknown): Generator<Error> {
 
 function codesOf(error: unknown): string[] {
   return [...causesOf(error)].flatMap((cause) => {
-    const { code } = cause as { code?: unknown };
-    return typeof code === 'string' ? [code] : [];
+    const each = cause instanceof AggregateError ? [cause, ...(cause.errors as unknown[])] : [cause];
+    return each.flatMap((one) => {
+      const { code } = one as { code?: unknown };
+      return typeof code === 'string' ? [code] : [];
+    });
   });
 }

@@ -71,6 +71,24 @@ test.each(REFUSALS)('%i with %j is known', (status, error, kind) => {
   expect(faultOfStatus(status, JSON.stringify({ error }), undefined).kind).toBe(kind);
 });
 
+test('of a name with several addresses, a refusal at one of them is an outage', () => {
+  const at = (code: string) => Object.assign(new Error(code), { code });
+  const both = (errors: Error[]) =>
+    new UnreachedError(Object.assign(new AggregateError(errors), { code: 'ENETUNREACH' }));
+  const mixed = both([at('ENETUNREACH'), at('ECONNREFUSED')]);
+  expect(failureOf(mixed, CALLED, 0)).toMatchObject({ again: true, isDown: true });
+  expect(failureOf(both([at('ENETUNREACH')]), CALLED, 0)).toMatchObject({ again: true, isDown: false });
+});
+
+test.each(['UND_ERR_INFO', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'])(
+  'a connection that breaks with %s in the middle of a reply is tried again',
+  (code) => {
+    const failure = failureOf(Object.assign(new Error('secret'), { code }), CALLED, 0);
+    expect(failure).toMatchObject({ again: true, isDown: false, said: code, error: { retryable: true } });
+    expect(failure.error.message).not.toContain('secret');
+  },
+);
+
 test('a prompt that is too long is not waited out, whatever the status', () => {
   const fault = faultOfStatus(502, '{"error":{"code":"context_length_exceeded"}}', undefined);
   expect(failureOf(fault, CALLED, 0)).toMatchObject({ again: false, isDown: false });
