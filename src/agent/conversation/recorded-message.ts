@@ -17,7 +17,11 @@ export type ReadMessage = Pick<Recorded, 'ending' | 'faults'> & {
 };
 
 const NOT_JSON = 'The arguments were not valid JSON.';
-const CUT = 'The reply reached its limit of tokens before the arguments were complete. Write less in one call.';
+/** Of a call that its reply may have been cut off in, by how the reply ended. */
+const CUT: Readonly<Record<string, string>> = {
+  length: 'The reply reached its limit of tokens before the arguments were complete. Write less in one call.',
+  'content-filter': "The provider's content filter ended the reply before the arguments were complete.",
+};
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
 const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels.`;
 
@@ -37,11 +41,13 @@ export function recordReply({ parts, ending }: Reply, model: string, usedIds: Se
   const calls: ToolCall[] = [];
   const faults: Record<string, string> = {};
   const idOf = makeUnusedIds(usedIds);
+  // What belongs to a reply as a whole follows its calls as thinking without text.
+  const last = parts.findLast((part) => part.type !== 'thinking' || part.text !== '');
   const recorded = parts.map((part): RecordedPart => {
     if (part.type === 'text') return { type: 'text', characters: part.text.length };
     if (part.type === 'thinking') return { ...part, text: part.text.toWellFormed() };
     const id = idOf(part.id.toWellFormed());
-    const read = readArguments(part, ending === 'length' && part === parts.at(-1));
+    const read = readArguments(part, part === last ? CUT[ending ?? ''] : undefined);
     if ('fault' in read) faults[id] = read.fault;
     calls.push({ id, name: part.name.toWellFormed(), input: 'fault' in read ? {} : read.input });
     return { type: 'call', id, ...(part.proof && { proof: part.proof }) };
@@ -64,17 +70,17 @@ const EMPTY_FIRST = /^\{\}(?=\{)/;
 /** Whatever is sent to the journal and the main thread must survive a clone and a `stringify`, both of which recurse. */
 function readArguments(
   { json: sent }: RawCall,
-  mayBeCut: boolean,
+  cut: string | undefined,
 ): { readonly input: JsonObject } | { readonly fault: string } {
   const json = sent.replace(EMPTY_FIRST, '');
-  if (json.trim() === '') return mayBeCut ? { fault: CUT } : { input: {} };
+  if (json.trim() === '') return cut === undefined ? { input: {} } : { fault: cut };
   if (nestsDeeperThan(json, MAX_JSON_DEPTH)) return { fault: TOO_DEEP };
   try {
     // Models write null for no arguments.
     const input = (JSON.parse(json) ?? {}) as JsonValue;
     return isJsonObject(input) ? { input } : { fault: NOT_AN_OBJECT };
   } catch {
-    return { fault: mayBeCut ? CUT : NOT_JSON };
+    return { fault: cut ?? NOT_JSON };
   }
 }
 
