@@ -6,18 +6,13 @@ import { cpuMsOf } from '../process-figures.ts';
 import type { ErrandServer } from '../servers/start.ts';
 import type { Figures, Scale } from './scale.ts';
 
-/** Clients that look up once a second, as the SDKs of model servers do, and as many that wait as begin as many runs. */
-const POLLING = { clients: 256, everyMs: 1_000 };
-const WAITING = 16;
+/** Each client begins a run once a second, and looks it up that often, as the SDKs of model servers do. */
+const CLIENTS = 256;
+const EVERY_MS = 1_000;
 /** Work that the daemon does after a reply is part of the run's cost. */
 const SETTLE_MS = 300;
 const PATH = '/openapi/v1/messages';
 const QUESTION = { model: 'scripted', messages: [{ role: 'user', content: '[[text=Here you are.]]' }] };
-
-interface Way {
-  readonly clients: number;
-  run(): Promise<unknown>;
-}
 
 interface BackgroundReply {
   readonly background_results: { readonly run_id: string; readonly status: string };
@@ -29,14 +24,14 @@ export async function measurePolled(
   scale: Scale,
   failures: string[],
 ): Promise<Figures> {
-  const caller = makeCaller(target, POLLING.clients);
-  const ways: Readonly<Record<'waited' | 'polled', Way>> = {
-    waited: { clients: WAITING, run: () => caller.call({ method: 'POST', path: PATH, body: QUESTION, expect: 200 }) },
-    polled: { clients: POLLING.clients, run: () => submitAndPoll(caller) },
+  const caller = makeCaller(target, CLIENTS);
+  const ways: Readonly<Record<'waited' | 'polled', () => Promise<unknown>>> = {
+    waited: () => askAndRest(caller),
+    polled: () => submitAndPoll(caller),
   };
-  const cpuMsPerRun = async ({ clients, run }: Way, limit: Limit): Promise<number> => {
+  const cpuMsPerRun = async (run: () => Promise<unknown>, limit: Limit): Promise<number> => {
     const before = cpuMsOf(pid());
-    const outcome = await callInLoop(clients, limit, run);
+    const outcome = await callInLoop(CLIENTS, limit, run);
     await pause(SETTLE_MS);
     failures.push(...outcome.failures);
     return (cpuMsOf(pid()) - before) / outcome.results.length;
@@ -52,6 +47,11 @@ export async function measurePolled(
   return { waitedCpuMs: least.waited, polledCpuMs: least.polled, polledToWaited: least.polled / least.waited };
 }
 
+async function askAndRest(caller: Caller): Promise<void> {
+  await caller.call({ method: 'POST', path: PATH, body: QUESTION, expect: 200 });
+  await pause(EVERY_MS);
+}
+
 let submitted = 0;
 
 async function submitAndPoll(caller: Caller): Promise<void> {
@@ -60,7 +60,7 @@ async function submitAndPoll(caller: Caller): Promise<void> {
   const { body: accepted } = await caller.call({ method: 'POST', path: PATH, body, expect: 202 });
   const path = `/openapi/v1/runs/${(accepted as BackgroundReply).background_results.run_id}`;
   for (let status = 'queued'; status !== 'completed'; ) {
-    await pause(POLLING.everyMs);
+    await pause(EVERY_MS);
     const { body: found } = await caller.call({ method: 'GET', path, expect: 200 });
     ({ status } = (found as BackgroundReply).background_results);
     if (['failed', 'canceled', 'incomplete'].includes(status)) throw new Error(`${path}: ${status}`);
