@@ -101,17 +101,54 @@ function thoughtsOf(thinking: readonly ThinkingPart[], text: string): JsonObject
   return { ...lists, content: parts };
 }
 
-function openReply(pass: TakeEvent, meter: Meter): ReplyReader {
+function openReply(take: TakeEvent, meter: Meter): ReplyReader {
   let finish: string | null = null;
   /** How much content there was so far, and before the chunk with the newest reason to finish. */
   let [pieces, piecesBefore] = [0, -1];
+  const content = makeContentReader((event) => {
+    pieces += 1;
+    take(event);
+  });
+  return {
+    read: (chunk) => {
+      const { choices } = chunk;
+      const choice = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0] : undefined;
+      if (choice !== undefined) {
+        const before = pieces;
+        // Gateways that don't stream send one whole message. MiniMax repeats in one what it has streamed.
+        const delta = choice['delta'] ?? (pieces === 0 ? choice['message'] : undefined);
+        meter(delta);
+        if (isJsonObject(delta)) content.read(delta);
+        const word = textIn(choice['finish_reason']);
+        if (word !== '') [finish, piecesBefore] = [word, before];
+      }
+      const usage = chatUsage(chunk, choice);
+      if (usage !== null) take({ type: 'usage', usage });
+      return false;
+    },
+    // Gateways omit the end mark; the reason to finish is what counts.
+    isWhole: () => endingOf(finish) !== null,
+    hasAllContent: () => endingOf(finish) !== null && pieces === piecesBefore,
+    end: () => {
+      const ending = endingOf(finish);
+      if (ending === null) throw cutReply(finish);
+      content.end();
+      take({ type: 'finish', ending });
+    },
+  };
+}
+
+interface ContentReader {
+  read(delta: JsonObject): void;
+  /** No deltas follow. */
+  end(): void;
+}
+
+/** Reads text, thinking and calls of the deltas of one reply. */
+function makeContentReader(take: TakeEvent): ContentReader {
   /** The field of the thinking so far. */
   let field: string | null = null;
   let extra: JsonObject = {};
-  const take: TakeEvent = (event) => {
-    pieces += 1;
-    pass(event);
-  };
   const calls = makeCallDeltas(take);
   const lists = makeKeptLists(KEPT_LISTS);
 
@@ -125,45 +162,23 @@ function openReply(pass: TakeEvent, meter: Meter): ReplyReader {
   const say = (text: string) => {
     if (text !== '') take({ type: 'text', text });
   };
-  const readDelta = (delta: JsonObject) => {
-    const from = THINKING_FIELDS.find((name) => textIn(delta[name]) !== '');
-    if (from !== undefined) think(textIn(delta[from]), from);
-    const { content, refusal, tool_calls: toolCalls, function_call: functionCall } = delta;
-    if (typeof content === 'string') say(content);
-    else if (Array.isArray(content)) readParts(content, say, think);
-    if (typeof refusal === 'string') say(refusal);
-    if (toolCalls !== undefined && toolCalls !== null) calls.take(toolCalls);
-    if (isJsonObject(functionCall)) calls.take({ index: 0, function: functionCall });
-    lists.take(delta);
-    if (isJsonObject(delta[EXTRA])) extra = { [EXTRA]: delta[EXTRA] };
-  };
   return {
-    read: (chunk) => {
-      const { choices } = chunk;
-      const choice = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0] : undefined;
-      if (choice !== undefined) {
-        const before = pieces;
-        // Gateways that don't stream send one whole message. MiniMax repeats in one what it has streamed.
-        const delta = choice['delta'] ?? (pieces === 0 ? choice['message'] : undefined);
-        meter(delta);
-        if (isJsonObject(delta)) readDelta(delta);
-        const word = textIn(choice['finish_reason']);
-        if (word !== '') [finish, piecesBefore] = [word, before];
-      }
-      const usage = chatUsage(chunk, choice);
-      if (usage !== null) pass({ type: 'usage', usage });
-      return false;
+    read: (delta) => {
+      const from = THINKING_FIELDS.find((name) => textIn(delta[name]) !== '');
+      if (from !== undefined) think(textIn(delta[from]), from);
+      const { content, refusal, tool_calls: toolCalls, function_call: functionCall } = delta;
+      if (typeof content === 'string') say(content);
+      else if (Array.isArray(content)) readParts(content, say, think);
+      if (typeof refusal === 'string') say(refusal);
+      if (toolCalls !== undefined && toolCalls !== null) calls.take(toolCalls);
+      if (isJsonObject(functionCall)) calls.take({ index: 0, function: functionCall });
+      lists.take(delta);
+      if (isJsonObject(delta[EXTRA])) extra = { [EXTRA]: delta[EXTRA] };
     },
-    // Gateways omit the end mark; the reason to finish is what counts.
-    isWhole: () => endingOf(finish) !== null,
-    hasAllContent: () => endingOf(finish) !== null && pieces === piecesBefore,
     end: () => {
-      const ending = endingOf(finish);
-      if (ending === null) throw cutReply(finish);
       calls.end();
       const proof = { ...lists.kept(), ...extra };
-      if (Object.keys(proof).length > 0) pass({ type: 'proof', proof });
-      pass({ type: 'finish', ending });
+      if (Object.keys(proof).length > 0) take({ type: 'proof', proof });
     },
   };
 }

@@ -6,7 +6,11 @@ import type { Reply } from '../../../src/agent/models/reply.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
 
 const call = { type: 'call', id: 'c', name: 'list_files', json: '' } as const;
-const proof = { type: 'thinking', text: '', proof: { reasoning_details: [{ type: 'reasoning.text' }] } } as const;
+const proof: Reply['parts'][number] = {
+  type: 'thinking',
+  text: '',
+  proof: { reasoning_details: [{ type: 'reasoning.text' }] },
+};
 
 function faultsOf(parts: Reply['parts'], ending: Ending) {
   return recordReply({ parts, ending, usage: NO_USAGE }, 'm', new Set()).faults;
