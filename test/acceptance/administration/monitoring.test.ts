@@ -15,6 +15,7 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const document = openTriedDocument(ROOT, 'docs/MONITORING.md');
 const SHOWN = '127.0.0.1:9484';
+const HAS_PROMETHEUS = spawnSync('prometheus', ['--version']).error === undefined;
 const ends: (() => unknown)[] = [];
 let daemon: DaemonProcess;
 let reader: Reader;
@@ -122,8 +123,7 @@ test('the traces that are shown are set while the daemon runs, and reach the col
 test('the real Prometheus scrapes the daemon, answers queries of the dashboard, and loads the alerts', async ({
   skip,
 }) => {
-  if (spawnSync('prometheus', ['--version']).error !== undefined)
-    skip('SKIPPED: there is no Prometheus on this machine');
+  if (!HAS_PROMETHEUS) skip('SKIPPED: there is no Prometheus on this machine');
   const api = await startPrometheus();
   const ask = async <Data>(path: string) => {
     const reply = (await (await fetch(`${api}/${path}`)).json()) as { status: string; data: Data };
@@ -162,6 +162,6 @@ test('the real Prometheus scrapes the daemon, answers queries of the dashboard, 
   );
 });
 
-test('every block of the document was pasted', () => {
-  expect(document.untried()).toEqual([]);
+test('every block of the document was pasted, but for what only Prometheus reads where it is missing', () => {
+  expect(document.untried()).toEqual(HAS_PROMETHEUS ? [] : [expect.stringContaining(' global:')]);
 });
