@@ -8,7 +8,10 @@ export interface RunsInProgress {
   held(): readonly Progress[];
   /** Asks every run to return to the queue. */
   drain(): void;
-  /** Asks the executor of one run, or those of a session's runs, to stop; resolves when they have ended. */
+  /**
+   * Asks the executor of one run, or those of a session's runs, to stop. Resolves when none of the session is left: one that was asked
+   * before may still work in the workspace.
+   */
   stop(which: StopTarget): Promise<void>;
   /** Resolves when no run is in progress. */
   idle(): Promise<void>;
@@ -37,11 +40,9 @@ export function makeRunsInProgress(ended: () => void): RunsInProgress {
       for (const execution of executions) execution.abort('drain');
     },
     stop: async ({ sessionSeq, runSeq }) => {
-      const aimed = Array.from(executions).filter(
-        (execution) => execution.sessionSeq === sessionSeq && (runSeq === null || execution.runSeq === runSeq),
-      );
-      for (const execution of aimed) execution.abort('stop');
-      await Promise.all(aimed.map((execution) => execution.ended));
+      const ofSession = Array.from(executions).filter((execution) => execution.sessionSeq === sessionSeq);
+      for (const execution of ofSession) if (runSeq === null || execution.runSeq === runSeq) execution.abort('stop');
+      await Promise.all(ofSession.map((execution) => execution.ended));
     },
     idle: async () => {
       while (executions.size > 0) await Promise.all(Array.from(executions, (execution) => execution.ended));
