@@ -61,11 +61,13 @@ export function makeThreadGroup({
     return thread;
   }
 
-  /** The one with the fewest runs, if it has room or there can't be another. */
+  /** The one with the fewest runs that has room; otherwise another, if there can be one. */
   function threadForOne(): Thread {
-    const [least] = Array.from(threads).toSorted((a, b) => a.lines.size - b.lines.size);
-    const hasRoom = least !== undefined && least.lines.size < size.runsPerThread;
-    return hasRoom || (least !== undefined && threads.size >= size.threads) ? least : open();
+    const byRuns = Array.from(threads).toSorted((a, b) => a.lines.size - b.lines.size);
+    const roomy = byRuns.find((thread) => !thread.isRefused() && thread.lines.size < size.runsPerThread);
+    if (roomy !== undefined) return roomy;
+    const [least] = byRuns;
+    return least !== undefined && threads.size >= size.threads ? least : open();
   }
 
   return {

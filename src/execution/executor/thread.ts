@@ -17,6 +17,8 @@ const REFUSED_MS = 5_000;
 type Pool = Piscina<ThreadTask, void>;
 
 export interface Thread {
+  /** Whether the system refused it, or it died before it had its task: it will be gone soon. */
+  isRefused(): boolean;
   /** Undefined when the system refused it: it will be gone soon. */
   worker(): Worker | undefined;
   /** Its runs in progress. */
@@ -43,7 +45,7 @@ export function openThread({ clock, resourceLimits, budgets, runEnded, gone, fai
   const { port1: port, port2 } = new MessageChannel();
   const taken = new Int32Array(new SharedArrayBuffer(4));
   const lines = new Map<number, Line>();
-  let [isGone, lastLine] = [false, 0];
+  let [isGone, isRefused, lastLine] = [false, false, 0];
   let idling: Timer | undefined;
 
   function take(news: News): void {
@@ -96,9 +98,13 @@ export function openThread({ clock, resourceLimits, budgets, runEnded, gone, fai
       if (lines.size === 0 && !isGone) failed(error);
     },
     lost: lose,
-    refused: (why) => void clock.after(REFUSED_MS, () => lose(why, true)),
+    refused: (why) => {
+      if (isGone || isRefused) return;
+      isRefused = true;
+      clock.after(REFUSED_MS, () => lose(why, true));
+    },
   });
-  return { worker: () => pool?.threads[0], lines, start, end };
+  return { isRefused: () => isRefused, worker: () => pool?.threads[0], lines, start, end };
 }
 
 interface Launch {
@@ -106,6 +112,7 @@ interface Launch {
   failed(error: unknown): void;
   /** Called when the thread is gone, perhaps more than once. */
   lost(why: string): void;
+  /** Called when there is no thread, also when it is gone. */
   refused(why: string): void;
 }
 
@@ -124,10 +131,15 @@ function launch(task: ThreadTask, resourceLimits: ResourceLimits, { failed, lost
     recordTiming: false,
     resourceLimits,
   });
+  let fault = 'its worker thread did not start';
   // Without a listener it would end the daemon.
-  pool.on('error', failed);
-  // The task of a thread that had started rejects meanwhile, and says more.
-  pool.on('workerDestroy', () => setImmediate(() => lost('its worker thread did not start')));
+  pool.on('error', (error: unknown) => {
+    fault = messageOf(error);
+    failed(error);
+  });
+  // The task of a thread that had started rejects meanwhile. One that had not has read nothing of its runs: the system lacked memory or
+  // descriptors for it, which it reports in different ways.
+  pool.on('workerDestroy', () => setImmediate(() => refused(fault)));
   try {
     pool.run(task, { transferList: [task.port] }).then(
       () => lost('it ended'),

@@ -65,10 +65,34 @@ test('a thread ends after a minute without runs, and the next run starts another
   expect(await begin()).toMatchObject({ kind: 'done' });
 });
 
-test('the runs of a thread that cannot start are lost', async () => {
-  const pool = housedPool({ ...SIZE, memoryMb: 3 });
-  const end = await new Promise((ended) => void pool.take('r', 0).start(NONSENSE, { ...DEAF, ended }));
-  expect(end).toMatchObject({ kind: 'lost', wasWaiting: false });
+/** Lets time pass until something has ended. */
+async function inTime<T>(clock: ReturnType<typeof fakeClock>, ended: Promise<T>): Promise<T> {
+  let isOver = false;
+  void ended.then(() => (isOver = true));
+  await waitFor(() => {
+    clock.advance(1_000);
+    return isOver;
+  });
+  return ended;
+}
+
+test('the runs of a thread that dies before it has them are lost a while later, and none is charged, however often', async () => {
+  const clock = fakeClock();
+  const pool = housedPool({ ...SIZE, memoryMb: 3 }, clock);
+  for (const _ of ['once', 'again', 'and again']) {
+    const place = pool.take('r', 0);
+    expect(place.takesNoSlot).toBe(false);
+    place.leave();
+    const startedAt = clock.monotonic();
+    const end = await inTime(clock, startIn(pool, 'r'));
+    expect(end).toMatchObject({
+      kind: 'lost',
+      wasWaiting: false,
+      isCharged: false,
+      why: expect.stringMatching(/memory/i),
+    });
+    expect(clock.monotonic() - startedAt).toBeGreaterThanOrEqual(5_000);
+  }
 });
 
 const startIn = (pool: WorkerPool, name: string) =>
@@ -92,8 +116,21 @@ test('the runs of a thread that the system refuses are lost a while later, and n
   expect(pool.load()).toEqual({ threads: 1, busy: 0 });
 });
 
+test('a thread that the system refuses gets no runs while another has room', async () => {
+  const clock = fakeClock();
+  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
+  const first = startIn(pool, 'a');
+  const admit = refuseThreads();
+  const refused = startIn(pool, 'b');
+  expect(await first).toMatchObject({ kind: 'done' });
+  expect(await startIn(pool, 'c')).toMatchObject({ kind: 'done' });
+  admit();
+  expect(await inTime(clock, refused)).toMatchObject({ kind: 'lost', isCharged: false });
+});
+
 test('a thread that dies while it starts harms no run of another that starts', async () => {
-  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 });
+  const clock = fakeClock();
+  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
   let started = 0;
   replaceThreads(
     (real) =>
@@ -104,8 +141,9 @@ test('a thread that dies while it starts harms no run of another that starts', a
         }
       },
   );
-  const ends = await Promise.all([startIn(pool, 'a'), startIn(pool, 'b')]);
-  expect(ends).toMatchObject([{ kind: 'lost', wasWaiting: false }, { kind: 'done' }]);
+  const [dying, healthy] = [startIn(pool, 'a'), startIn(pool, 'b')];
+  expect(await healthy).toMatchObject({ kind: 'done' });
+  expect(await inTime(clock, dying)).toMatchObject({ kind: 'lost', wasWaiting: false });
 });
 
 test('the same size changes nothing', () => {
