@@ -50,6 +50,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
     handle: undefined,
     abortedFor: undefined,
+    hasGap: false,
     permit: undefined,
     place: undefined,
     slotFreed,
@@ -238,6 +239,8 @@ async function tidy(state: RunState): Promise<void> {
 async function end(state: RunState, ending: Ending, touched: Touched): Promise<void> {
   const { parts, claim } = state;
   const untouched = await state.baseline.ended(touched);
+  // The agent's last reply was sent with its end, and may have been refused meanwhile.
+  if (isRefused(state)) throw new Error('What came before the end was not recorded.');
   // False: stopped at the moment when its agent ended.
   if (!(await parts.store.runs.end(progressOf(state), ending, { untouched }))) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };

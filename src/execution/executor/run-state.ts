@@ -55,6 +55,8 @@ export interface RunState {
   readonly stopwatch: Stopwatch;
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
+  /** Whether a part of the attempt was not recorded. */
+  hasGap: boolean;
   permit: Permit | undefined;
   place: Place | undefined;
   /** Called when the run turns out to take no slot. */
@@ -69,6 +71,7 @@ export function progressOf({ fence, stopwatch }: RunState): Progress {
 /** Aborts a run. The first reason wins, except that a stop replaces it. */
 export function abort(state: RunState, why: AbortReason): void {
   // The worker may learn of a stop from a refused write first.
+  if (GAPS.has(why)) state.hasGap = true;
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.baseline.abort();
@@ -84,11 +87,11 @@ export function callOffUnkept(state: RunState, error: unknown): void {
 }
 
 /** Reasons that leave a gap in the run's record. */
-const GAPS: ReadonlySet<AbortReason | undefined> = new Set(['journal', 'locked', 'port'] as const);
+const GAPS: ReadonlySet<AbortReason> = new Set(['journal', 'locked', 'port'] as const);
 
-/** Whether a part of the attempt was not recorded, so that nothing after it may be. */
-export function isRefused({ abortedFor }: RunState): boolean {
-  return GAPS.has(abortedFor);
+/** Whether a part of the attempt was not recorded, so that nothing after it may be, whatever else it was aborted for before. */
+export function isRefused({ hasGap }: RunState): boolean {
+  return hasGap;
 }
 
 /** The facts of a log line, with those that identify the run. */
