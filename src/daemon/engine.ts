@@ -7,7 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/walls.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock as clock } from '../domain/clock.ts';
+import { pause, systemClock as clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeWakes } from '../events/wakes.ts';
@@ -24,6 +24,7 @@ import { makeWorkerPool, type WorkerPool } from '../execution/executor/worker-po
 import { makeLeases } from '../execution/queue/leases.ts';
 import { makeNode } from '../execution/queue/node.ts';
 import { makePermits } from '../execution/queue/permits.ts';
+import type { Queue } from '../execution/queue/queue.ts';
 import { makeQuestionWatch } from '../execution/queue/question-watch.ts';
 import { makeQueueWait } from '../execution/queue/queue-wait.ts';
 import { makeStopper } from '../execution/queue/stop.ts';
@@ -90,6 +91,8 @@ export function makeEngine(parts: EngineParts) {
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const { modelCalled } = parts.hooks ?? {};
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
+  // There may be more slots now. The pool has its new size already: it listens since before.
+  live.onChange(queue.wake);
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const wakes = makeWakes({
@@ -113,7 +116,7 @@ export function makeEngine(parts: EngineParts) {
     { start: retention.wake, stop: retention.stop },
     { start: publishing.start, stop: publishing.stop },
     { start: collector.start, stop: collector.stop },
-    { stop: pool.destroy },
+    { stop: async () => endRuns(pool, queue) },
     { start: questionWatch.wake, stop: questionWatch.stop },
     { stop: documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
@@ -130,6 +133,15 @@ export function makeEngine(parts: EngineParts) {
       for (const { start } of services) start?.();
     },
   };
+}
+
+/** How long runs that lost their threads may take to return to the queue, which includes a walk through their workspaces. */
+const RETURN_MS = 5_000;
+
+/** Ends the runs that have ignored the end of the queue. Their returns have to be recorded before the store closes. */
+async function endRuns(pool: WorkerPool, queue: Queue): Promise<void> {
+  await pool.destroy();
+  await Promise.race([queue.idle(), pause(clock, RETURN_MS)]);
 }
 
 const grantOf = (found: SandboxProbe) => (found.ok ? found.grant : null);
