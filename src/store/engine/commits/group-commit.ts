@@ -46,14 +46,20 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     scheduled = undefined;
     const [first] = pending;
     if (first === undefined || syncing !== undefined) return;
+    const mayWait = clock.monotonic() - first.askedAt < LOCK_WAIT_MS;
     const hindrance = keeper.begin();
-    if (isLocked(hindrance) && clock.monotonic() - first.askedAt < LOCK_WAIT_MS) {
+    if (isLocked(hindrance) && mayWait) {
       scheduled = setTimeout(flush, LOCK_RETRY_MS);
       return;
     }
     const batch = pending;
     pending = [];
-    const written = keeper.write(batch, hindrance);
+    const written = keeper.write(batch, hindrance, mayWait);
+    if (written === 'locked') {
+      pending = [...batch, ...pending];
+      scheduled = setTimeout(flush, LOCK_RETRY_MS);
+      return;
+    }
     if (written === undefined) return;
     written.settleEarly();
     const calls = callsOf(batch);

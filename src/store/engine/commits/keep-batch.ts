@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../../domain/journal-event.ts';
 import { commitBatch, type Commit, type Engine, type PendingVerb } from './commit.ts';
 import type { Health } from '../health.ts';
 import type { Reserve } from '../reserve.ts';
-import { lacksSpace, refusalOf } from '../storage-fault.ts';
+import { isLocked, lacksSpace, refusalOf } from '../storage-fault.ts';
 
 /** Learns how long each commit took, and of commits that the storage refused. */
 export interface CommitWatch {
@@ -35,9 +35,10 @@ export interface Keeper {
   begin(): unknown;
   /**
    * Commits a batch whose transaction has begun. Returns undefined when the storage refused it all. On a full disk, only verbs that
-   * free space are committed, using the reserve.
+   * free space are committed, using the reserve. `mayWait`: returns `locked`, with nothing done, when another process took the lock
+   * while the verbs of a batch that failed together were begun anew.
    */
-  write(batch: readonly PendingVerb[], hindrance: unknown): WrittenBatch | undefined;
+  write(batch: readonly PendingVerb[], hindrance: unknown, mayWait: boolean): WrittenBatch | 'locked' | undefined;
 }
 
 type Kept = Extract<Commit, { readonly ok: true }>;
@@ -59,10 +60,15 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
     }
   }
 
-  function commit(batch: readonly PendingVerb[], hindrance: unknown): WrittenBatch | undefined {
+  function commit(
+    batch: readonly PendingVerb[],
+    hindrance: unknown,
+    mayWait: boolean,
+  ): WrittenBatch | 'locked' | undefined {
     const startedAt = clock.monotonic();
     const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
     if (done.ok) return written(batch, done, startedAt);
+    if (mayWait && isLocked(done.error)) return 'locked';
     const isFreeing = batch.some(({ kind }) => kind === 'free');
     if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) {
       refuse(batch, done.error);
@@ -70,7 +76,7 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
     }
     full = done.error;
     health.failed(full);
-    return commit(onlyFreeing(batch, full), begin());
+    return commit(onlyFreeing(batch, full), begin(), false);
   }
 
   function written(batch: readonly PendingVerb[], { settle, events, diskMs }: Kept, startedAt: number): WrittenBatch {
@@ -105,9 +111,12 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
 
   return {
     begin,
-    write: (batch, hindrance) => {
+    write: (batch, hindrance, mayWait) => {
       if (full !== undefined && !reserve.isSpent()) full = undefined;
-      return commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
+      // What isn't refused at once waits with the others.
+      return full === undefined
+        ? commit(batch, hindrance, mayWait)
+        : commit(onlyFreeing(batch, full), hindrance, false);
     },
   };
 }
