@@ -3,7 +3,7 @@ import type { FoundWorkspace, RecordedChange } from '../../store/artifacts/recor
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { sumAfter } from '../../files/snapshots/name-sum.ts';
-import type { SnapshotOrder } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread, type SnapshotOrder } from '../../files/snapshots/snapshot-thread.ts';
 import { MEAN_PATH_BYTES } from '../../files/snapshots/walk-files.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
@@ -11,8 +11,8 @@ import { isComplete, type KnownChange, sameLimits } from './known-workspaces.ts'
 import { partOf } from './recorded-looks.ts';
 
 /**
- * Collects what a run of a session left. Returns whether nothing of it has to be packed. Throws when the store refuses, and when
- * there is no space for the run's files: then it can be retried, unless the session's next run waits for it.
+ * Collects what a run of a session left. Returns whether nothing of it has to be packed. Throws when the store refuses, when there is no
+ * thread to look, and when there is no space for the run's files, unless the session's next run waits for it: then it can be retried.
  */
 export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<boolean> {
   const { store, blobs, removal, stopping } = parts;
@@ -23,7 +23,8 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
   try {
     const found = await look(parts, run, { hold, left });
     if (stopping.aborted) return true;
-    if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
+    // Without a thread for it, there is none for the next run either.
+    if ('failure' in found && (isNoThread(found.error) || (isNoSpace(found.error) && !isAwaited()))) {
       // Files that did fit would take the space from others meanwhile.
       await removal.remove(hold.release());
       throw found.error;

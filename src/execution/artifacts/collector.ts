@@ -1,6 +1,7 @@
 // The collector: ensures that what runs made is found, stored and packed, after each run and after each crash.
 import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
@@ -44,6 +45,7 @@ const [COLLECTED, PACKED] = [6, 3];
 const RETRY_MS = 1_000;
 /** Free space does not reappear within seconds. */
 const NO_SPACE_RETRY_MS = 60_000;
+const NO_THREAD_RETRY_MS = 5_000;
 
 /** Makes the collector. Collecting precedes packing: the session's next run waits for it. */
 export function makeCollector(given: CollectorParts): Collector {
@@ -110,9 +112,9 @@ function makeQueue({ clock, log }: ArtifactParts, limit: number, work: (session:
   return makeKeyedQueue({
     limit,
     work,
-    // Only storage fails here, and it may recover.
+    // Only storage and threads fail here, and they may recover.
     failure: 'artifacts could not be recorded; will retry',
-    retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS),
+    retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : isNoThread(error) ? NO_THREAD_RETRY_MS : RETRY_MS),
     clock,
     log,
   });

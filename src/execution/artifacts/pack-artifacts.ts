@@ -2,12 +2,13 @@
 import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { type ArtifactParts, failureOf, orderLimits, withAllHeld } from './artifact-parts.ts';
 
 /**
  * Packs the next archives of a session, and records them in their order. Returns whether there may be more. Throws when the store
- * refuses or there is no space: they are retried.
+ * refuses, and when there is no space or no thread: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { packings, begun } = await withAllHeld(parts, async () => {
@@ -63,7 +64,7 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
       const { kind, runId: run_id, sessionId: session_id } = packing;
       parts.log.error({ session_id, run_id, kind, err: error }, 'an archive could not be packed');
     }
-    if (isNoSpace(error)) throw error;
+    if (isNoSpace(error) || isNoThread(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
   }
 }

@@ -175,7 +175,7 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
     await removeWritten(task.scratch, log);
     // The thread was ended because of another order, or crashed.
     if (end.kind === 'crashed' && job.isRepeated !== true) return giveOrder(thread, log, { ...job, isRepeated: true });
-    throw unavailable(WORDS[end.kind]);
+    throw unavailable(WORDS[end.kind], end.kind === 'not_started' ? new NoThreadError() : undefined);
   }
   const { value } = end;
   take(value.files);
@@ -223,6 +223,16 @@ const WORDS: Readonly<Record<ThreadFailure['kind'], string>> = {
   crashed: LOST,
 };
 
-function unavailable(message: string): ErrandError {
-  return new ErrandError('unavailable', message);
+function unavailable(message: string, cause?: Error): ErrandError {
+  return new ErrandError('unavailable', message, { cause });
+}
+
+/** The system refused the thread, for lack of memory or descriptors. */
+class NoThreadError extends Error {
+  override readonly name = 'NoThreadError';
+}
+
+/** Whether an order failed because there was no thread: nothing was read, and it can be given again. */
+export function isNoThread(error: unknown): boolean {
+  return error instanceof ErrandError && error.cause instanceof NoThreadError;
 }

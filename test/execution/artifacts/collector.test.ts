@@ -10,6 +10,7 @@ import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-threa
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
+import { refuseThreads } from '../../support/threads.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 let house: ArtifactHouse;
@@ -488,6 +489,28 @@ describe('without space on the disk', () => {
       error: { message: 'There is no space left on the disk.' },
     });
   });
+});
+
+test('what a run made stays pending while there is no thread to look at it, also when its session’s next run waits', async () => {
+  const admit = refuseThreads();
+  const patient = house.collect();
+  const run = await house.begin(null);
+  house.write(run, { 'a.txt': 'one' });
+  await house.end(run);
+  patient.wake(run.sessionSeq);
+  const next = await house.begin(run.sessionId);
+  const free = patient.baselineOf(next).workspaceFree();
+  for (let turn = 0; turn < 20; turn += 1) {
+    house.clock.advance(1_000);
+    await new Promise(setImmediate);
+  }
+  expect((await house.artifactsOf(run)).status).toBe('pending');
+  admit();
+  await waitFor(async () => {
+    house.clock.advance(1_000);
+    return (await house.artifactsOf(run)).status === 'ready';
+  });
+  await free;
 });
 
 test('a store that refuses to write is asked again', async () => {
