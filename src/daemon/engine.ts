@@ -91,8 +91,6 @@ export function makeEngine(parts: EngineParts) {
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const { modelCalled } = parts.hooks ?? {};
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
-  // There may be more slots now. The pool has its new size already: it listens since before.
-  live.onChange(queue.wake);
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const wakes = makeWakes({

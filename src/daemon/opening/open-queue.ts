@@ -73,7 +73,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     textDiscarded: parts.sweeper.wake,
     modelCalled: parts.modelCalled,
   };
-  return makeQueue({
+  const queue = makeQueue({
     store,
     pool,
     execute: (claim, slotFreed) => executeRun(executor, claim, slotFreed),
@@ -82,4 +82,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     clock,
     log,
   });
+  // There may be more slots now. The pool, which was made before, has its new size by then.
+  live.onChange(queue.wake);
+  return queue;
 }

@@ -7,7 +7,6 @@ import { type CommitWatch, type KeeperParts, makeKeeper, type WrittenBatch } fro
 import type { LogSync } from './log-sync.ts';
 import { FEW_VERBS, makePauses } from './pauses.ts';
 import type { Step, Transaction } from '../statement.ts';
-import { isLocked } from '../storage-fault.ts';
 
 /** How long verbs wait for a lock of another process, such as a shell or a backup tool. */
 const LOCK_WAIT_MS = 5_000;
@@ -46,15 +45,9 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     scheduled = undefined;
     const [first] = pending;
     if (first === undefined || syncing !== undefined) return;
-    const mayWait = clock.monotonic() - first.askedAt < LOCK_WAIT_MS;
-    const hindrance = keeper.begin();
-    if (isLocked(hindrance) && mayWait) {
-      scheduled = setTimeout(flush, LOCK_RETRY_MS);
-      return;
-    }
     const batch = pending;
     pending = [];
-    const written = keeper.write(batch, hindrance, mayWait);
+    const written = keeper.write(batch, clock.monotonic() - first.askedAt < LOCK_WAIT_MS);
     if (written === 'locked') {
       pending = [...batch, ...pending];
       scheduled = setTimeout(flush, LOCK_RETRY_MS);

@@ -31,34 +31,21 @@ export interface KeeperParts extends Engine {
 }
 
 export interface Keeper {
-  /** Begins a transaction, or returns why that failed. */
-  begin(): unknown;
   /**
-   * Commits a batch whose transaction has begun. Returns undefined when the storage refused it all. On a full disk, only verbs that
-   * free space are committed, using the reserve. `mayWait`: returns `locked`, with nothing done, when another process took the lock
-   * while the verbs of a batch that failed together were begun anew.
+   * Commits a batch. Returns undefined when the storage refused it all. On a full disk, only verbs that free space are committed, using
+   * the reserve. `mayWait`: returns `locked`, with nothing done, while another process has the lock.
    */
-  write(batch: readonly PendingVerb[], hindrance: unknown, mayWait: boolean): WrittenBatch | 'locked' | undefined;
+  write(batch: readonly PendingVerb[], mayWait: boolean): WrittenBatch | 'locked' | undefined;
 }
 
 type Kept = Extract<Commit, { readonly ok: true }>;
 
 /** Makes it, for the one connection that writes. */
 export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]): Keeper {
-  const { clock, health, reserve, statements, committed } = parts;
+  const { clock, health, reserve, committed } = parts;
+  const refuse = makeRefuse(health, watches);
   /** The disk's error when the reserve was released; undefined while there is a reserve. */
   let full: unknown;
-
-  function begin(): unknown {
-    const lost = health.lost();
-    if (lost !== undefined) return lost;
-    try {
-      statements('BEGIN IMMEDIATE').run();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
-  }
 
   function commit(
     batch: readonly PendingVerb[],
@@ -76,7 +63,7 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
     }
     full = done.error;
     health.failed(full);
-    return commit(onlyFreeing(batch, full), begin(), false);
+    return commit(onlyFreeing(batch, full), begin(parts), false);
   }
 
   function written(batch: readonly PendingVerb[], { settle, events, diskMs }: Kept, startedAt: number): WrittenBatch {
@@ -101,22 +88,37 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
     return batch.filter(({ kind }) => kind === 'free');
   }
 
-  /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
-  function refuse(batch: readonly PendingVerb[], error: unknown): void {
-    health.failed(error);
-    for (const watch of watches) watch.refused();
-    const refusal = refusalOf(error);
-    for (const verb of batch) verb.reject(refusal);
-  }
-
   return {
-    begin,
-    write: (batch, hindrance, mayWait) => {
+    write: (batch, mayWait) => {
+      const hindrance = begin(parts);
+      if (mayWait && isLocked(hindrance)) return 'locked';
       if (full !== undefined && !reserve.isSpent()) full = undefined;
       // What isn't refused at once waits with the others.
       return full === undefined
         ? commit(batch, hindrance, mayWait)
         : commit(onlyFreeing(batch, full), hindrance, false);
     },
+  };
+}
+
+/** Begins a transaction, or returns why that failed. */
+function begin({ health, statements }: Pick<KeeperParts, 'health' | 'statements'>): unknown {
+  const lost = health.lost();
+  if (lost !== undefined) return lost;
+  try {
+    statements('BEGIN IMMEDIATE').run();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Refuses all verbs of a batch, including the last: they may depend on what is lost with the first. */
+function makeRefuse(health: Health, watches: readonly CommitWatch[]) {
+  return (batch: readonly PendingVerb[], error: unknown): void => {
+    health.failed(error);
+    for (const watch of watches) watch.refused();
+    const refusal = refusalOf(error);
+    for (const verb of batch) verb.reject(refusal);
   };
 }
