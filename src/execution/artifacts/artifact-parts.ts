@@ -77,11 +77,19 @@ export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 
   let held = new Set<string>();
   return {
     remove: async (keys) => {
-      const all = [...held, ...keys];
+      const left = new Set([...held, ...keys]);
       held = new Set();
-      for (const [index, key] of all.entries()) {
-        if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
-        if (index % SLICE === SLICE - 1) await new Promise((resolve) => void setImmediate(resolve));
+      let looked = 0;
+      try {
+        for (const key of left) {
+          if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
+          left.delete(key);
+          looked += 1;
+          if (looked % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+        }
+      } finally {
+        // Those that a failure of the store has left.
+        for (const key of left) held.add(key);
       }
     },
   };

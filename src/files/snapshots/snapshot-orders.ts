@@ -51,11 +51,15 @@ export type LastFromSnapshotThread =
       readonly names: NameSum | null;
       readonly files: readonly SnapshotFile[];
     })
-  /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
+  /**
+   * `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. `lostBlob`: one that had been
+   * found was removed before it was held, so that another look reads its file.
+   */
   | {
       readonly t: 'failed';
       readonly words: string;
       readonly cause: string | null;
       readonly full: boolean;
+      readonly lostBlob: boolean;
       readonly files: readonly SnapshotFile[];
     };

@@ -102,9 +102,14 @@ interface Job {
   readonly files: readonly SnapshotFile[];
   readonly hold: BlobHold | null;
   readonly signal: AbortSignal | undefined;
-  /** Whether it is given for the second time. */
+  /** Whether it is given for the second time, after its thread was lost. */
   readonly isRepeated?: boolean;
+  /** How often a blob was removed before it was held. */
+  readonly lostBlobs?: number;
 }
+
+/** Each time, more blobs are held: an order is given so often. */
+const MAX_LOST_BLOBS = 10;
 
 /** The thread, which lives while there are orders and one minute longer. */
 export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
@@ -187,7 +192,9 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
     const { skipped, names, token, gone } = value;
     return { found, skipped, names, token, gone };
   }
-  const { words, cause, full } = value;
+  const { words, cause, full, lostBlob } = value;
+  const { lostBlobs = 0 } = job;
+  if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return giveOrder(thread, log, { ...job, lostBlobs: lostBlobs + 1 });
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);
 }

@@ -14,7 +14,7 @@ import { lacksSpace } from '../blobs/no-space.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
 import { makePace, type Pace } from './pace.ts';
 import type { SnapshotFile } from './snapshot.ts';
-import { type Looked, takeSnapshot, type Work } from './take-snapshot.ts';
+import { LostBlobError, type Looked, takeSnapshot, type Work } from './take-snapshot.ts';
 
 interface Order {
   readonly files: SnapshotFile[];
@@ -88,9 +88,9 @@ function report(id: number, message: FromSnapshotThread): void {
 function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed' }>, 't' | 'files'> {
   // A stream that is ended by its signal throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
-  if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };
+  const said = { cause: null, full: false, lostBlob: reason instanceof LostBlobError };
+  if (reason instanceof ErrandError) return { ...said, words: reason.message };
   const cause = messageOf(reason);
-  if (codeOf(reason) === 'EFBIG')
-    return { words: 'A file would be larger than the system allows.', cause, full: false };
-  return { words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };
+  if (codeOf(reason) === 'EFBIG') return { ...said, words: 'A file would be larger than the system allows.', cause };
+  return { ...said, words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };
 }

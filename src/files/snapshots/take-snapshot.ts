@@ -162,6 +162,13 @@ function makeReader(task: SnapshotTask, work: Work, before: Before): Reader {
   };
 }
 
+/** A blob that was found was removed before it was held: its file has to be read. */
+export class LostBlobError extends ErrandError {
+  constructor() {
+    super('unavailable', 'A file was removed while it was being stored.');
+  }
+}
+
 /** Has some files held, then moves their bytes to the blobs. */
 async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[], areAll: boolean): Promise<void> {
   if (batch.length === 0) return;
@@ -178,7 +185,7 @@ async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]
       if (isFresh) found.push(sha256);
     } else if (copy !== null) missing.set(sha256, writtenOf(task, sha256, copy));
     // It existed a moment ago, when nothing held it.
-    else throw new ErrandError('unavailable', 'A file was removed while it was being stored.');
+    else throw new LostBlobError();
   }
   await placeBlobs(task.blobs, [...missing.values()], found);
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, expect, test, vi } from 'vitest';
+import { makeBlobRemoval } from '../../../src/execution/artifacts/artifact-parts.ts';
 import { makeOrphanedBlobs } from '../../../src/execution/artifacts/orphaned-blobs.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import { type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
@@ -162,6 +163,17 @@ test('blobs that a crash left without a row go after a start; those in use or he
   await waitFor(() => !house.hasBlob(left));
   expect([house.hasBlob(used), house.hasBlob(held)]).toEqual([true, true]);
   hold.release();
+});
+
+test('keys that a failure of the store has left are removed with the next ones', async () => {
+  const house = await sweepHouse();
+  const keys = await Promise.all(['a', 'b', 'c'].map(house.put));
+  const isBlobInUse = vi.spyOn(house.store.sessions, 'isBlobInUse').mockRejectedValueOnce(new Error('locked'));
+  const removal = makeBlobRemoval(house);
+  await expect(removal.remove(keys)).rejects.toThrow('locked');
+  isBlobInUse.mockRestore();
+  await removal.remove([]);
+  expect(keys.map(house.hasBlob)).toEqual([false, false, false]);
 });
 
 test('what was hashed of a deleted session is forgotten', async () => {
