@@ -29,10 +29,13 @@ export interface Workspaces {
    * run of the session is in progress.
    */
   tidy(sessionId: string): Promise<void>;
-  /** Removes a session's workspace, if it exists, but nothing that its links lead to. */
+  /** Removes a session's workspace, also one that was taken out of the way, but nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
-  /** Takes a session's workspace out of the way, within this call. Returns whether it had one. */
-  retire(sessionId: string): boolean;
+  /**
+   * Takes a session's workspace out of the way, within this call. Returns whether it had one; `blocked` while an earlier one, of which
+   * something was left, is in the way itself.
+   */
+  retire(sessionId: string): boolean | 'blocked';
   /** Removes what was taken out of the way, also by an earlier process. */
   removeRetired(sessionId: string): Promise<void>;
 }
@@ -86,14 +89,17 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       }
     },
     remove: async (sessionId) => {
-      if (await isThere(directory, sessionId)) await removeBeneath(directory, sessionId);
+      for (const name of [sessionId, retiredName(sessionId)])
+        if (await isThere(directory, name)) await removeBeneath(directory, name);
     },
     retire: (sessionId) => {
       try {
         renameSync(pathOf(sessionId), pathOf(retiredName(sessionId)));
         return true;
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') return false;
+        const code = codeOf(error) ?? '';
+        if (code === 'ENOENT') return false;
+        if (code === 'ENOTEMPTY' || code === 'EEXIST') return 'blocked';
         throw error;
       }
     },

@@ -2,6 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import type { Workspaces } from '../files/workspaces.ts';
+import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Batch, makeBatch, type Removed, START } from '../store/retention/batch.ts';
 
@@ -10,22 +11,31 @@ export interface IdleWorkspaceParts {
   readonly workspaces: Pick<Workspaces, 'retire' | 'removeRetired'>;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
   readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Pick<Log, 'error'>;
 }
 
 /**
  * Makes the function that empties the next workspace. The files are out of the way before anything else can happen in this
- * process: a run that begins afterwards finds an empty workspace. A kill leaves the session as idle as before.
+ * process: a run that begins afterwards finds an empty workspace. A kill leaves the session as idle as before. One whose files can't be
+ * removed is passed, until the next pass: others must not wait for it.
  */
-export function makeEmptyIdle({ store: { retention }, workspaces, snapshotThread, clock }: IdleWorkspaceParts) {
+export function makeEmptyIdle({ store: { retention }, workspaces, snapshotThread, clock, log }: IdleWorkspaceParts) {
   // Each commit has a time of its own.
   const batch = () => makeBatch(() => clock.monotonic());
   return async (before: number, _batch?: Batch, from = START): Promise<Removed> => {
     const { session, more, next } = await retention.takeIdle(before, batch(), from);
     if (session === undefined) return { rows: 0, more, next };
-    const wasThere = workspaces.retire(session.id);
-    await workspaces.removeRetired(session.id);
-    await snapshotThread.forget(session.id);
-    while (await retention.forgetWorkspace(session, wasThere, batch()));
-    return { rows: Number(wasThere), more, next };
+    try {
+      const wasThere = workspaces.retire(session.id);
+      await workspaces.removeRetired(session.id);
+      // Meanwhile the session may have been used.
+      if (wasThere === 'blocked') return { rows: 0, more: true, next: from };
+      await snapshotThread.forget(session.id);
+      while (await retention.forgetWorkspace(session, wasThere, batch()));
+      return { rows: Number(wasThere), more, next };
+    } catch (error) {
+      log.error({ session_id: session.id, err: error }, 'the files of an idle session could not be removed');
+      return { rows: 0, more, next };
+    }
   };
 }

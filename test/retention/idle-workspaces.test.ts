@@ -71,6 +71,46 @@ test('a session with a run in progress, or used since, keeps its files', async (
   expect(house.workspaces.identityOf(run.sessionId)).not.toBeNull();
 });
 
+test('what a kill has left of an earlier removal is not in the way of the next', async () => {
+  const house = await idleHouse();
+  const run = await house.finished({ 'tide.txt': 'high' });
+  house.workspaces.retire(run.sessionId);
+  await house.finished({ 'moon.txt': 'full' }, run.sessionId);
+  house.clock.advance(9 * DAY);
+  const before = house.clock.now() - DAY;
+  expect(await house.emptyIdle(before)).toMatchObject({ rows: 0, more: true });
+  expect(await house.emptyIdle(before)).toMatchObject({ rows: 1, more: true });
+  expect(house.workspaces.identityOf(run.sessionId)).toBeNull();
+  expect(house.workspaces.retire(run.sessionId)).toBe(false);
+});
+
+test('a session whose files can not be removed is passed', async () => {
+  const house = await idleHouse();
+  const stuck = await house.finished({ 'tide.txt': 'high' });
+  house.clock.advance(1_000);
+  const other = await house.finished({ 'moon.txt': 'full' });
+  house.clock.advance(9 * DAY);
+  const before = house.clock.now() - DAY;
+  const removeRetired = async (id: string) => {
+    if (id === stuck.sessionId) throw new Error('EPERM');
+    return house.workspaces.removeRetired(id);
+  };
+  const emptyIdle = makeEmptyIdle({ ...house, workspaces: { ...house.workspaces, removeRetired } });
+  const first = await emptyIdle(before);
+  expect(first).toMatchObject({ rows: 0, more: true });
+  expect(await emptyIdle(before, undefined, first.next)).toMatchObject({ rows: 1 });
+  expect(house.workspaces.identityOf(other.sessionId)).toBeNull();
+});
+
+test('a session that is deleted leaves nothing of a workspace that was taken out of the way', async () => {
+  const house = await idleHouse();
+  const run = await house.finished({ 'tide.txt': 'high' });
+  house.workspaces.retire(run.sessionId);
+  await house.workspaces.remove(run.sessionId);
+  house.write(run, { 'moon.txt': 'full' });
+  expect(house.workspaces.retire(run.sessionId)).toBe(true);
+});
+
 test('what a kill interrupts is finished by the next pass', async () => {
   const house = await idleHouse();
   const run = await house.finished({ 'tide.txt': 'high' });

@@ -104,6 +104,8 @@ function* takeIdleIn(tx: Transaction, before: number, batch: Batch, from: Place)
     next = session ?? some.at(-1) ?? next;
     if (session !== undefined) {
       yield* tx.run('UPDATE sessions SET workspace_removed_at = ? WHERE seq = ?', tx.now, session.key);
+      // A run that begins before the files are forgotten has to look at what is left.
+      yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', session.key);
       return { session: { ...session, seq: session.key }, more: true, next };
     }
     if (some.length < room) return { session, more: false, next };
