@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { DocumentText } from '../port/protocol.ts';
+import type { DocumentText } from '../port/services.ts';
 import { MAX_DOCUMENT_BYTES, readDocument, TOO_LARGE } from './read-document.ts';
 
 /** A file beneath a folder. Links are not followed. */

@@ -1,6 +1,6 @@
 // Extracts the text of a document, by its bytes and its declared type.
 import { extname } from 'node:path';
-import type { DocumentText } from '../port/protocol.ts';
+import type { DocumentText } from '../port/services.ts';
 import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
 
 export interface Document {

@@ -3,7 +3,8 @@ import { ErrandError } from '../../domain/errors.ts';
 import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
-import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, Touched } from './protocol.ts';
+import type { Control, Outcome, Signal, Touched } from './protocol.ts';
+import type { ServiceName, ServiceRequest, Services } from './services.ts';
 import { ENDED_WITHOUT_OUTCOME, type RunPort } from './thread-port.ts';
 
 /** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */

@@ -3,7 +3,8 @@ import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SandboxGrant, SkillGrant } from '../port/grants.ts';
-import type { DocumentText, Services, ToolResult } from '../port/protocol.ts';
+import type { ToolResult } from '../port/protocol.ts';
+import type { DocumentText, Services } from '../port/services.ts';
 
 /** What a tool may use. */
 export interface ToolContext {

@@ -1,7 +1,7 @@
 // Reads documents on separate threads, each with a deadline and a memory limit; exceeding either ends the thread.
 import type { DocumentFile } from '../../agent/documents/document-file.ts';
 import { type Document, TOO_LARGE } from '../../agent/documents/read-document.ts';
-import type { DocumentText } from '../../agent/port/protocol.ts';
+import type { DocumentText } from '../../agent/port/services.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeOneShotHost, type Prepared } from '../../threads/one-shot.ts';

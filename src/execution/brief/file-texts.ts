@@ -1,5 +1,5 @@
 // Texts of documents that tools of runs request: read on a thread, and cached while an agent works with them.
-import type { DocumentText } from '../../agent/port/protocol.ts';
+import type { DocumentText } from '../../agent/port/services.ts';
 import type { DocumentReader } from './document-reader.ts';
 import type { RunServices } from '../executor/run-services.ts';
 

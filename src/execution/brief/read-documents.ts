@@ -1,7 +1,8 @@
 // The texts of a run's attached documents: stored ones, and those that are read now.
 import { endsOf } from '../../agent/documents/excerpt.ts';
 import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../../agent/documents/read-document.ts';
-import type { CarriedText, DocumentText } from '../../agent/port/protocol.ts';
+import type { CarriedText } from '../../agent/port/protocol.ts';
+import type { DocumentText } from '../../agent/port/services.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { messageOf } from '../../domain/errors.ts';

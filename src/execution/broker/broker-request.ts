@@ -1,5 +1,5 @@
 // What a run may send to a connected service, and what it gets of the reply.
-import type { Services } from '../../agent/port/protocol.ts';
+import type { Services } from '../../agent/port/services.ts';
 import type { Connector } from '../../domain/capabilities/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeRedactor, secretsIn } from '../../outbound/redact.ts';

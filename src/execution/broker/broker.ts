@@ -1,6 +1,6 @@
 // The broker: calls connected services for runs and adds the credential, which no run ever sees (I4).
 import { createHash, randomBytes } from 'node:crypto';
-import type { Services } from '../../agent/port/protocol.ts';
+import type { Services } from '../../agent/port/services.ts';
 import type { Connection, Connector } from '../../domain/capabilities/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { ErrandError } from '../../domain/errors.ts';

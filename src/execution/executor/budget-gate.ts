@@ -1,5 +1,5 @@
 // The gate of budgets: each model call passes it before it begins, and is held there until what it has used is committed.
-import type { Services } from '../../agent/port/protocol.ts';
+import type { Services } from '../../agent/port/services.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import { mostOf } from '../../domain/budgets/decide.ts';
 import { percentUsed } from '../../domain/budgets/warning.ts';

@@ -1,5 +1,5 @@
 // Calls that ask their budgets to be let in: first come, first served among those who wait for the same one.
-import type { Services } from '../../agent/port/protocol.ts';
+import type { Services } from '../../agent/port/services.ts';
 import { budgetErrorOf } from '../../domain/budgets/decide.ts';
 import { type Clock, pause, type Timer } from '../../domain/clock.ts';
 import type { CallToHold, HeldCall } from '../../store/budgets/held-calls.ts';

@@ -1,5 +1,5 @@
 // What the tools of a run may request from the main thread.
-import type { ServiceName, Services } from '../../agent/port/protocol.ts';
+import type { ServiceName, Services } from '../../agent/port/services.ts';
 import type { Fence } from '../../store/runs/progress/record-progress.ts';
 
 /** The requesting run. */

@@ -1,5 +1,6 @@
 // Processes a worker's signals: writes journal events, acknowledges commits, serves requests.
-import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/protocol.ts';
+import type { Signal } from '../../agent/port/protocol.ts';
+import type { ServiceName, ServiceRequest } from '../../agent/port/services.ts';
 import type { Endpoint } from '../../catalog/kinds/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';

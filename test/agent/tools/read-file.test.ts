@@ -1,6 +1,6 @@
 // Promises of the `read_file` tool.
 import { expect, test } from 'vitest';
-import type { DocumentText } from '../../../src/agent/port/protocol.ts';
+import type { DocumentText } from '../../../src/agent/port/services.ts';
 import { readFile } from '../../../src/agent/tools/read-file.ts';
 import { makeWorkspace } from './tool-context.ts';
 

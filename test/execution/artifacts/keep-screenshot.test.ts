@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Services } from '../../../src/agent/port/protocol.ts';
+import type { Services } from '../../../src/agent/port/services.ts';
 import { makeKeepScreenshot } from '../../../src/execution/artifacts/keep-screenshot.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { fenceOf, storeHouse } from '../../support/store/store-house.ts';

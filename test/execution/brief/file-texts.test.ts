@@ -1,6 +1,6 @@
 // Texts of documents that agents go through line by line: each version of a file is read once.
 import { expect, test } from 'vitest';
-import type { DocumentText } from '../../../src/agent/port/protocol.ts';
+import type { DocumentText } from '../../../src/agent/port/services.ts';
 import { makeFileTexts } from '../../../src/execution/brief/file-texts.ts';
 
 const RUN = { sessionSeq: 1, runSeq: 1, attempt: 1, runId: 'r', sessionId: 's' };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Ends, endsOf } from '../../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../../src/agent/documents/read-document.ts';
-import type { DocumentText } from '../../../src/agent/port/protocol.ts';
+import type { DocumentText } from '../../../src/agent/port/services.ts';
 import type { Attachment } from '../../../src/domain/sessions/content.ts';
 import type { LoadedDocument } from '../../../src/execution/brief/document-reader.ts';
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';

@@ -30,6 +30,16 @@ const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Stor
   executorParts(house, { take: () => ({ ...AT_ONCE, ...place }) }, turns);
 const nobody = () => undefined;
 
+/** How a place starts its run, and what the run's signals go to from then on. */
+function openStart() {
+  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
+  const start = (_: Brief, sink: PoolSink) => {
+    begin(sink);
+    return { send: nobody };
+  };
+  return { start, started };
+}
+
 test('the claim of a run, the reading of its text and the start of its worker have a turn of the event loop each', async () => {
   const house = await storeHouse();
   const { store } = house;
@@ -102,11 +112,7 @@ test('each reply, tool result and end brings how long the run has been at work u
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
-  const start = (_: Brief, sink: PoolSink) => {
-    begin(sink);
-    return { send: nobody };
-  };
+  const { start, started } = openStart();
   const execution = executeRun(partsWith(house, { start }), { run: run!, choice: CHOICE }, nobody);
   const { signals, ended } = await started;
   const call = { id: 'a', name: 'shell', input: {} };
@@ -136,11 +142,7 @@ test('each call of a model counts once for its endpoint: replies of the run and 
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
-  const start = (_: Brief, sink: PoolSink) => {
-    begin(sink);
-    return { send: nobody };
-  };
+  const { start, started } = openStart();
   const called: object[] = [];
   const parts = { ...partsWith(house, { start }), modelCalled: (call: object) => void called.push(call) };
   const execution = executeRun(parts, { run: run!, choice: CHOICE }, nobody);
@@ -160,11 +162,7 @@ test('a run whose last reply is refused while its end is prepared does not end, 
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
-  const start = (_: Brief, sink: PoolSink) => {
-    begin(sink);
-    return { send: nobody };
-  };
+  const { start, started } = openStart();
   const parts = partsWith(house, { start });
   const { promise: refusal, reject: refuse } = Promise.withResolvers<never>();
   const recordStep = vi.fn<Store['runs']['recordStep']>(() => refusal);
@@ -192,11 +190,7 @@ test('text of a reply that broke off is discarded, and the sweeper learns of it'
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
-  const start = (_: Brief, sink: PoolSink) => {
-    begin(sink);
-    return { send: nobody };
-  };
+  const { start, started } = openStart();
   const { promise: discarded, resolve: textDiscarded } = Promise.withResolvers<void>();
   const execution = executeRun(
     { ...partsWith(house, { start }), textDiscarded },
