@@ -128,7 +128,7 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
     },
     // Gateways omit the end mark; the reason to finish is what counts.
     isWhole: () => endingOf(finish) !== null,
-    hasAllContent: () => endingOf(finish) !== null && pieces === piecesBefore,
+    hasAllContent: () => pieces === piecesBefore && endingOf(finish) !== null,
     end: () => {
       const ending = endingOf(finish);
       if (ending === null) throw cutReply(finish);

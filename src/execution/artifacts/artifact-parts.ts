@@ -82,13 +82,14 @@ export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 
       let looked = 0;
       try {
         for (const key of left) {
-          if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
+          // Also when that fails: one that can't be removed must not be in the way of all others, each time.
           left.delete(key);
+          if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
           looked += 1;
           if (looked % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
         }
       } finally {
-        // Those that a failure of the store has left.
+        // Those behind a failure.
         for (const key of left) held.add(key);
       }
     },

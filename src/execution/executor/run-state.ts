@@ -70,8 +70,8 @@ export function progressOf({ fence, stopwatch }: RunState): Progress {
 
 /** Aborts a run. The first reason wins, except that a stop replaces it. */
 export function abort(state: RunState, why: AbortReason): void {
-  // The worker may learn of a stop from a refused write first.
   if (GAPS.has(why)) state.hasGap = true;
+  // The worker may learn of a stop from a refused write first.
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.baseline.abort();

@@ -165,15 +165,17 @@ test('blobs that a crash left without a row go after a start; those in use or he
   hold.release();
 });
 
-test('keys that a failure of the store has left are removed with the next ones', async () => {
+test('keys behind one that fails are removed with the next ones, and the one that fails is in nobody’s way', async () => {
   const house = await sweepHouse();
   const keys = await Promise.all(['a', 'b', 'c'].map(house.put));
-  const isBlobInUse = vi.spyOn(house.store.sessions, 'isBlobInUse').mockRejectedValueOnce(new Error('locked'));
+  vi.spyOn(house.store.sessions, 'isBlobInUse').mockImplementation(async (key) => {
+    if (key === keys[0]) throw new Error('stuck');
+    return false;
+  });
   const removal = makeBlobRemoval(house);
-  await expect(removal.remove(keys)).rejects.toThrow('locked');
-  isBlobInUse.mockRestore();
+  await expect(removal.remove(keys)).rejects.toThrow('stuck');
   await removal.remove([]);
-  expect(keys.map(house.hasBlob)).toEqual([false, false, false]);
+  expect(keys.map(house.hasBlob)).toEqual([true, false, false]);
 });
 
 test('what was hashed of a deleted session is forgotten', async () => {
