@@ -84,6 +84,17 @@ test('what a kill has left of an earlier removal is not in the way of the next',
   expect(house.workspaces.retire(run.sessionId)).toBe(false);
 });
 
+test('until the files are forgotten, the export is one that a run has to look at again', async () => {
+  const house = await idleHouse();
+  await house.finished({ 'tide.txt': 'high' });
+  const stale = () => house.rows('SELECT stale FROM workspace_exports');
+  expect(stale()).toEqual([{ stale: 0 }]);
+  house.clock.advance(DAY);
+  const batch = makeBatch(() => 0);
+  await house.store.retention.takeIdle(house.clock.now(), batch, START);
+  expect(stale()).toEqual([{ stale: 1 }]);
+});
+
 test('a session whose files can not be removed is passed', async () => {
   const house = await idleHouse();
   const stuck = await house.finished({ 'tide.txt': 'high' });

@@ -40,6 +40,17 @@ test.each([
   expect(reply).toMatchObject({ parts: [text('a')], ending: 'stop' });
 });
 
+test.each([
+  ['guardrail_intervened', 'content-filter'],
+  ['content_filtered', 'content-filter'],
+  ['content_filter', 'content-filter'],
+  ['length', 'length'],
+  ['tool_calls', 'tool-calls'],
+])('gateways in front of the Messages protocol end a reply with %s', (word, ending) => {
+  const wire = event({ type: 'message_delta', delta: { stop_reason: word } }) + event({ type: 'message_stop' });
+  expect(read(Buffer.from(wire), 'anthropic', 100_000).reply.ending).toBe(ending);
+});
+
 test('an error in words has them', () => {
   const { fault } = readChat(`${delta({ content: 'a' })}event: error\ndata: The model is gone.\n\n`);
   expect(fault).toMatchObject({ message: expect.stringContaining('The model is gone.') });
