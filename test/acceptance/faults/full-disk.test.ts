@@ -108,6 +108,8 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       const filling = await ask('fill it');
       expect(filling).toMatchObject({ status: 200, text: 'It was ended.' });
       expect(JSON.stringify(model.requests.at(-1)!.body)).toContain(`the disk is almost full: ${KEEP_FREE_MB} MB`);
+      // What the run wrote doesn't fit a second time; until that has been noticed, it takes all that is free.
+      await waitFor(() => daemon.stderr().includes('artifacts could not be recorded; will retry'));
       // The command was ended at the limit, and a checkpoint may free more than it went beyond: others write, too.
       writeFileSync(join(disk, 'ballast'), Buffer.alloc(8 * MIB, 1));
       const refused = await ask('one more');
@@ -124,8 +126,6 @@ describe.skipIf(!canMount)('a disk of its own', () => {
           ]),
         },
       });
-      // What the run wrote doesn't fit a second time; until that has been noticed, it takes all that is free.
-      await waitFor(() => daemon.stderr().includes('artifacts could not be recorded; will retry'));
       const { backups } = makeClient({ socketPath: daemon.socketPath });
       await backups.create({ directory: join(disk, 'place') });
       const backup = await waitFor(async () => {
