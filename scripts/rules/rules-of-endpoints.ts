@@ -124,7 +124,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.6 session artifacts',
     text: 'The files of a session can be listed and fetched as one archive.',
     proofs: {
-      'http/artifacts.test.ts': ['the workspace is a tree with folders first, whose ids stay the same'],
+      'http/artifacts.test.ts': ['the workspace is a tree in the order of its paths, whose ids stay the same'],
       'acceptance/agents/artifacts.test.ts': [TWO_TURNS],
     },
   },

@@ -20,6 +20,8 @@ export interface Settings {
     readonly maxTextMb: number;
     /** All bodies that are being read or held. */
     readonly bodiesInFlightMb: number;
+    /** All replies that are being made or sent. */
+    readonly repliesInFlightMb: number;
     /** JSON values in one body (A5). */
     readonly maxNodes: number;
     /** TCP connections; fewer when the process can open few files. */

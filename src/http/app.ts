@@ -5,6 +5,7 @@ import Koa from 'koa';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Slices } from '../domain/slices.ts';
 import type { Origin } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';
@@ -16,6 +17,7 @@ import { type BasesOf, makeBasesOf } from './server/bases.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
+import { makeReplyBudget } from './frame/reply-budget.ts';
 import { isFromOperator } from './server/peers.ts';
 import { makeRouting, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -44,6 +46,7 @@ export interface HttpParts {
   /** Whether an administrator has set `public_url`. */
   readonly isPublicUrlSet: () => boolean;
   readonly clock: Clock;
+  readonly slices: Slices;
   readonly log: Log;
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
@@ -102,15 +105,18 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
 const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_STATE']);
 
+const MEGABYTE = 1024 * 1024;
+
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
-  const { operations, settings, clock, log, openSpool } = parts;
+  const { operations, settings, clock, slices, log, openSpool } = parts;
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
   const clientAddressOf = makeClientAddressOf(isTrustedProxy);
   const basesOf = makeBasesOf({ settings, isPublicUrlSet: parts.isPublicUrlSet, isTrustedProxy });
   const routes = routesOf(parts, clientAddressOf);
   const withExchange = makeWithExchange({ settings, openSpool, clock });
-  const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, clock });
+  const replyBudget = makeReplyBudget(() => settings().limits.repliesInFlightMb * MEGABYTE, clock);
+  const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, slices, replyBudget, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);
   koa.use(makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));

@@ -133,7 +133,7 @@ function programRoutes(parts: RouteParts): Route[] {
     ofAnyone('POST /openapi/v1/auth/token', 'Log in: exchange a password, an SSO token or an API key for a login token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
     ofKey('POST /openapi/v1/messages', 'Send a turn in the Messages protocol: waited for, streamed, or in the background', { ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
     ofChat('POST /openapi/v1/chat/completions', 'Send a turn in the chat-completions protocol: waited for or streamed', { ...turn, body: chatRequest, events: chatStreamData, reply: completion, handler: conversations.chat }),
-    ofKey('GET /openapi/v1/runs/:id', 'Look up a background run', { reply: backgroundMessage, handler: conversations.poll }),
+    ofKey('GET /openapi/v1/runs/:id', 'Look up a background run', { reply: backgroundMessage, isSmall: true, handler: conversations.poll }),
     ofKey('GET /openapi/v1/runs/:id/stream', 'Follow a run, in the protocol that began it', { ...stream, handler: conversations.rejoin }),
     ofKey('GET /openapi/v1/sessions', 'List the sessions of the key', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
     ofKey('GET /openapi/v1/sessions/:id/messages', 'Read the history of a session', { reply: history, handler: sessions.messages }),
@@ -145,8 +145,8 @@ function programRoutes(parts: RouteParts): Route[] {
     ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
 
     ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
-    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, handler: () => ok({ status: 'ok' } as const) }),
-    ofAnyone('GET /readyz', 'Whether the daemon can execute runs', { reply: readinessShape, statuses: [200, 503], handler: ready }),
+    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: () => ok({ status: 'ok' } as const) }),
+    ofAnyone('GET /readyz', 'Whether the daemon can execute runs', { reply: readinessShape, isSmall: true, statuses: [200, 503], handler: ready }),
   ];
 }
 

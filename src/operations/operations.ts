@@ -3,6 +3,7 @@ import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Slices } from '../domain/slices.ts';
 import type { Administrator, Caller } from '../domain/people/user.ts';
 import type { Arrivals } from '../events/arrivals.ts';
 import type { Tails } from '../events/tail.ts';
@@ -79,6 +80,7 @@ export interface OperationParts {
   readonly stopper: Stopper;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly clock: Clock;
+  readonly slices: Slices;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
   readonly secrets: ConnectionParts['secrets'];

@@ -56,6 +56,7 @@ import { makeTasks } from './schedules/tasks.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
+import { makeHistory } from './sessions/history.ts';
 import { makeSessions } from './sessions/sessions.ts';
 import { makeLastHour } from './office/last-hour.ts';
 import { makeLiveRuns } from './office/live-runs.ts';
@@ -109,6 +110,7 @@ function makeStore(database: Database) {
     keys: makeApiKeys(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
+    history: makeHistory(database),
     erasures: makeErasures(database),
     turns: makeTurns(database),
     compactions: makeCompactions(database),

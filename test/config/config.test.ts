@@ -51,7 +51,14 @@ test('without any source, every setting has its default, and that is its origin'
     trustedProxies: [],
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
-    limits: { maxTextMb: 4, bodiesInFlightMb: 256, maxNodes: 100_000, connections: 2_000, connectionsPerAddress: 200 },
+    limits: {
+      maxTextMb: 4,
+      bodiesInFlightMb: 256,
+      repliesInFlightMb: 64,
+      maxNodes: 100_000,
+      connections: 2_000,
+      connectionsPerAddress: 200,
+    },
     loginTokenTtlSeconds: 86_400,
     sso: {
       provider: '',

@@ -163,7 +163,7 @@ test('a run’s artifacts have the shape of the specification, and every address
   expect((await bytesAt(archive.url)).length).toBe(archive.size);
 });
 
-test('the workspace is a tree with folders first, whose ids stay the same', async () => {
+test('the workspace is a tree in the order of its paths, whose ids stay the same', async () => {
   const run = await completed({ 'b.txt': 'b', 'a/y/z.txt': 'z', 'a/x.txt': 'x', 'a.txt': 'a' });
   interface Node {
     readonly id: string;
@@ -183,16 +183,16 @@ test('the workspace is a tree with folders first, whose ids stay the same', asyn
   const tree = (await ofSession(run)).json as Tree;
   expect(tree).toMatchObject({ session_id: run.sessionId, workspace_export_status: 'ready' });
   expect(shown(tree.files)).toEqual([
+    ['file', '/a.txt', true],
     [
       'folder',
       '/a',
       null,
       [
-        ['folder', '/a/y', null, [['file', '/a/y/z.txt', true]]],
         ['file', '/a/x.txt', true],
+        ['folder', '/a/y', null, [['file', '/a/y/z.txt', true]]],
       ],
     ],
-    ['file', '/a.txt', true],
     ['file', '/b.txt', true],
   ]);
   expect(tree.archive.filename).toBe(`workspace-${run.sessionId}.zip`);

@@ -19,6 +19,7 @@ import { storeHouse } from '../support/store/store-house.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import { startWebServer, type WebServer } from '../support/http/web-server.ts';
+import { messagesOf } from '../support/store/read-whole.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -62,7 +63,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
   const sessions = async () => (await stores.store.sessions.listOfKey(stores.key.seq, 10, 0)).items;
   const attachments = async () => {
     const [session] = await sessions();
-    const [message] = session === undefined ? [] : await stores.store.sessions.listMessages(session.seq);
+    const [message] = session === undefined ? [] : await messagesOf(stores.store, session.seq);
     return message?.attachments ?? [];
   };
   return { http, ending, files, sessions, attachments };

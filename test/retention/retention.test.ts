@@ -6,6 +6,7 @@ import { makeLog } from '../../src/log/log.ts';
 import { makeRetention } from '../../src/retention/retention.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { messagesOf } from '../support/store/read-whole.ts';
 
 const DAY = 86_400_000;
 const NEVER: Settings['retention'] = {
@@ -97,11 +98,11 @@ test('a run loses its journal at its age, and keeps its answer, its history and 
   const young = await house.finished();
   await house.days(1);
   house.clock.advance(1);
-  const before = await house.store.sessions.listMessages(old.sessionSeq);
+  const before = await messagesOf(house.store, old.sessionSeq);
   await house.pass();
   expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBe(0);
   expect(house.count(`events WHERE run_seq = ${young.seq}`)).toBeGreaterThan(5);
-  expect(await house.store.sessions.listMessages(old.sessionSeq)).toEqual(before);
+  expect(await messagesOf(house.store, old.sessionSeq)).toEqual(before);
   expect(await house.store.runs.getOutcome(old.seq)).toMatchObject({ status: 'completed', answer: 'Here it is.' });
   expect(house.count('usage_records')).toBe(4);
 });
@@ -179,7 +180,7 @@ test('details of runs go with their events; what was said stays in the history a
     documentBytes: 9_999,
   });
   expect(turns[0]!.steps).toMatchObject([{ text: 'I look.\n\nHere it is.', calls: [], message: null }]);
-  const messages = await house.store.sessions.listMessages(old.sessionSeq);
+  const messages = await messagesOf(house.store, old.sessionSeq);
   expect(JSON.stringify(messages)).toContain('I look.');
   expect(JSON.stringify(messages)).not.toContain('a lot');
 });

@@ -5,6 +5,7 @@ import type { Run } from '../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/start-run.ts';
 import type { Ending } from '../../src/store/runs/end-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { runArtifactsOf, workspaceOf } from '../support/store/read-whole.ts';
 
 const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
 const FAILED: Ending = {
@@ -41,15 +42,15 @@ async function ended(ending = DONE, sessionId: string | null = null): Promise<Cl
 
 const eventsOf = (...types: string[]) =>
   house.committed.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
-const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await artifacts().getRunArtifacts(seq)).status;
-const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => artifacts().getWorkspaceArtifacts(sessionSeq);
+const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await runArtifactsOf(artifacts(), seq)).status;
+const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => workspaceOf(artifacts(), sessionSeq);
 
 describe('a run that did nothing in its workspace', () => {
   test('is ready with no files in the commit of its end, and so is the export', async () => {
     const run = await begin();
     expect([await statusOf(run), (await exportOf(run)).status]).toEqual(['pending', 'none']);
     await end(run, DONE, { untouched: true });
-    expect(await artifacts().getRunArtifacts(run.seq)).toEqual({
+    expect(await runArtifactsOf(artifacts(), run.seq)).toEqual({
       status: 'ready',
       fileCount: 0,
       totalSize: 0,
@@ -73,7 +74,7 @@ describe('a run that did nothing in its workspace', () => {
   test('is failed when it failed', async () => {
     const run = await begin();
     await end(run, FAILED, { untouched: true });
-    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+    expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
       status: 'failed',
       error: { type: 'timeout_error', message: 'The run failed: The model was silent.' },
     });
@@ -112,7 +113,7 @@ test('a run lists what it added and changed, then its archive makes it ready onc
   const second = await ended(DONE, first.sessionId);
   const change = await artifacts().recordArtifacts(second.seq, found(file('/kept'), file('/new'), file('/old', 'yy')));
   expect(change).toMatchObject({ deletedPaths: ['/gone'], replacedKeys: ['x', '/gone'] });
-  expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({
+  expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({
     status: 'pending',
     fileCount: 2,
     totalSize: 6,
@@ -126,7 +127,7 @@ test('a run lists what it added and changed, then its archive makes it ready onc
   expect(await artifacts().finishArtifacts(second.seq, ARCHIVE)).toBe(true);
   expect(await artifacts().finishArtifacts(second.seq, ARCHIVE)).toBe(false);
   expect(await artifacts().failArtifacts(second.seq, 'Too late.')).toBe(false);
-  expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({
+  expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({
     status: 'ready',
     archive: ARCHIVE,
     error: null,
@@ -135,7 +136,7 @@ test('a run lists what it added and changed, then its archive makes it ready onc
     { type: 'artifacts.ready', runId: second.id, fileCount: 2, totalSize: 6 },
   ]);
   // The earlier run keeps what was its own.
-  expect((await artifacts().getRunArtifacts(first.seq)).files.map(({ path }) => path)).toEqual([
+  expect((await runArtifactsOf(artifacts(), first.seq)).files.map(({ path }) => path)).toEqual([
     '/gone',
     '/kept',
     '/old',
@@ -148,7 +149,7 @@ test('recording a run twice, or one that has not ended, changes nothing', async 
   await end(run);
   expect(await artifacts().recordArtifacts(run.seq, found(file('/a')))).toBeDefined();
   expect(await artifacts().recordArtifacts(run.seq, found(file('/b')))).toBeUndefined();
-  expect((await artifacts().getRunArtifacts(run.seq)).files.map(({ path }) => path)).toEqual(['/a']);
+  expect((await runArtifactsOf(artifacts(), run.seq)).files.map(({ path }) => path)).toEqual(['/a']);
 });
 
 test('a run that touched its workspace and changed nothing is ready without packing', async () => {
@@ -168,7 +169,7 @@ describe('uploads', () => {
     const run = (await house.claim())[0]!;
     await end(run);
     await artifacts().recordArtifacts(run.seq, found(file('/out'), { ...upload, path: '/uploads/a.csv' }));
-    expect((await artifacts().getRunArtifacts(run.seq)).files.map(({ path }) => path)).toEqual(['/out']);
+    expect((await runArtifactsOf(artifacts(), run.seq)).files.map(({ path }) => path)).toEqual(['/out']);
     expect((await exportOf(run)).files.map(({ path }) => path)).toEqual(['/out', '/uploads/a.csv']);
   });
 
@@ -178,7 +179,7 @@ describe('uploads', () => {
     await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
     await end(run);
     await artifacts().recordArtifacts(run.seq, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
-    expect((await artifacts().getRunArtifacts(run.seq)).files).toMatchObject([
+    expect((await runArtifactsOf(artifacts(), run.seq)).files).toMatchObject([
       { path: '/uploads/a.csv', change: 'modified' },
     ]);
   });
@@ -194,7 +195,7 @@ describe('the baseline', () => {
     await artifacts().keepBaseline(fenceOf(second), { files: [file('/a'), file('/laid-by-hand')] });
     await end(second);
     await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
-    expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({ status: 'ready', files: [] });
+    expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({ status: 'ready', files: [] });
     expect(await artifacts().listPacking(second.sessionSeq)).toMatchObject([{ kind: 'workspace', runSeq: second.seq }]);
   });
 
@@ -210,7 +211,7 @@ describe('a run that failed', () => {
   test('has no artifacts, but its files are in the export', async () => {
     const run = await ended(FAILED);
     await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
-    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
+    expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
     expect(await exportOf(run)).toMatchObject({ status: 'pending', files: [{ path: '/half-done' }] });
     expect(eventsOf('artifacts.failed')).toMatchObject([
       { runId: run.id, message: 'The run failed: The model was silent.' },
@@ -224,7 +225,7 @@ describe('a run that failed', () => {
     await house.store.runs.confirmStop(run.sessionSeq);
     expect(await artifacts().findWork(run.sessionSeq)).toMatchObject({ run: { runSeq: run.seq }, hasMore: false });
     await artifacts().recordArtifacts(run.seq, found(file('/a')));
-    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+    expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
       status: 'failed',
       error: { type: 'canceled_error', message: 'The run was stopped.' },
     });
@@ -252,7 +253,7 @@ test('a workspace that could not be examined fails artifacts and export, and the
   const run = await ended();
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(true);
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(false);
-  expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+  expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
     status: 'failed',
     error: { type: 'api_error', message: 'The disk is full.' },
   });

@@ -84,6 +84,14 @@ export const REQUEST_OPTIONS = {
       'Megabytes of all request bodies that are being read or held, including images that they name by URL. One user can ' +
       'have three quarters of it. Beyond that, requests get 503.',
   },
+  'limits.replies_in_flight_mb': {
+    schema: megabytes(8, 65_536),
+    fallback: 64,
+    about:
+      'Megabytes that all replies of lists, histories and trees take together, from the database to the client. One user can have three ' +
+      'quarters of it, all readers without a credential together half, and one address of them an eighth. Beyond that, ' +
+      'requests wait, and get 503 after 10 seconds.',
+  },
   'limits.max_nodes': {
     schema: count(1_000, 1_000_000),
     fallback: 100_000,

@@ -6,6 +6,7 @@ import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock as clock } from '../../domain/clock.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
+import { makeSlices } from '../../domain/slices.ts';
 import type { Bus } from '../../events/bus.ts';
 import { makeHouseFeed } from '../../events/house-feed.ts';
 import { makePlaces } from '../../events/places.ts';
@@ -70,6 +71,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const machine = { disk, sandbox, browser, backups: parts.backups, ...watchMachine(config, log) };
   const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
   const doctor = openDoctor(parts, () => reports.readiness().parts);
+  const slices = makeSlices(clock);
   const operations = makeOperations({
     store,
     blobs,
@@ -86,6 +88,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     stopper,
     schemas,
     clock,
+    slices,
     log,
     deriveKey,
     secrets,
@@ -106,7 +109,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     draining,
   });
   const { readiness } = reports;
-  const forHttp = { operations, tail: tails, settings, clock, log, openSpool, draining, readiness, renderer };
+  const forHttp = { operations, tail: tails, settings, clock, slices, log, openSpool, draining, readiness, renderer };
   const { runAccepted, hooks } = parts;
   const isPublicUrlSet = () => live.isSet('public_url');
   return {

@@ -87,3 +87,8 @@ export type Administrator = Identity & { readonly reach: 'all'; readonly origin:
 
 /** An identity, and how far it reaches on the route that it came by. */
 export type Caller = KeyCaller | UserCaller | Administrator;
+
+/** Whom a caller's requests are charged to: a user, by id, or the operator. */
+export function ownerOf(caller: Identity): string {
+  return caller.kind === 'operator' ? 'operator' : caller.user.id;
+}

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { chunksOf } from './body-chunks.ts';
 import type { BodyShare } from './body-budget.ts';
@@ -38,6 +39,8 @@ export interface BodyParts {
   readonly share: BodyShare;
   readonly openSpool: OpenSpool;
   readonly clock: Clock;
+  /** Awaited before a body is parsed. */
+  readonly pause: Pause;
 }
 
 /** A body that was read. */
@@ -56,7 +59,7 @@ export interface RequestBody {
  * that do not depend on the body come first, the others as soon as they are detected (A1).
  */
 export async function readJsonBody(req: IncomingMessage, res: ServerResponse, parts: BodyParts): Promise<RequestBody> {
-  const { rules, share, openSpool, clock } = parts;
+  const { rules, share, openSpool, clock, pause } = parts;
   const declared = req.headers['content-length'];
   if (declared !== undefined && Number(declared) > rules.limitBytes) throw tooLarge(rules.limitBytes);
   const isEmpty = req.headers['transfer-encoding'] === undefined && (declared === undefined || Number(declared) === 0);
@@ -75,6 +78,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     if (req.headers.expect !== undefined) res.writeContinue();
     const intake = { rules, spooler, takeRoom: declared === undefined ? share.take : () => undefined };
     const text = await takeIn(chunksOf(req, clock), intake);
+    await pause();
     return { value: parseObject(text), spooled: spooler, takeRoom: share.take, release };
   } catch (error) {
     await release();

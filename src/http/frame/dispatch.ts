@@ -3,23 +3,29 @@ import { Router, type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Origin } from '../../domain/people/user.ts';
+import { type Caller, type Origin, ownerOf } from '../../domain/people/user.ts';
+import { ANYONE, type Slices } from '../../domain/slices.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isFromOperator } from '../server/peers.ts';
 import { readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { inEnvelope, type Reply, sendLongJson, sendReply } from './reply.ts';
-import { hasLongList } from './long-json.ts';
+import { inEnvelope, sendWhole } from './reply.ts';
+import { quotasOfAddress, quotasOfUser, type ReplyBudget } from './reply-budget.ts';
 import type { Route } from './route.ts';
 
 export interface DispatchParts {
   readonly operations: Pick<Operations, 'authenticate'>;
   readonly clientAddressOf: ClientAddressOf;
   readonly withExchange: WithExchange;
+  readonly slices: Slices;
+  readonly replyBudget: ReplyBudget;
   readonly clock: Clock;
 }
+
+/** Of what a reply is made of before it is known how much that is. */
+const ROOM_AT_FIRST_BYTES = 512 * 1024;
 
 /**
  * The middleware that takes requests to the table's routes; what none matches falls through it. A router tests a path against all that it
@@ -60,31 +66,60 @@ function makeHandler(route: Route, streams: ReadonlySet<string>, parts: Dispatch
     ctx.state['route'] = route.path;
     // The router answers HEAD wherever it answers GET.
     if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
-    const reply = await answer(route, ctx, parts);
-    if (reply === undefined) return;
-    const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
-    if (hasLongList(whole.body)) await sendLongJson(ctx.res, whole, parts.clock);
-    else sendReply(ctx.res, whole);
+    const asker = await identify(route, ctx, parts);
+    await answer(route, ctx, asker, parts);
   };
 }
 
-async function answer(
-  route: Route,
-  ctx: RouterContext,
-  { operations, clientAddressOf, withExchange }: DispatchParts,
-): Promise<Reply | undefined> {
-  if (route.guard === 'none')
-    return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, (exchange) =>
-      route.handler(exchange, undefined),
-    );
+/** Whom a request is from. */
+interface Asker {
+  readonly caller: Caller | undefined;
+  /** Whom its work and its body are charged to: all without a credential have their slices together. */
+  readonly owner: string;
+  readonly address: string;
+  readonly admit: () => Promise<unknown>;
+}
+
+async function identify(route: Route, ctx: RouterContext, parts: DispatchParts): Promise<Asker> {
+  const { operations, clientAddressOf } = parts;
+  const address = clientAddressOf(ctx.req);
   const { guard } = route;
+  if (guard === 'none') return { caller: undefined, owner: address, address, admit: async () => undefined };
   const origin = ctx.state['origin'] as Origin;
   const viaSocket = isFromOperator(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
   const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket), origin);
   const caller = await admit();
-  const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
-  return withExchange({ route, ctx, owner, admit }, (exchange) => route.handler(exchange, caller));
+  return { caller, owner: ownerOf(caller), address, admit };
+}
+
+async function answer(route: Route, ctx: RouterContext, asker: Asker, parts: DispatchParts): Promise<void> {
+  const { withExchange, slices, replyBudget, clock } = parts;
+  const { caller, owner, address, admit } = asker;
+  const { res } = ctx;
+  const isAnyone = caller === undefined;
+  const pause = slices.of(isAnyone ? ANYONE : owner);
+  const share = replyBudget(isAnyone ? quotasOfAddress(address) : quotasOfUser(owner), () => res.headersSent);
+  const release = () => share.release();
+  res.once('close', release);
+  try {
+    const reply = await withExchange({ route, ctx, owner, admit, pause }, async (exchange) => {
+      if (isMetered(route)) await share.hold(ROOM_AT_FIRST_BYTES);
+      return route.handler(exchange, caller);
+    });
+    if (reply === undefined) return;
+    await pause();
+    const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
+    await sendWhole(res, whole, { share, pause, clock });
+  } finally {
+    res.off('close', release);
+    release();
+  }
+}
+
+/** Whether a reply may have much: those that wait are small, and streams and files are limited otherwise. */
+function isMetered({ method, sse, sendsFile, isSmall }: Route): boolean {
+  return method === 'GET' && !sse && !sendsFile && !isSmall;
 }
 
 type Matched = RouterContext['matched'];

@@ -16,7 +16,7 @@ export function writeHead(res: ServerResponse, status: number, headers: Headers)
 
 const STALL_LIMIT_MS = 120_000;
 
-/** Disconnects a reader who takes nothing of a long body for two minutes; players of media request the rest when they continue. */
+/** Disconnects a reader who takes nothing of a file for two minutes; players of media request the rest when they continue. */
 export function limitStall(res: ServerResponse): void {
   res.setTimeout(STALL_LIMIT_MS, () => res.destroy());
 }

@@ -2,6 +2,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { readWhole } from '../../wire/composites.ts';
 import { makeBodyBudget } from '../body/body-budget.ts';
@@ -31,6 +32,7 @@ export interface Admitted {
   /** The owner that its body is charged to. */
   readonly owner: string;
   readonly admit: Exchange['admit'];
+  readonly pause: Pause;
 }
 
 /** Has a handler reply to a request. Throws the errors of reading the body, and those of the handler. */
@@ -47,7 +49,7 @@ const NO_BODY: RequestBody = {
 export function makeWithExchange({ settings, openSpool, clock }: BodyReadingParts): WithExchange {
   const budget = makeBodyBudget(() => settings().limits.bodiesInFlightMb * MEGABYTE);
 
-  async function openBody({ route, ctx, owner }: Admitted): Promise<RequestBody> {
+  async function openBody({ route, ctx, owner, pause }: Admitted): Promise<RequestBody> {
     if (route.body === undefined) return NO_BODY;
     const { limits, maxUploadSizeMb } = settings();
     const lays = route.takesAttachments === true;
@@ -59,7 +61,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       optional: route.bodyIsOptional === true,
       lays,
     };
-    return readJsonBody(ctx.req, ctx.res, { rules, share: budget(owner), openSpool, clock });
+    return readJsonBody(ctx.req, ctx.res, { rules, share: budget(owner), openSpool, clock, pause });
   }
 
   return async (admitted, handle) => {
@@ -93,6 +95,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       admit: admitted.admit,
     };
     try {
+      await admitted.pause();
       query = route.query && readQuery(ctx.querystring, route.query);
       read = route.body && readWhole(route.body, body.value);
       return await handle(exchange);

@@ -1,10 +1,12 @@
 // Sends replies, JSON or pages, and refuses bodies that it will not read in such a way that the client receives the reply.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
-import { makePause } from '../../domain/pauses.ts';
-import { type Headers, limitStall, setHeaders, writeHead } from './head.ts';
+import type { Pause } from '../../domain/slices.ts';
+import { paceOf, untilTaken } from './backlog.ts';
+import { type Headers, setHeaders, writeHead } from './head.ts';
 import { Html } from './html.ts';
-import { longJson } from './long-json.ts';
+import { hasStreamed, isLight, piecesOf } from './json-pieces.ts';
+import type { ReplyShare } from './reply-budget.ts';
 
 /** What a handler answers. */
 export interface Reply<B extends object = object> {
@@ -35,10 +37,12 @@ export function inEnvelope({ status, headers, body, message = 'ok' }: Reply): Re
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 const LINGER_MS = 2_000;
-/** Less fits into what the system holds for a connection. */
-const LONG_BYTES = 65_536;
+/** What is written at once. */
+const CHUNK_CHARACTERS = 32_768;
+/** A longer reply begins before its length is known. */
+const LONGEST_KNOWN_BYTES = 65_536;
 
-/** Sends a reply. For HEAD Node keeps the headers and drops the body (A7). */
+/** Sends a short reply at once. For HEAD Node keeps the headers and drops the body (A7). */
 export function sendReply(res: ServerResponse, reply: Reply): void {
   const chunks = begin(res, reply, bytesOf(reply));
   const last = chunks.pop();
@@ -46,11 +50,49 @@ export function sendReply(res: ServerResponse, reply: Reply): void {
   res.end(last);
 }
 
-/** The same for a body with long lists, yielding to other requests between slices. */
-export async function sendLongJson(res: ServerResponse, reply: Reply, clock: Clock): Promise<void> {
-  const bytes = await longJson(reply.body, makePause(clock));
-  begin(res, reply, [bytes]);
-  res.end(bytes);
+/** What sending a reply takes. */
+export interface Sending {
+  /** What the reply holds. */
+  readonly share: ReplyShare;
+  readonly pause: Pause;
+  readonly clock: Clock;
+}
+
+/** Sends a reply of any size: JSON in pieces, as the client takes them. Returns when nothing of it is held any more. */
+export async function sendWhole(res: ServerResponse, reply: Reply, sending: Sending): Promise<void> {
+  const { body } = reply;
+  if (body instanceof Html || (!hasStreamed(body) && isLight(body))) sendReply(res, reply);
+  else await sendJson(res, reply, sending);
+  await untilTaken(res, sending.clock);
+}
+
+async function sendJson(res: ServerResponse, reply: Reply, { share, pause, clock }: Sending): Promise<void> {
+  const chunks: Buffer[] = [];
+  let [text, length] = ['', 0];
+
+  async function put(): Promise<void> {
+    chunks.push(Buffer.from(text));
+    length += chunks.at(-1)!.length;
+    text = '';
+    await pause();
+    if (length <= LONGEST_KNOWN_BYTES) return;
+    if (!res.headersSent) writeHead(res, reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE });
+    writeAll(res, chunks.splice(0));
+    await paceOf(res, clock);
+  }
+
+  for await (const piece of piecesOf(reply.body, share)) {
+    text += piece;
+    if (text.length >= CHUNK_CHARACTERS) await put();
+    // For HEAD, it is known by then whether there is a length.
+    if (res.destroyed || (res.headersSent && res.req.method === 'HEAD')) break;
+  }
+  if (res.headersSent) res.end(text);
+  else {
+    chunks.push(Buffer.from(text));
+    writeAll(res, begin(res, reply, chunks));
+    res.end();
+  }
 }
 
 /**
@@ -80,7 +122,6 @@ function begin(res: ServerResponse, reply: Reply, chunks: Uint8Array[]): Uint8Ar
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   const type = reply.body instanceof Html ? HTML_TYPE : JSON_TYPE;
   writeHead(res, reply.status, { ...reply.headers, 'Content-Type': type, 'Content-Length': length });
-  if (length > LONG_BYTES) limitStall(res);
   return chunks;
 }
 

@@ -5,10 +5,11 @@ import type { Shape } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 import type { CallerOf, Guard } from './guards.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
+import type { Streamable } from './json-pieces.ts';
 import type { Reply } from './reply.ts';
 
 /** A reply; nothing when the handler has taken over the response for a stream. */
-type Answer<R extends object> = Promise<Reply<R> | undefined> | Reply<R>;
+type Answer<R extends object> = Promise<Reply<Streamable<R> & object> | undefined> | Reply<Streamable<R> & object>;
 
 /** A failed run is reported as an error. */
 type AnswerOrError<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
@@ -41,6 +42,8 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly sendsFile?: true;
   /** Replies with a page for people. */
   readonly sendsPage?: true;
+  /** Its reply is small whatever there is, so that it needs no room among the large ones: it answers when they have it all. */
+  readonly isSmall?: true;
   /** Always replies with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
 }

@@ -1,5 +1,6 @@
 // A server-sent event stream over one response: its headers, its writes, and what a slow reader costs.
 import type { ServerResponse } from 'node:http';
+import { pauseOf } from './backlog.ts';
 import { writeHead } from './head.ts';
 
 const HEADERS = {
@@ -8,9 +9,6 @@ const HEADERS = {
   // Reverse proxies would buffer events.
   'X-Accel-Buffering': 'no',
 };
-
-/** Bytes that may wait for a slow reader before it is paused. */
-const PAUSE_AT_BYTES = 256 * 1024;
 
 export interface EventStream {
   /** Writes complete events. Returns a promise when the reader is behind: write again once it resolves. */
@@ -46,22 +44,4 @@ export function openEventStream(res: ServerResponse): EventStream {
     end: (frame) => void res.end(frame),
     drop: () => void res.destroy(),
   };
-}
-
-/** What to wait for before sending more to a reader; undefined when it is not behind. */
-export function pauseOf(res: ServerResponse): Promise<void> | undefined {
-  return res.writableLength > PAUSE_AT_BYTES ? drained(res) : undefined;
-}
-
-/** Resolves when the backlog has been sent, or the reader has disconnected. */
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      res.off('drain', settle);
-      res.off('close', settle);
-      resolve();
-    };
-    res.on('drain', settle);
-    res.on('close', settle);
-  });
 }

@@ -1,5 +1,4 @@
 // The paths of Office Mode (§4.8): what administrators read of all users, and watch.
-import type { Clock } from '../../domain/clock.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { followHeaders } from '../../wire/conversations/headers.ts';
 import { officeEvent } from '../../wire/journal-event.ts';
@@ -37,7 +36,6 @@ const ofOffice = routesWith('office', 'envelope');
 export interface OfficeRouteParts {
   readonly operations: Operations;
   readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
-  readonly clock: Clock;
 }
 
 /** The rows of the table of routes. */
@@ -46,9 +44,9 @@ export function officeRoutes(parts: OfficeRouteParts): Route[] {
 }
 
 /** What administrators read of all users (§4.8). */
-function readRoutes({ operations, clock }: OfficeRouteParts): Route[] {
+function readRoutes({ operations }: OfficeRouteParts): Route[] {
   const house = makeOfficeHouseHandlers(operations);
-  const session = makeOfficeSessionHandlers(operations, clock);
+  const session = makeOfficeSessionHandlers(operations);
   const archive = { reply: officeArchive, messages: [EXPORT_NOT_READY], handler: session.archive };
   // biome-ignore format: a table reads best with one route a line
   return [

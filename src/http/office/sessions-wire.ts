@@ -2,7 +2,6 @@
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/sessions/office.ts';
 import { reportedStatus } from '../../domain/sessions/run.ts';
-import type { Pause } from '../../domain/pauses.ts';
 import { totalTokens } from '../../domain/sessions/usage.ts';
 import type {
   ContextUsage,
@@ -10,6 +9,7 @@ import type {
   OfficeSession,
   OfficeSummary,
 } from '../../operations/office/session-facts.ts';
+import type { HistoryMessage } from '../../operations/sessions/history.ts';
 import type { OfficeMessages, OfficeRuns, RunRounds } from '../../operations/office/session-pages.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { CurrentRun } from '../../store/office/session-overview.ts';
@@ -24,11 +24,11 @@ import type {
   OfficeSummaryWire,
   RunRoundsWire,
 } from '../../wire/office/session.ts';
-import { renderSlices } from '../frame/long-json.ts';
+import { type Streamable, streamedList } from '../frame/json-pieces.ts';
 import { renderMessage } from '../sessions/history-wire.ts';
 import { renderEntity, teamFields } from './entity-wire.ts';
 
-export async function renderDetail(detail: OfficeDetail, pause: Pause): Promise<OfficeDetailWire> {
+export function renderDetail(detail: OfficeDetail): Streamable<OfficeDetailWire> {
   const { session, totals, messages, runs, at } = detail;
   return {
     session_id: session.id,
@@ -38,8 +38,8 @@ export async function renderDetail(detail: OfficeDetail, pause: Pause): Promise<
     total_tokens: totalTokens(totals),
     message_count: totals.messageCount,
     artifact_count: totals.artifactCount,
-    messages: await renderSlices(messages, renderMessageHead, pause),
-    runs: await renderSlices(runs, (run) => renderRunHead(run, at), pause),
+    messages: streamedList(messages, renderMessageHead),
+    runs: streamedList(runs, (run) => renderRunHead(run, at)),
   };
 }
 
@@ -86,10 +86,11 @@ function renderCurrentRun({ id, status, steps, startedAt }: CurrentRun): OfficeS
   };
 }
 
-export function renderMessages({ sessionId, messages, nextBeforeId }: OfficeMessages): OfficeMessagesWire {
+export function renderMessages(found: OfficeMessages): Streamable<OfficeMessagesWire> {
+  const { sessionId, messages, nextBeforeId } = found;
   return {
     session_id: sessionId,
-    items: messages.map((message) => ({
+    items: streamedList<HistoryMessage, OfficeMessagesWire['items'][number]>(messages, (message) => ({
       ...renderMessage(message),
       run_id: message.runId,
       created_at: isoTime(message.createdAt),
@@ -135,9 +136,10 @@ export function renderRuns({ sessionId, items, total, ...look }: OfficeRuns, pag
   return { session_id: sessionId, items: items.map((run) => renderEntity(run, look)), total, ...page };
 }
 
-export function renderRounds({ sessionId, items, total }: RunRounds, page: Page): RunRoundsWire {
-  const rounds = items.map((round, index) => renderRound(round, page.offset + index + 1));
-  return { session_id: sessionId, items: rounds, total, ...page };
+export function renderRounds({ sessionId, rounds, total }: RunRounds, page: Page): Streamable<RunRoundsWire> {
+  let number = page.offset;
+  const items = streamedList(rounds, (round) => renderRound(round, (number += 1)));
+  return { session_id: sessionId, items, total, ...page };
 }
 
 function renderRound(round: RunRound, number: number): RunRoundsWire['items'][number] {

@@ -1,6 +1,4 @@
 // The handlers of one session in Office Mode (§4.8).
-import type { Clock } from '../../domain/clock.ts';
-import { makePause } from '../../domain/pauses.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
@@ -8,7 +6,7 @@ import { EXPORT_NOT_READY, type officeMessagesQuery } from '../../wire/office/se
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
-import { renderNode } from '../sessions/artifacts-wire.ts';
+import { renderWorkspace } from '../sessions/artifacts-wire.ts';
 import {
   renderContextUsage,
   renderDetail,
@@ -20,11 +18,11 @@ import {
 } from './sessions-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
-export function makeOfficeSessionHandlers(operations: Operations, clock: Clock) {
+export function makeOfficeSessionHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {
     detail: async (exchange: Exchange, caller: Administrator) =>
-      ok(await renderDetail(await operations.getOfficeDetail(caller, id(exchange)), makePause(clock))),
+      ok(renderDetail(await operations.getOfficeDetail(caller, id(exchange)))),
     get: async (exchange: Exchange, caller: Administrator) =>
       ok(renderOfficeSession(await operations.getOfficeSession(caller, id(exchange)))),
     summary: async (exchange: Exchange, caller: Administrator) =>
@@ -45,8 +43,8 @@ export function makeOfficeSessionHandlers(operations: Operations, clock: Clock) 
       return ok({ url: exchange.bases.own + address, filename });
     },
     files: async (exchange: Exchange, caller: Administrator) => {
-      const nodes = await operations.getOfficeFiles(caller, id(exchange));
-      return ok(nodes.map((node) => renderNode(node, exchange.bases.own)));
+      const files = await operations.getOfficeFiles(caller, id(exchange));
+      return ok(files === null ? [] : renderWorkspace(id(exchange), files, exchange.bases.own));
     },
     archive: async (exchange: Exchange, caller: Administrator) => {
       const { address, filename } = await operations.getOfficeArchive(caller, id(exchange));

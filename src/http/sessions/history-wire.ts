@@ -1,5 +1,7 @@
 // A session's history as the API returns it (§2.7, E2).
-import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
+import type { AssistantBlock, Attachment, UserBlock } from '../../domain/sessions/content.ts';
+import type { Portions } from '../../domain/portions.ts';
+import type { HistoryMessage } from '../../operations/sessions/history.ts';
 import type {
   AssistantBlockWire,
   AttachmentWire,
@@ -7,27 +9,33 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
+import { type Streamable, streamedList } from '../frame/json-pieces.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
   readonly sessionId: string;
-  readonly messages: readonly Message[];
-}): HistoryWire {
-  return { session_id: history.sessionId, messages: history.messages.map(renderMessage) };
+  readonly messages: Portions<HistoryMessage>;
+}): Streamable<HistoryWire> {
+  return { session_id: history.sessionId, messages: streamedList(history.messages, renderMessage) };
 }
 
 /** One of them. */
-export function renderMessage(message: Message): HistoryMessageWire {
-  return {
-    id: message.id,
-    role: message.role,
-    text_preview: message.textPreview,
-    content:
-      message.role === 'user'
-        ? { _type: 'UserMessage', content: message.content.map((block) => renderUserBlock(block, message.attachments)) }
-        : { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) },
-    attachments: message.attachments.map(renderAttachment),
-  };
+export function renderMessage(message: HistoryMessage): Streamable<HistoryMessageWire> {
+  const { id, textPreview } = message;
+  return { id, role: message.role, text_preview: textPreview, ...contentOf(message) };
+}
+
+function contentOf(message: HistoryMessage): Streamable<Pick<HistoryMessageWire, 'content' | 'attachments'>> {
+  if ('replies' in message)
+    return {
+      content: { _type: 'AssistantMessage', content: streamedList(message.replies, renderAssistantBlock) },
+      attachments: [],
+    };
+  const attachments = message.attachments.map(renderAttachment);
+  if (message.role === 'assistant')
+    return { content: { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) }, attachments };
+  const blocks = message.content.map((block) => renderUserBlock(block, message.attachments));
+  return { content: { _type: 'UserMessage', content: blocks }, attachments };
 }
 
 function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): UserBlockWire {

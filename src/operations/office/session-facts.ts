@@ -2,7 +2,7 @@
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ContextParts } from '../../domain/sessions/usage.ts';
-import { makePause } from '../../domain/pauses.ts';
+import { PORTION_ROWS, type Portions, portionsOf } from '../../domain/portions.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
@@ -14,8 +14,8 @@ import type { Looking } from '../looking.ts';
 export interface OfficeDetail {
   readonly session: SessionRecord;
   readonly totals: SessionTotals;
-  readonly messages: readonly MessageHead[];
-  readonly runs: readonly RunHead[];
+  readonly messages: Portions<MessageHead>;
+  readonly runs: Portions<RunHead>;
   /** The time of the read. */
   readonly at: number;
 }
@@ -47,23 +47,9 @@ export interface SessionFactParts {
 }
 
 const NOTHING: ContextParts = { system: 0, history: 0, tools: 0 };
-/** Rows of one read. */
-const SLICE = 100;
 
 /** The verbs. They throw as `Looking.session` does. */
 export function makeSessionFacts({ store, looking, catalog, clock }: SessionFactParts) {
-  /** Every row of a list that is read in slices. */
-  async function readAll<Row>(next: (last: Row | undefined) => Promise<readonly Row[]>): Promise<Row[]> {
-    const pause = makePause(clock);
-    const rows: Row[] = [];
-    for (;;) {
-      const slice = await next(rows.at(-1));
-      rows.push(...slice);
-      if (slice.length < SLICE) return rows;
-      await pause();
-    }
-  }
-
   return {
     getOfficeDetail: async (caller: Administrator, id: string): Promise<OfficeDetail> => {
       const session = await looking.session(caller, id);
@@ -71,8 +57,8 @@ export function makeSessionFacts({ store, looking, catalog, clock }: SessionFact
       return {
         session,
         totals: await store.office.getTotals(seq),
-        messages: await readAll<MessageHead>((last) => store.office.listMessageHeads(seq, last?.id ?? 0, SLICE)),
-        runs: await readAll<RunHead>((last) => store.office.listRunHeads(seq, last?.seq ?? 0, SLICE)),
+        messages: portionsOf((last) => store.office.listMessageHeads(seq, last?.id ?? 0, PORTION_ROWS)),
+        runs: portionsOf((last) => store.office.listRunHeads(seq, last?.seq ?? 0, PORTION_ROWS)),
         at: clock.now(),
       };
     },

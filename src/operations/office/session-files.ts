@@ -1,9 +1,15 @@
 // Files of one session as Office Mode shows them: its workspace, the archive of it, and pictures of its browser (§4.8, G19).
 import { notFound } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import type { Portions } from '../../domain/portions.ts';
 import type { Store } from '../../store/open-store.ts';
-import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
-import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
+import {
+  type ArtifactOperationParts,
+  makeAddressArchive,
+  makeListWorkspace,
+  workspaceArchiveName,
+} from '../sessions/artifacts.ts';
+import type { FileLeaf } from '../sessions/file-nodes.ts';
 import type { Looking } from '../looking.ts';
 
 /** Where something can be downloaded: the path of its signed address. */
@@ -27,13 +33,13 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
 /** The verbs. They throw as `Looking.session` does. */
 export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives, collector }: SessionFileParts) {
   const addressArchive = makeAddressArchive({ fileAddresses, emptyArchives });
+  const listWorkspace = makeListWorkspace({ store, fileAddresses });
   return {
-    /** The tree of the workspace; empty while its export isn't ready. */
-    getOfficeFiles: async (caller: Administrator, id: string): Promise<readonly FileNode[]> => {
+    /** The files of the workspace, in the order of their paths; null while its export isn't ready. */
+    getOfficeFiles: async (caller: Administrator, id: string): Promise<Portions<FileLeaf> | null> => {
       const session = await looking.session(caller, id);
-      const { status, files } = await store.artifacts.getWorkspaceArtifacts(session.seq);
-      if (status !== 'ready') return [];
-      return treeOf(session.id, await leavesOf({ sessionId: session.id, addresses: fileAddresses }, files));
+      const { status } = await store.artifacts.getWorkspaceExport(session.seq);
+      return status === 'ready' ? listWorkspace(session) : null;
     },
 
     /** The archive of the workspace; its `address` is null while the export isn't ready. */

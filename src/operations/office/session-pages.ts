@@ -1,20 +1,20 @@
 // The content of one session, page by page, as Office Mode shows it (§4.8: messages with files, runs, rounds).
 import type { Clock } from '../../domain/clock.ts';
-import type { Message } from '../../domain/sessions/content.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
-import { makePause } from '../../domain/pauses.ts';
+import { PORTION_BYTES, type Portions } from '../../domain/portions.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
-import type { MessageOfRun } from '../../store/office/session-pages.ts';
+import type { MessageSize } from '../../store/sessions/history.ts';
 import type { Looking } from '../looking.ts';
+import { type HistoryMessage, messagesIn } from '../sessions/history.ts';
 import { type ConversationAccess, conversationAccess } from './conversation-access.ts';
 
 /** A page of messages, ascending. `nextBeforeId` leads to the page before; null at the beginning of the session. */
 export interface OfficeMessages {
   readonly sessionId: string;
-  readonly messages: readonly MessageOfRun[];
+  readonly messages: Portions<HistoryMessage>;
   readonly nextBeforeId: number | null;
 }
 
@@ -25,23 +25,60 @@ export interface OfficeRuns extends Listing<OfficeRun> {
   readonly at: number;
 }
 
-export interface RunRounds extends Listing<RunRound> {
+export interface RunRounds {
   readonly sessionId: string;
+  readonly rounds: Portions<RunRound>;
+  readonly total: number;
 }
 
 export interface SessionPageParts {
-  readonly store: Pick<Store, 'office'>;
+  readonly store: Pick<Store, 'office' | 'history'>;
   readonly looking: Pick<Looking, 'session'>;
   readonly clock: Clock;
 }
 
-/** Characters of a page of messages. A longer page ends earlier, but has at least one message. */
-const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
+/** Bytes of a page of messages. A longer page ends earlier, but has at least one message. */
+const PAGE_BYTES = 8 * 1_024 * 1_024;
 /** Rounds of one read. */
 const SLICE = 5;
 
 /** The verbs. They throw as `Looking.session` does. */
 export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
+  const { history } = store;
+
+  /** The newest messages before an id, newest first, and whether there are older ones. */
+  async function measure(sessionSeq: number, beforeId: number, limit: number) {
+    const sizes: MessageSize[] = [];
+    let bytes = 0;
+    for (let before = beforeId; ; before = sizes.at(-1)!.id) {
+      const next = await history.listSizesBefore(sessionSeq, before);
+      if (next.length === 0) return { sizes, hasMore: false };
+      for (const size of next) {
+        if (sizes.length === limit || bytes > PAGE_BYTES) return { sizes, hasMore: true };
+        sizes.push(size);
+        bytes += size.bytes;
+      }
+    }
+  }
+
+  async function* portionsIn(sizes: readonly MessageSize[]): Portions<HistoryMessage> {
+    yield* messagesIn(history, sizes);
+  }
+
+  async function* roundsOf(sessionSeq: number, afterSeq: number, limit: number): Portions<RunRound> {
+    let [last, left] = [afterSeq, limit];
+    while (left > 0) {
+      const wanted = Math.min(SLICE, left);
+      const read = async () => {
+        const slice = await store.office.listRounds(sessionSeq, last, wanted);
+        left = slice.length < wanted ? 0 : left - wanted;
+        last = slice.at(-1)?.seq ?? last;
+        return slice;
+      };
+      yield { bytes: PORTION_BYTES, read };
+    }
+  }
+
   return {
     /** The newest messages before an id (null: of all). */
     listOfficeMessages: async (
@@ -50,19 +87,9 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
       { beforeId, limit }: { readonly beforeId: number | null; readonly limit: number },
     ): Promise<OfficeMessages> => {
       const session = await looking.session(caller, id);
-      const pause = makePause(clock);
-      const ids = await store.office.listMessageIds(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit + 1);
-      const messages: MessageOfRun[] = [];
-      let left = PAGE_CHARACTERS;
-      for (const messageId of ids.slice(0, limit)) {
-        if (left <= 0) break;
-        const message = await store.office.getMessage(messageId);
-        left -= sizeOf(message);
-        messages.unshift(message);
-        await pause();
-      }
-      const hasMore = messages.length < ids.length;
-      return { sessionId: session.id, messages, nextBeforeId: hasMore ? messages[0]!.id : null };
+      const { sizes, hasMore } = await measure(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit);
+      const messages = portionsIn(sizes.toReversed());
+      return { sessionId: session.id, messages, nextBeforeId: hasMore ? sizes.at(-1)!.id : null };
     },
 
     /** The session's runs, the newest first. */
@@ -79,30 +106,8 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
     /** The session's rounds, the oldest first. */
     listRunRounds: async (caller: Administrator, id: string, { limit, offset }: Page): Promise<RunRounds> => {
       const session = await looking.session(caller, id);
-      const pause = makePause(clock);
       const { total, afterSeq } = await store.office.findRounds(session.seq, offset);
-      const items: RunRound[] = [];
-      let last = afterSeq;
-      while (items.length < limit) {
-        const wanted = Math.min(SLICE, limit - items.length);
-        const slice = await store.office.listRounds(session.seq, last, wanted);
-        items.push(...slice);
-        if (slice.length < wanted) break;
-        last = slice.at(-1)!.seq;
-        await pause();
-      }
-      return { sessionId: session.id, items, total };
+      return { sessionId: session.id, rounds: roundsOf(session.seq, afterSeq, limit), total };
     },
   };
-}
-
-/** The approximate number of characters of a message. */
-function sizeOf({ content }: Message): number {
-  let size = 0;
-  for (const block of content) {
-    if (block.type === 'text') size += block.text.length;
-    else if (block.type === 'tool_result') size += block.output.length;
-    else if (block.type === 'tool_use') size += JSON.stringify(block.input).length;
-  }
-  return size;
 }

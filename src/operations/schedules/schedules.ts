@@ -3,10 +3,10 @@ import type { Definitions } from '../../catalog/definitions.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
-import { makePause } from '../../domain/pauses.ts';
-import type { Caller } from '../../domain/people/user.ts';
+import { type Caller, ownerOf as chargedTo } from '../../domain/people/user.ts';
 import { cronFault } from '../../domain/schedules/firing-times.ts';
 import type { Firing, ScheduledTask } from '../../domain/schedules/task.ts';
+import type { Slices } from '../../domain/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { TaskRecord } from '../../store/schedules/task-rows.ts';
 import { scopeOf } from '../access.ts';
@@ -42,12 +42,13 @@ export interface ScheduleOperationParts extends RunTaskParts {
   readonly store: Pick<Store, 'schedules' | 'users'>;
   readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
   readonly clock: Clock;
+  readonly slices: Slices;
   definitions(): Definitions;
 }
 
 /** The verbs. Those that take an id throw as `Access.scheduledTask` does; `unprocessable` names the field at fault. */
 export function makeScheduleOperations(parts: ScheduleOperationParts) {
-  const { store, access, audit, clock, definitions } = parts;
+  const { store, access, audit, clock, slices, definitions } = parts;
   const nextFiringsOf = makeNextFirings();
   const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: nextFiringsOf(task, clock.now()) });
 
@@ -56,7 +57,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     listScheduledTasks: async (caller: Caller, { user, ...query }: TaskQuery): Promise<Listing<TaskView>> => {
       const found = await store.schedules.list({ ...query, userSeq: await ownersOf(store, caller, user) });
       await audit.readList(caller, 'scheduled_task.list', found.items);
-      const pause = makePause(clock);
+      const pause = slices.of(chargedTo(caller));
       const items: TaskView[] = [];
       for (const task of found.items) {
         items.push(viewOf(task));

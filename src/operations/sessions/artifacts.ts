@@ -1,12 +1,19 @@
 // What runs have produced: a session's workspace, and the files of one run (§2.8, §2.9, E6).
-import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/sessions/artifact.ts';
+import type {
+  Archive,
+  ArtifactError,
+  ArtifactStatus,
+  ExportStatus,
+  FileVersion,
+} from '../../domain/sessions/artifact.ts';
 import type { Caller } from '../../domain/people/user.ts';
+import { PORTION_ROWS, type Portions, portionsOf } from '../../domain/portions.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Looking } from '../looking.ts';
-import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
+import { type FileLeaf, type LeafParts, makeLeafOf } from './file-nodes.ts';
 
 export interface ArchiveAddress {
   /** The path of its signed address. */
@@ -21,7 +28,8 @@ export interface ArchiveAddress {
 export interface SessionArtifacts {
   readonly sessionId: string;
   readonly status: ExportStatus;
-  readonly files: readonly FileNode[];
+  /** In the order of their paths. */
+  readonly files: Portions<FileLeaf>;
   readonly archive: ArchiveAddress | null;
   readonly error: string | null;
 }
@@ -33,7 +41,8 @@ export interface RunArtifactList {
   readonly status: ArtifactStatus;
   readonly fileCount: number;
   readonly totalSize: number;
-  readonly files: readonly FileLeaf[];
+  /** In the order of their paths. */
+  readonly files: Portions<FileLeaf>;
   /** How many names were skipped, by reason; null before the workspace was examined. */
   readonly skipped: Readonly<Record<string, number>> | null;
   readonly archive: ArchiveAddress | null;
@@ -62,29 +71,45 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
 }
 
 type Place = { readonly seq: number; readonly id: string };
+
+/** The nodes of files that are read a portion at a time, after the path of the last one. */
+function leavesOf(parts: LeafParts, next: (lastPath: string) => Promise<readonly FileVersion[]>): Portions<FileLeaf> {
+  const leafOf = makeLeafOf(parts);
+  return portionsOf(async (last) => (await next(last?.path ?? '')).map(leafOf));
+}
+
+/** Makes the function that lists the files of a workspace. */
+export function makeListWorkspace({
+  store,
+  fileAddresses: addresses,
+}: Pick<ArtifactOperationParts, 'store' | 'fileAddresses'>) {
+  return ({ seq, id: sessionId }: Place): Portions<FileLeaf> =>
+    leavesOf({ sessionId, addresses }, (last) => store.artifacts.listWorkspaceFiles(seq, last, PORTION_ROWS));
+}
+
 type RunPlace = Place & { readonly sessionSeq: number; readonly sessionId: string };
 
 /** The verbs. They throw as `Looking` does. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
   const { store, looking, fileAddresses, emptyArchives, collector } = parts;
   const archiveOf = makeAddressArchive({ fileAddresses, emptyArchives });
+  const filesOfWorkspace = makeListWorkspace(parts);
 
   async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
-    const found = await store.artifacts.getWorkspaceArtifacts(seq);
-    const leaves = await leavesOf({ sessionId: id, addresses: fileAddresses }, found.files);
+    const found = await store.artifacts.getWorkspaceExport(seq);
     const packed = found.isUnpacked ? await collector.packOnRequest({ kind: 'workspace', seq }, seq) : found.archive;
     const status = found.isUnpacked && packed === null ? 'pending' : found.status;
     return {
       sessionId: id,
       status,
-      files: treeOf(id, leaves),
+      files: filesOfWorkspace({ seq, id }),
       archive: status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), packed) : null,
       error: found.error,
     };
   }
 
   async function ofRun({ seq, id, sessionSeq, sessionId }: RunPlace): Promise<RunArtifactList> {
-    const { archive, files, isUnpacked, ...found } = await store.artifacts.getRunArtifacts(seq);
+    const { archive, isUnpacked, ...found } = await store.artifacts.getRunArtifacts(seq);
     const packed = isUnpacked ? await collector.packOnRequest({ kind: 'run', seq }, sessionSeq) : archive;
     const status = isUnpacked && packed === null ? 'pending' : found.status;
     return {
@@ -92,7 +117,9 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
       status,
       sessionId,
       runId: id,
-      files: await leavesOf({ sessionId, addresses: fileAddresses }, files),
+      files: leavesOf({ sessionId, addresses: fileAddresses }, (last) =>
+        store.artifacts.listRunFiles(seq, last, PORTION_ROWS),
+      ),
       archive: status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, packed) : null,
     };
   }

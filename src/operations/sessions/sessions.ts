@@ -1,6 +1,6 @@
 // Sessions: list, show, read, stop and delete.
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
-import type { Message } from '../../domain/sessions/content.ts';
+import type { Portions } from '../../domain/portions.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import type { StopCause, StopResult } from '../../domain/sessions/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
@@ -11,6 +11,7 @@ import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import type { Looking } from '../looking.ts';
+import { type HistoryMessage, historyOf } from './history.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
 export interface SessionQuery extends Page {
@@ -19,7 +20,7 @@ export interface SessionQuery extends Page {
 }
 
 export interface SessionOperationParts {
-  readonly store: Pick<Store, 'sessions' | 'users' | 'keys'>;
+  readonly store: Pick<Store, 'sessions' | 'history' | 'users' | 'keys'>;
   readonly access: Pick<Access, 'session'>;
   readonly looking: Pick<Looking, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
@@ -61,9 +62,9 @@ export function makeSessionOperations({ store, access, looking, stopper, audit }
     listMessages: async (
       caller: Caller,
       id: string,
-    ): Promise<{ readonly sessionId: string; readonly messages: readonly Message[] }> => {
+    ): Promise<{ readonly sessionId: string; readonly messages: Portions<HistoryMessage> }> => {
       const session = await looking.session(caller, id);
-      return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
+      return { sessionId: session.id, messages: historyOf(store.history, session.seq) };
     },
 
     /** What the agents of a session may use, as determined when it was opened (§2.10). */

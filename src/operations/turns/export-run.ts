@@ -3,9 +3,9 @@
 import { TOOLS } from '../../agent/tools/all-tools.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { makePause, type Pause } from '../../domain/pauses.ts';
+import type { Pause, Slices } from '../../domain/slices.ts';
 import type { SetupText, ToolDefinition } from '../../domain/sessions/run-setup.ts';
-import type { Administrator } from '../../domain/people/user.ts';
+import { type Administrator, ownerOf } from '../../domain/people/user.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Equip } from '../../execution/brief/equip.ts';
 import { type Blot, makeBlot } from '../../outbound/blot.ts';
@@ -22,6 +22,7 @@ export interface ExportParts
     Omit<HeldSecretParts, 'store' | 'catalog'>,
     Pick<FileParts, 'blobs'> {
   readonly store: Pick<Store, 'runs' | 'turns' | 'connections' | 'webhooks' | 'documents'>;
+  readonly slices: Slices;
   /** What a run would get today. */
   equip(run: Parameters<Equip>[0]): ReturnType<Equip>;
   catalog(): Pick<Catalog, 'endpoints' | 'models'>;
@@ -53,7 +54,7 @@ const MAX_BYTES = 16 * 1_048_576;
 
 /** The verb. Throws as `Access.run` does, and `too_large` for a run whose own turn is more than an export takes. */
 export function makeExportRun(parts: ExportParts) {
-  const { store, looking, clock } = parts;
+  const { store, looking, clock, slices } = parts;
   return async (caller: Administrator, id: string): Promise<RunExport> => {
     const run = await looking.run(caller, id);
     const own = await store.turns.bytesOf({ sessionSeq: run.sessionSeq, seq: run.seq, documentBytes: 0 });
@@ -62,7 +63,7 @@ export function makeExportRun(parts: ExportParts) {
     const budget = { characters: left, bytes: left, documentBytes: 0 };
     const earlier = await store.turns.listBefore(run.sessionSeq, run.seq, budget);
     const { turn, outputSchema, setups } = await store.turns.getWhole(run.seq);
-    const pause = makePause(clock);
+    const pause = slices.of(ownerOf(caller));
     const blot = makeBlot(await heldSecrets(parts, run.userSeq), await secretsOfEverybody(parts, pause));
     const messages = earlier.turns.flatMap((one) => [userMessageOf(one), ...one.steps.flatMap(stepMessagesOf)]);
     messages.push(userMessageOf(turn));

@@ -1,7 +1,7 @@
 // The attachments of an exported conversation: images as they were uploaded, documents as the text that a model can be shown.
 import { endsOf } from '../../agent/documents/excerpt.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
-import type { Pause } from '../../domain/pauses.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Blot } from '../../outbound/blot.ts';
 import type { Store } from '../../store/open-store.ts';

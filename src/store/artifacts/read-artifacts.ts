@@ -9,7 +9,7 @@ import type {
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { filesOf, type RunFile } from './run-files.ts';
+import type { RunFile } from './run-files.ts';
 import { errorOfRun } from './record-artifacts.ts';
 
 export interface RunArtifacts {
@@ -17,7 +17,6 @@ export interface RunArtifacts {
   readonly fileCount: number;
   /** Bytes. */
   readonly totalSize: number;
-  readonly files: readonly RunFile[];
   /** How many names were left out, by reason; null before the workspace was examined. */
   readonly skipped: Readonly<Record<string, number>> | null;
   /** Null also when there is nothing to pack. */
@@ -35,10 +34,6 @@ export interface WorkspaceExport {
   /** Whether the archive has still to be packed, because nobody has asked for it, or again, because it was removed by age. */
   readonly isUnpacked: boolean;
   readonly error: string | null;
-}
-
-export interface WorkspaceArtifacts extends WorkspaceExport {
-  readonly files: readonly FileVersion[];
 }
 
 interface RunRow {
@@ -75,7 +70,6 @@ export function makeReadArtifacts({ read }: Database) {
         status: row.artifact_status,
         fileCount: row.file_count ?? 0,
         totalSize: row.total_size ?? 0,
-        files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
         skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
         archive: archiveOf(row),
         isUnpacked: row.artifact_status === 'ready' && row.archive_key === null && (row.file_count ?? 0) > 0,
@@ -83,14 +77,30 @@ export function makeReadArtifacts({ read }: Database) {
       };
     }),
 
-    /** A session's workspace as it was after its last run. */
-    getWorkspaceArtifacts: read(function* (tx: Reader, sessionSeq: number): Step<WorkspaceArtifacts> {
-      const exported = yield* exportOf(tx, sessionSeq);
-      const sql = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path';
-      return { ...exported, files: yield* tx.all<FileVersion>(sql, sessionSeq) };
-    }),
+    /** Up to `limit` of its files, in the order of their paths, after a path ('' for the first). */
+    listRunFiles: read(
+      (tx: Reader, runSeq: number, afterPath: string, limit: number): Step<RunFile[]> =>
+        tx.all<RunFile>(
+          `SELECT path, state AS change, size, sha256 FROM run_artifact_files
+           WHERE run_seq = ? AND path > ? ORDER BY path LIMIT ?`,
+          runSeq,
+          afterPath,
+          limit,
+        ),
+    ),
 
-    /** The same without the files. */
+    /** The same of the files of a session's workspace as they were after its last run. */
+    listWorkspaceFiles: read(
+      (tx: Reader, sessionSeq: number, afterPath: string, limit: number): Step<FileVersion[]> =>
+        tx.all<FileVersion>(
+          'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path > ? ORDER BY path LIMIT ?',
+          sessionSeq,
+          afterPath,
+          limit,
+        ),
+    ),
+
+    /** The export of a session's workspace. */
     getWorkspaceExport: read((tx: Reader, sessionSeq: number): Step<WorkspaceExport> => exportOf(tx, sessionSeq)),
   };
 }

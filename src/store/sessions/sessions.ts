@@ -1,11 +1,10 @@
-// Rows of sessions and the messages of their history.
-import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
+// Rows of sessions, and the attachments of their turns.
+import type { Attachment } from '../../domain/sessions/content.ts';
 import { type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchestration.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readReplies } from '../runs/progress/replies.ts';
 import { type SessionRow, toSession } from '../rows.ts';
 import { fromNearerEnd } from './conditions.ts';
 
@@ -30,15 +29,6 @@ export function toAttachment(row: AttachmentRow): Attachment {
     size: row.size,
     sha256: row.sha256,
   };
-}
-
-interface MessageRow {
-  id: number;
-  run_seq: number;
-  role: 'user' | 'assistant';
-  content: string;
-  text_preview: string;
-  created_at: number;
 }
 
 /** Defaults for what a plan stored by an earlier version lacks. */
@@ -107,21 +97,6 @@ export function makeSessions({ read }: Database) {
       return { items: items.map(toSession), total };
     }),
 
-    /** The whole history of a session, oldest first. */
-    listMessages: read(function* (tx: Reader, sessionSeq: number): Step<Message[]> {
-      const attachments = yield* attachmentsByMessage(tx, sessionSeq);
-      const rows = yield* tx.all<MessageRow>(
-        'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
-        sessionSeq,
-      );
-      const replies = yield* readReplies(tx, sessionSeq);
-      return rows.map((row) =>
-        row.role === 'user'
-          ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
-          : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
-      );
-    }),
-
     /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
     findAttachment: read(function* (tx: Reader, userSeq: number, apiPath: string): Step<Attachment | undefined> {
       const row = yield* tx.get<AttachmentRow>(
@@ -133,32 +108,4 @@ export function makeSessions({ read }: Database) {
       return row === undefined ? undefined : toAttachment(row);
     }),
   };
-}
-
-function* attachmentsByMessage(tx: Reader, sessionSeq: number): Step<Map<number, Attachment[]>> {
-  const rows = yield* tx.all<AttachmentRow>(
-    `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id
-     WHERE m.session_seq = ? ORDER BY a.seq`,
-    sessionSeq,
-  );
-  const byMessage = new Map<number, Attachment[]>();
-  for (const row of rows) {
-    const own = byMessage.get(row.message_id) ?? [];
-    own.push(toAttachment(row));
-    byMessage.set(row.message_id, own);
-  }
-  return byMessage;
-}
-
-function sharedOf(row: MessageRow, attachments: ReadonlyMap<number, readonly Attachment[]>) {
-  return {
-    id: row.id,
-    textPreview: row.text_preview,
-    attachments: attachments.get(row.id) ?? [],
-    createdAt: row.created_at,
-  };
-}
-
-function contentOf(row: MessageRow, replies: ReadonlyMap<number, AssistantBlock[]>): AssistantBlock[] {
-  return row.content === IN_STEPS ? (replies.get(row.run_seq) ?? []) : (JSON.parse(row.content) as AssistantBlock[]);
 }

@@ -1,7 +1,8 @@
+import { inOnePortion } from '../../support/store/read-whole.ts';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
-import type { Message } from '../../../src/domain/sessions/content.ts';
+import type { MessageOfRun } from '../../../src/store/sessions/history.ts';
 import type { RunError } from '../../../src/domain/sessions/run.ts';
 import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -171,12 +172,13 @@ test('the history has blocks, tools and attachments in wire names', async () => 
     size: 2,
     sha256: 'ff',
   };
-  const messages: Message[] = [
+  const messages: MessageOfRun[] = [
     {
       id: 1,
       role: 'user',
       textPreview: 'see',
       createdAt: AT,
+      runId: 'r',
       attachments: [attachment],
       content: [
         { type: 'text', text: 'see' },
@@ -188,6 +190,7 @@ test('the history has blocks, tools and attachments in wire names', async () => 
       role: 'assistant',
       textPreview: 'done',
       createdAt: AT,
+      runId: 'r',
       attachments: [],
       content: [
         { type: 'tool_use', id: 't1', name: 'write_file', input: { path: '/x' } },
@@ -197,7 +200,7 @@ test('the history has blocks, tools and attachments in wire names', async () => 
     },
   ];
   const house = await openHouse({
-    operations: { listMessages: async (_caller, sessionId) => ({ sessionId, messages }) },
+    operations: { listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion(messages) }) },
   });
   const id = '0198C0DE-0000-7000-8000-000000000009';
   const got = await send(house, { path: `/openapi/v1/sessions/${id}/messages`, as: KEY });

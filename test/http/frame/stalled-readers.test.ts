@@ -4,7 +4,10 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { ok, sendLongJson, sendReply } from '../../../src/http/frame/reply.ts';
+import { Html } from '../../../src/http/frame/html.ts';
+import { ok, sendWhole } from '../../../src/http/frame/reply.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 /** The two ends of a reply, of which the client has read nothing yet. */
 async function ask(send: (res: ServerResponse) => void): Promise<[ServerResponse, IncomingMessage]> {
@@ -21,11 +24,33 @@ async function ask(send: (res: ServerResponse) => void): Promise<[ServerResponse
 const LONG = ok({ items: Array.from({ length: 100 }, () => 'x'.repeat(100_000)) });
 
 test.each([
-  ['at once', (res: ServerResponse) => sendReply(res, LONG)],
-  ['in slices', (res: ServerResponse) => void sendLongJson(res, LONG, systemClock)],
-])('a reply that was rendered %s ends when nothing of it is taken for two minutes', async (_, send) => {
-  const [res, response] = await ask(send);
-  expect(res.socket?.timeout).toBe(120_000);
-  res.socket!.emit('timeout');
-  await expect(once(response.resume(), 'end')).rejects.toThrow('aborted');
+  ['page', ok(Html.safe('x'.repeat(10_000_000)))],
+  ['list', LONG],
+])(
+  'a %s ends when its reader has not taken what waits for half a minute, and nothing of it is held',
+  async (_, reply) => {
+    const clock = fakeClock();
+    const pause = async () => undefined;
+    const share = { hold: async () => undefined, release: () => undefined };
+    let isOver = false;
+    const [res, response] = await ask((to) => {
+      void sendWhole(to, reply, { share, pause, clock }).then(() => (isOver = true));
+    });
+    await waitFor(() => res.writableLength > 256 * 1_024);
+    clock.advance(29_999);
+    expect([res.destroyed, isOver]).toEqual([false, false]);
+    clock.advance(1);
+    await waitFor(() => isOver);
+    await expect(once(response.resume(), 'end')).rejects.toThrow('aborted');
+  },
+);
+
+test('a reader who takes it gets all of it, the rest of which was not held meanwhile', async () => {
+  const held: number[] = [];
+  const pause = async () => undefined;
+  const share = { hold: async () => undefined, release: () => undefined };
+  const [res, response] = await ask((to) => void sendWhole(to, LONG, { share, pause, clock: systemClock }));
+  for await (const _ of response) held.push(res.writableLength);
+  expect(Math.max(...held)).toBeLessThan(1_000_000);
+  expect(response.complete).toBe(true);
 });

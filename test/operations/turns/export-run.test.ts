@@ -1,4 +1,6 @@
 // The export of a run: each request in the chat form, with tools and schema, and without any secret that the daemon holds.
+import { OPERATOR } from '../../support/http/callers.ts';
+import { makeSlices } from '../../../src/domain/slices.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +9,6 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { notFound } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import type { Administrator } from '../../../src/domain/people/user.ts';
 import type { SetupText } from '../../../src/domain/sessions/run-setup.ts';
 import { secretContextOf } from '../../../src/domain/webhooks/webhook.ts';
 import { deriveFrom } from '../../../src/files/master-key.ts';
@@ -54,7 +55,7 @@ scenarios:
 `,
 };
 const box = makeSecretBox(deriveFrom(randomBytes(32)));
-const ROOT = {} as Administrator;
+const ROOT = OPERATOR;
 
 async function plantSecrets({ store, user }: StoreHouse): Promise<void> {
   const connect = (userSeq: number, secret: string, id = newId()) =>
@@ -79,6 +80,7 @@ async function exporter() {
   const exportOf = makeExportRun({
     store: house.store,
     clock: house.clock,
+    slices: makeSlices(house.clock),
     looking: { run: async (_, id) => (await house.store.runs.find(id))! },
     secrets: box,
     places,

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 
 const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
 const skipped = {};
@@ -26,7 +27,7 @@ async function end(run: ClaimedRun): Promise<void> {
 }
 
 const pathsIn = async ({ sessionSeq }: ClaimedRun) =>
-  (await artifacts().getWorkspaceArtifacts(sessionSeq)).files.map(({ path }) => path);
+  (await workspaceOf(artifacts(), sessionSeq)).files.map(({ path }) => path);
 
 // One statement for each path, and one for all.
 test.each([
@@ -46,7 +47,7 @@ test.each([
     part: { paths: ['/old', '/new', '/gone', ...numbered], ...recorded!.size },
   });
   expect(await pathsIn(second)).toEqual(['/kept', '/new', '/old']);
-  expect((await artifacts().getRunArtifacts(second.seq)).files.map(({ path }) => path)).toEqual(['/new', '/old']);
+  expect((await runArtifactsOf(artifacts(), second.seq)).files.map(({ path }) => path)).toEqual(['/new', '/old']);
   const totalBytes = '/kept'.length + '/new'.length + 'yy'.length;
   expect(change!.size).toEqual({ fileCount: 3, totalBytes });
 });
@@ -68,7 +69,7 @@ test('a baseline of a part leaves what the run itself has changed, and tells the
   await end(second);
   const all = [file('/a', 'by the run'), file('/b'), file('/d')];
   await artifacts().recordArtifacts(second.seq, { files: all, skipped });
-  expect((await artifacts().getRunArtifacts(second.seq)).files).toMatchObject([{ path: '/a', change: 'modified' }]);
+  expect((await runArtifactsOf(artifacts(), second.seq)).files).toMatchObject([{ path: '/a', change: 'modified' }]);
 });
 
 test('uploads that the baseline does not have are no artifacts of a part, unless the agent has changed them', async () => {
@@ -86,6 +87,6 @@ test('uploads that the baseline does not have are no artifacts of a part, unless
   ];
   const part = { paths: files.map(({ path }) => path), ...size };
   await artifacts().recordArtifacts(run.seq, { files, skipped, part });
-  expect((await artifacts().getRunArtifacts(run.seq)).files).toMatchObject([{ path: '/uploads/b.csv' }]);
+  expect((await runArtifactsOf(artifacts(), run.seq)).files).toMatchObject([{ path: '/uploads/b.csv' }]);
   expect(await pathsIn(run)).toEqual(['/a', '/uploads/a.csv', '/uploads/b.csv']);
 });

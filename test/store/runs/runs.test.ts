@@ -3,6 +3,7 @@ import type { TextBlock } from '../../../src/domain/sessions/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { messagesOf } from '../../support/store/read-whole.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;
@@ -17,7 +18,7 @@ test('accepting makes session, message, queued run and event together', async ()
     kind: 'api',
   });
   expect(house.committed).toMatchObject([{ type: 'run.queued', streamSeq: 1, runSeq: run.seq }]);
-  expect(await house.store.sessions.listMessages(run.sessionSeq)).toMatchObject([{ role: 'user' }]);
+  expect(await messagesOf(house.store, run.sessionSeq)).toMatchObject([{ role: 'user' }]);
 });
 
 test('what a user says is made into the text that is kept before the commit begins, and once', async () => {
@@ -142,7 +143,7 @@ test('a settled run has one terminal event, one answer in the history, and a com
   expect(TYPES(house.committed).slice(-3)).toEqual(['run.finalizing', 'message', 'run.done']);
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ status: 'completed', answer: 'The moon pulls.' });
   expect(await house.store.sessions.find(run!.sessionId)).toMatchObject({ status: 'completed' });
-  const history = await house.store.sessions.listMessages(run!.sessionSeq);
+  const history = await messagesOf(house.store, run!.sessionSeq);
   expect(history.map(({ role }) => role)).toEqual(['user', 'assistant']);
 });
 
@@ -156,7 +157,7 @@ test('a failed run keeps what its agent did', async () => {
   await house.store.runs.finalize(fence, { outcome: 'failed', error });
   await house.store.runs.settle(fence);
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ status: 'failed', error });
-  const [, assistant] = await house.store.sessions.listMessages(run!.sessionSeq);
+  const [, assistant] = await messagesOf(house.store, run!.sessionSeq);
   expect(assistant!.content).toMatchObject([{ type: 'text' }, { type: 'tool_use', name: 'shell' }]);
   expect(await house.store.sessions.find(run!.sessionId)).toMatchObject({ status: 'failed' });
 });

@@ -1,6 +1,7 @@
 // Stopping in the store: what moves, what is published, and that exactly one end of a run is ever committed.
 import { expect, test } from 'vitest';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { messagesOf } from '../../support/store/read-whole.ts';
 
 const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;
 const USER = 'user_requested_stop';
@@ -39,7 +40,7 @@ test('an executing run is canceled with its open block closed and its work kept;
   await house.store.runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 1 } }]);
   expect(await house.store.runs.stopSession(run!.sessionSeq, USER)).toMatchObject({ canceled: 1, unconfirmed: true });
   expect(house.committed.slice(-3).map(({ type }) => type)).toEqual(['content_block_stop', 'message', 'run.stopped']);
-  const [, assistant] = await house.store.sessions.listMessages(run!.sessionSeq);
+  const [, assistant] = await messagesOf(house.store, run!.sessionSeq);
   expect(assistant!.content).toMatchObject([{ type: 'text' }, { type: 'tool_use' }]);
   const result = { step: 1, toolUseId: 'a', name: 'shell', ok: true, output: 'x', durationMs: 1 };
   const late = await Promise.all([

@@ -14,6 +14,7 @@ import type { Ending } from '../../../src/store/runs/end-run.ts';
 import { SETTINGS } from '../http/http-house.ts';
 import { fenceOf, storeHouse } from '../store/store-house.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
+import { runArtifactsOf, workspaceOf } from '../store/read-whole.ts';
 
 export const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
 
@@ -86,7 +87,7 @@ export async function artifactHouse() {
         .flatMap((shard) => readdirSync(join(root, shard)))
         .sort();
     },
-    artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => house.store.artifacts.getRunArtifacts(run.seq),
-    exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => house.store.artifacts.getWorkspaceArtifacts(run.sessionSeq),
+    artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => runArtifactsOf(house.store.artifacts, run.seq),
+    exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => workspaceOf(house.store.artifacts, run.sessionSeq),
   };
 }

@@ -3,6 +3,8 @@ import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'n
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { makeSlices } from '../../../src/domain/slices.ts';
+import { inOnePortion } from '../store/read-whole.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
@@ -34,7 +36,14 @@ export const SETTINGS: Settings = {
   trustedProxies: [],
   waitTimeoutSeconds: 600,
   maxUploadSizeMb: 1,
-  limits: { maxTextMb: 1, bodiesInFlightMb: 16, maxNodes: 100_000, connections: 100, connectionsPerAddress: 100 },
+  limits: {
+    maxTextMb: 1,
+    bodiesInFlightMb: 16,
+    repliesInFlightMb: 64,
+    maxNodes: 100_000,
+    connections: 100,
+    connectionsPerAddress: 100,
+  },
   loginTokenTtlSeconds: 86_400,
   sso: {
     provider: '',
@@ -345,7 +354,7 @@ export async function openHouse(options: HouseOptions = {}) {
         throw new ErrandError('forbidden', 'The run belongs to another API key.');
       return { ...run, userId: '', username: '', keyId: '' };
     },
-    listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
+    listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion([]) }),
     getModelName: () => 'qwen',
     getStatus: async () => STATUS,
     getConfiguration: async () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),
@@ -359,6 +368,7 @@ export async function openHouse(options: HouseOptions = {}) {
     settings: () => ({ ...SETTINGS, ...options.settings }),
     isPublicUrlSet: () => true,
     clock: systemClock,
+    slices: makeSlices(systemClock),
     log,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
     renderer: { render: async () => ({ kind: 'refused' }) },

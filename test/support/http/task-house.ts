@@ -1,4 +1,5 @@
 // Scheduled tasks over HTTP and a real store: one of the user of every token, and one of another user.
+import { makeSlices } from '../../../src/domain/slices.ts';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeScheduleOperations } from '../../../src/operations/schedules/schedules.ts';
@@ -54,6 +55,7 @@ export async function taskHouse() {
     access: makeAccess(store),
     audit: auditOf({ store, log: logged.log }),
     clock,
+    slices: makeSlices(clock),
     definitions: () => ({ experts: new Map([['pilot', {}]]), teams: new Map([['press', {}]]) }) as never,
     node: { onlineCapacity: () => now.capacity },
     disk: { shortage: () => now.shortage as never },

@@ -1,4 +1,5 @@
 // Every operation over a real store, and an administrator who calls them.
+import { makeSlices } from '../../../src/domain/slices.ts';
 import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { type AuditEntry } from '../../../src/domain/people/audit.ts';
@@ -77,6 +78,7 @@ export async function auditedHouse() {
   const operations = makeOperations({
     store,
     clock,
+    slices: makeSlices(clock),
     log,
     queue,
     deriveKey: deriveSealKey,

@@ -190,7 +190,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await compactions.findNewest(first.sessionSeq);
   await sessions.find(first.sessionId);
   await sessions.getSetup(first.sessionSeq);
-  await sessions.listMessages(first.sessionSeq);
+  await callHistory(house, first);
   await sessions.findAttachment(user.seq, 'attachments/read/a.txt');
   await events.listOfRun(first.seq, 0, 10);
   for (const order of ['asc', 'desc'] as const) {
@@ -266,8 +266,20 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.failCollection(failing!.seq, '');
   await artifacts.listSessionsToCollect();
   await artifacts.getRunArtifacts(seq);
-  await artifacts.getWorkspaceArtifacts(sessionSeq);
+  await artifacts.listRunFiles(seq, '', 9);
+  await artifacts.listWorkspaceFiles(sessionSeq, '', 9);
   await artifacts.getWorkspaceExport(sessionSeq);
+}
+
+/** Messages from both ends, and the steps of a run. */
+async function callHistory({ store: { history } }: StoreHouse, { sessionSeq, seq }: Run): Promise<void> {
+  await history.listSizesBefore(sessionSeq, Number.MAX_SAFE_INTEGER);
+  for (const { id } of await history.listSizesAfter(sessionSeq, 0)) {
+    await history.getMessage(id);
+    await history.getMessageFacts(id);
+  }
+  await history.listStepSizes(seq, 0, 9);
+  await history.getReply(seq, 1);
 }
 
 /** Records what a run of a session left, and packs it on request. */
@@ -309,7 +321,6 @@ async function callOffice(house: StoreHouse): Promise<void> {
   await office.getTotals(sessionSeq);
   await office.getSummary(sessionSeq);
   await office.listMessageHeads(sessionSeq, 0, 9);
-  for (const id of await office.listMessageIds(sessionSeq, Number.MAX_SAFE_INTEGER, 9)) await office.getMessage(id);
   await office.listRunHeads(sessionSeq, 0, 9);
   await office.findRounds(sessionSeq, 1);
   await office.listRounds(sessionSeq, 0, 9);

@@ -30,13 +30,11 @@ export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | und
 }
 
 interface StepRow {
-  run_seq: number;
   step: number;
   text: string;
 }
 
 interface CallRow {
-  run_seq: number;
   step: number;
   tool_use_id: string;
   name: string;
@@ -45,41 +43,24 @@ interface CallRow {
   output: string | null;
 }
 
-/** What the agent said and did in the runs of a session, as blocks of one message each, by run (E2). */
-export function* readReplies(tx: Reader, sessionSeq: number): Step<Map<number, AssistantBlock[]>> {
-  const steps = yield* tx.all<StepRow>(
-    `SELECT t.run_seq, t.step, t.text FROM runs r CROSS JOIN steps t ON t.run_seq = r.seq
-     WHERE r.session_seq = ? ORDER BY r.seq, t.step`,
-    sessionSeq,
-  );
-  const calls = yield* tx.all<CallRow>(
-    `SELECT c.run_seq, c.step, c.tool_use_id, c.name, c.input, c.ok, c.output
-     FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
-     WHERE r.session_seq = ? ORDER BY r.seq, c.step, c.position`,
-    sessionSeq,
-  );
-  return blocksByRun(steps, calls);
-}
-
-/** The same for one run. */
+/** What the agent said and did in a run, as blocks of one message (E2). */
 export function* readRepliesOfRun(tx: Reader, runSeq: number): Step<AssistantBlock[]> {
-  const steps = yield* tx.all<StepRow>('SELECT run_seq, step, text FROM steps WHERE run_seq = ? ORDER BY step', runSeq);
-  const calls = yield* tx.all<CallRow>(
-    `SELECT run_seq, step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? ORDER BY step, position`,
-    runSeq,
-  );
-  return blocksByRun(steps, calls).get(runSeq) ?? [];
+  return yield* readBlocks(tx, 'run_seq = ?', [runSeq]);
 }
 
-function blocksByRun(steps: readonly StepRow[], rows: readonly CallRow[]): Map<number, AssistantBlock[]> {
-  const calls = Map.groupBy(rows, ({ run_seq, step }) => `${run_seq}/${step}`);
-  const replies = new Map<number, AssistantBlock[]>();
-  for (const { run_seq, step, text } of steps) {
-    const blocks = replies.get(run_seq) ?? [];
-    blocks.push(...blocksOf(text, calls.get(`${run_seq}/${step}`) ?? []));
-    replies.set(run_seq, blocks);
-  }
-  return replies;
+/** The same in one step. */
+export function* readReply(tx: Reader, runSeq: number, step: number): Step<AssistantBlock[]> {
+  return yield* readBlocks(tx, 'run_seq = ? AND step = ?', [runSeq, step]);
+}
+
+function* readBlocks(tx: Reader, where: string, values: readonly number[]): Step<AssistantBlock[]> {
+  const steps = yield* tx.all<StepRow>(`SELECT step, text FROM steps WHERE ${where} ORDER BY step`, ...values);
+  const calls = yield* tx.all<CallRow>(
+    `SELECT step, tool_use_id, name, input, ok, output FROM tool_calls WHERE ${where} ORDER BY step, position`,
+    ...values,
+  );
+  const byStep = Map.groupBy(calls, ({ step }) => step);
+  return steps.flatMap(({ step, text }) => blocksOf(text, byStep.get(step) ?? []));
 }
 
 function blocksOf(text: string, calls: readonly CallRow[]): AssistantBlock[] {

@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { previewOf } from '../../../../src/domain/sessions/content.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../../support/store/store-house.ts';
+import { messagesOf } from '../../../support/store/read-whole.ts';
 
 /** Longer than a preview, which several places have. */
 const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');
@@ -50,8 +51,8 @@ const CONTENT = [
 test('history and answer return it in full', async () => {
   const house = await answered();
   await house.settle(WORDS);
-  const { runs, sessions } = house.store;
-  const [, reply] = await sessions.listMessages(house.sessionSeq);
+  const { runs } = house.store;
+  const [, reply] = await messagesOf(house.store, house.sessionSeq);
   expect(reply).toMatchObject({ role: 'assistant', content: CONTENT, textPreview: previewOf(`I look. ${WORDS}`) });
   const { id } = await runs.get(house.runSeq);
   const runsRead = [await runs.get(house.runSeq), await runs.getOutcome(house.runSeq), await runs.find(id)];
@@ -71,7 +72,7 @@ test('a run that did not complete has no answer, and what its agent did is in th
   const house = await answered();
   await house.store.runs.stopSession(house.sessionSeq, 'user_requested_stop');
   expect((await house.store.runs.getOutcome(house.runSeq)).answer).toBeNull();
-  expect((await house.store.sessions.listMessages(house.sessionSeq))[1]).toMatchObject({ content: CONTENT });
+  expect((await messagesOf(house.store, house.sessionSeq))[1]).toMatchObject({ content: CONTENT });
 });
 
 test('messages and answers of an earlier Errand are returned as it stored them', async () => {
@@ -82,6 +83,6 @@ test('messages and answers of an earlier Errand are returned as it stored them',
   connection.prepare("UPDATE messages SET content = ? WHERE role = 'assistant'").run(JSON.stringify(old));
   connection.prepare('UPDATE runs SET answer = ?').run('As it was.');
   connection.close();
-  expect((await house.store.sessions.listMessages(house.sessionSeq))[1]).toMatchObject({ content: old });
+  expect((await messagesOf(house.store, house.sessionSeq))[1]).toMatchObject({ content: old });
   expect((await house.store.runs.getOutcome(house.runSeq)).answer).toBe('As it was.');
 });

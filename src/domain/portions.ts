@@ -1,0 +1,38 @@
+// Long lists, read a portion at a time, when there is room for it.
+
+/** Rows that are read together. */
+export interface Portion<T> {
+  /** About how many bytes they have as they are stored. */
+  readonly bytes: number;
+  read(): Promise<readonly T[]>;
+}
+
+/** A list of any length, in order. */
+export type Portions<T> = AsyncIterable<Portion<T>>;
+
+/** Rows of a list that are read together, where each has a few hundred bytes. */
+export const PORTION_ROWS = 250;
+
+/** What a portion of rows that vary in size may have, in bytes, unless its only row has more. */
+export const PORTION_BYTES = 262_144;
+
+/** The portions of a list of small rows. `next`: up to `PORTION_ROWS` rows after the given one, from the first if there is none. */
+export async function* portionsOf<T>(next: (last: T | undefined) => Promise<readonly T[]>): Portions<T> {
+  let last: T | undefined;
+  for (let isLast = false; !isLast; ) {
+    yield {
+      bytes: PORTION_BYTES,
+      read: async () => {
+        const rows = await next(last);
+        isLast = rows.length < PORTION_ROWS;
+        last = rows.at(-1);
+        return rows;
+      },
+    };
+  }
+}
+
+/** The rows of all portions. */
+export async function* rowsOf<T>(portions: Portions<T>): AsyncIterable<T> {
+  for await (const portion of portions) yield* await portion.read();
+}

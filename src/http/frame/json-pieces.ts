@@ -1,0 +1,137 @@
+// JSON in pieces: what is large is neither rendered nor held at once.
+import type { Portions } from '../../domain/portions.ts';
+import type { ReplyShare } from './reply-budget.ts';
+
+/** Room for the pieces of a reply. */
+export type Room = Pick<ReplyShare, 'hold'>;
+
+/**
+ * A part of a reply's body that is rendered while it is sent, as JSON in pieces. `T` is what it stands for. It may be the body, or
+ * a field at any depth of objects.
+ */
+export class Streamed<T> {
+  declare readonly standsFor: T;
+  readonly pieces: (room: Room) => AsyncIterable<string>;
+
+  constructor(pieces: (room: Room) => AsyncIterable<string>) {
+    this.pieces = pieces;
+  }
+}
+
+/** A body or a part of one, in which lists can be streamed. */
+export type Streamable<T> =
+  | T
+  | (T extends readonly unknown[]
+      ? Streamed<T>
+      : T extends object
+        ? { readonly [Name in keyof T]: Streamable<T[Name]> }
+        : never);
+
+/** What rows take while they are rendered, as a multiple of what they take when they are stored: parsed, rendered, and as JSON. */
+const HELD_PER_STORED = 4;
+
+/** A list whose rows are read and rendered while it is sent. */
+export function streamedList<T, W>(portions: Portions<T>, render: (row: T) => Streamable<W>): Streamed<readonly W[]> {
+  return new Streamed(async function* (room) {
+    yield '[';
+    let before = '';
+    for await (const row of heldRows(portions, room)) {
+      yield before;
+      yield* piecesOf(render(row), room);
+      before = ',';
+    }
+    yield ']';
+  });
+}
+
+/** The rows of all portions, each portion read when there is room for it. */
+export async function* heldRows<T>(portions: Portions<T>, room: Room): AsyncIterable<T> {
+  for await (const { bytes, read } of portions) {
+    await room.hold(bytes * HELD_PER_STORED);
+    yield* await read();
+  }
+}
+
+/** The JSON of a body in which there may be streamed parts. */
+export async function* piecesOf(value: unknown, room: Room): AsyncIterable<string> {
+  if (value instanceof Streamed) yield* value.pieces(room);
+  else if (!hasStreamed(value)) yield* jsonPieces(value);
+  else {
+    let before = '{';
+    for (const [name, field] of Object.entries(value as object)) {
+      if (field === undefined) continue;
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* piecesOf(field, room);
+      before = ',';
+    }
+    yield '}';
+  }
+}
+
+/** Whether a part of a body is streamed. Lists contain none. */
+export function hasStreamed(value: unknown): boolean {
+  if (value instanceof Streamed) return true;
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
+  return Object.values(value).some(hasStreamed);
+}
+
+/** What is rendered at once: about so many characters. */
+const LIGHT = 16_384;
+/** What a number, a name or a bracket counts. */
+const SMALLEST = 8;
+
+/** Whether a value's JSON is short. */
+export const isLight = (value: unknown): boolean => leftAfter(value, LIGHT) >= 0;
+
+function leftAfter(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (value === null || typeof value !== 'object') return room - SMALLEST;
+  let left = room;
+  for (const part of Array.isArray(value) ? value : Object.values(value)) {
+    left = leftAfter(part, left - SMALLEST);
+    if (left < 0) return left;
+  }
+  return left;
+}
+
+/** The JSON of a value, as `JSON.stringify` writes it. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (isLight(value)) yield JSON.stringify(value) ?? 'null';
+  else if (typeof value === 'string') yield* stringPieces(value);
+  else if (Array.isArray(value)) yield* listPieces(value);
+  else yield* objectPieces(value as object);
+}
+
+function* stringPieces(text: string): Generator<string> {
+  yield '"';
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = at + LIGHT;
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1);
+  }
+  yield '"';
+}
+
+/** Whether it is the first half of a character, which would be escaped without the second. */
+const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
+
+function* listPieces(items: readonly unknown[]): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    yield* jsonPieces(item);
+    before = ',';
+  }
+  yield ']';
+}
+
+function* objectPieces(value: object): Generator<string> {
+  let before = '{';
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* jsonPieces(field);
+    before = ',';
+  }
+  yield '}';
+}

@@ -1,0 +1,93 @@
+// The history of a session in portions: as many small messages as fit into one, and of a long run step by step.
+import type { AssistantBlock } from '../../domain/sessions/content.ts';
+import { type Portion, PORTION_BYTES, type Portions } from '../../domain/portions.ts';
+import type { MessageFacts, MessageOfRun, MessageSize } from '../../store/sessions/history.ts';
+import type { Store } from '../../store/open-store.ts';
+
+/** What an agent said and did in a run that fills more than a portion. */
+export interface LongReply extends MessageFacts {
+  readonly role: 'assistant';
+  readonly replies: Portions<AssistantBlock>;
+}
+
+export type HistoryMessage = MessageOfRun | LongReply;
+
+type History = Pick<
+  Store['history'],
+  'listSizesAfter' | 'getMessage' | 'getMessageFacts' | 'listStepSizes' | 'getReply'
+>;
+
+/** Steps that are measured at once. */
+const MEASURED_STEPS = 50;
+
+/** The whole history of a session, oldest first. */
+export async function* historyOf(history: History, sessionSeq: number): Portions<HistoryMessage> {
+  let last = 0;
+  for (;;) {
+    const sizes = await history.listSizesAfter(sessionSeq, last);
+    if (sizes.length === 0) return;
+    yield* messagesIn(history, sizes);
+    last = sizes.at(-1)!.id;
+  }
+}
+
+/** Messages of these sizes, in their order. */
+export function* messagesIn(history: History, sizes: readonly MessageSize[]): Iterable<Portion<HistoryMessage>> {
+  for (const group of groupsOf(sizes)) {
+    const [first] = group;
+    if (first!.isInSteps && first!.bytes > PORTION_BYTES) yield longReply(history, first!);
+    else yield wholeMessages(history, group);
+  }
+}
+
+function wholeMessages(history: History, sizes: readonly MessageSize[]): Portion<HistoryMessage> {
+  const read = async () => {
+    const messages: MessageOfRun[] = [];
+    for (const { id } of sizes) messages.push(await history.getMessage(id));
+    return messages;
+  };
+  return { bytes: bytesOf(sizes), read };
+}
+
+function longReply(history: History, { id, runSeq }: MessageSize): Portion<HistoryMessage> {
+  const read = async (): Promise<[LongReply]> => [
+    { ...(await history.getMessageFacts(id)), role: 'assistant', replies: repliesOf(history, runSeq) },
+  ];
+  return { bytes: PORTION_BYTES, read };
+}
+
+async function* repliesOf(history: History, runSeq: number): Portions<AssistantBlock> {
+  let last = 0;
+  for (;;) {
+    const sizes = await history.listStepSizes(runSeq, last, MEASURED_STEPS);
+    if (sizes.length === 0) return;
+    for (const group of groupsOf(sizes)) {
+      const read = async () => {
+        const blocks: AssistantBlock[] = [];
+        for (const { step } of group) blocks.push(...(await history.getReply(runSeq, step)));
+        return blocks;
+      };
+      yield { bytes: bytesOf(group), read };
+    }
+    last = sizes.at(-1)!.step;
+  }
+}
+
+interface Sized {
+  readonly bytes: number;
+}
+
+const bytesOf = (sizes: readonly Sized[]) => sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** In order: what is too large for one portion is alone. */
+function* groupsOf<T extends Sized>(sizes: readonly T[]): Iterable<readonly T[]> {
+  let group: T[] = [];
+  for (const size of sizes) {
+    if (group.length > 0 && bytesOf(group) + size.bytes > PORTION_BYTES) {
+      yield group;
+      group = [];
+    }
+    group.push(size);
+  }
+  if (group.length > 0) yield group;
+}
