@@ -74,7 +74,6 @@ async function sendJson(res: ServerResponse, reply: Reply, { share, pause, clock
     chunks.push(Buffer.from(text));
     length += chunks.at(-1)!.length;
     text = '';
-    await pause();
     if (length <= LONGEST_KNOWN_BYTES) return;
     if (!res.headersSent) writeHead(res, reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE });
     writeAll(res, chunks.splice(0));
@@ -83,6 +82,7 @@ async function sendJson(res: ServerResponse, reply: Reply, { share, pause, clock
 
   for await (const piece of piecesOf(reply.body, share)) {
     text += piece;
+    await pause();
     if (text.length >= CHUNK_CHARACTERS) await put();
     // For HEAD, it is known by then whether there is a length.
     if (res.destroyed || (res.headersSent && res.req.method === 'HEAD')) break;

@@ -61,8 +61,8 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
     }
   }
 
-  async function* portionsIn(sizes: readonly MessageSize[]): Portions<HistoryMessage> {
-    yield* messagesIn(history, sizes);
+  async function* portionsIn(sessionSeq: number, sizes: readonly MessageSize[]): Portions<HistoryMessage> {
+    yield* messagesIn(history, sessionSeq, sizes);
   }
 
   async function* roundsOf(sessionSeq: number, afterSeq: number, limit: number): Portions<RunRound> {
@@ -88,7 +88,7 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
     ): Promise<OfficeMessages> => {
       const session = await looking.session(caller, id);
       const { sizes, hasMore } = await measure(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit);
-      const messages = portionsIn(sizes.toReversed());
+      const messages = portionsIn(session.seq, sizes.toReversed());
       return { sessionId: session.id, messages, nextBeforeId: hasMore ? sizes.at(-1)!.id : null };
     },
 

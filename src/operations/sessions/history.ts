@@ -14,7 +14,7 @@ export type HistoryMessage = MessageOfRun | LongReply;
 
 type History = Pick<
   Store['history'],
-  'listSizesAfter' | 'getMessage' | 'getMessageFacts' | 'listStepSizes' | 'getReply'
+  'listSizesAfter' | 'listMessages' | 'getMessageFacts' | 'listStepSizes' | 'getReply'
 >;
 
 /** Steps that are measured at once. */
@@ -26,27 +26,25 @@ export async function* historyOf(history: History, sessionSeq: number): Portions
   for (;;) {
     const sizes = await history.listSizesAfter(sessionSeq, last);
     if (sizes.length === 0) return;
-    yield* messagesIn(history, sizes);
+    yield* messagesIn(history, sessionSeq, sizes);
     last = sizes.at(-1)!.id;
   }
 }
 
-/** Messages of these sizes, in their order. */
-export function* messagesIn(history: History, sizes: readonly MessageSize[]): Iterable<Portion<HistoryMessage>> {
+/** The messages of these sizes, which follow each other in a session. */
+export function* messagesIn(
+  history: History,
+  sessionSeq: number,
+  sizes: readonly MessageSize[],
+): Iterable<Portion<HistoryMessage>> {
   for (const group of groupsOf(sizes)) {
     const [first] = group;
     if (first!.isInSteps && first!.bytes > PORTION_BYTES) yield longReply(history, first!);
-    else yield wholeMessages(history, group);
+    else {
+      const [from, to] = [first!.id, group.at(-1)!.id];
+      yield { bytes: bytesOf(group), read: async () => history.listMessages(sessionSeq, from, to) };
+    }
   }
-}
-
-function wholeMessages(history: History, sizes: readonly MessageSize[]): Portion<HistoryMessage> {
-  const read = async () => {
-    const messages: MessageOfRun[] = [];
-    for (const { id } of sizes) messages.push(await history.getMessage(id));
-    return messages;
-  };
-  return { bytes: bytesOf(sizes), read };
 }
 
 function longReply(history: History, { id, runSeq }: MessageSize): Portion<HistoryMessage> {

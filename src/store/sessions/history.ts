@@ -2,11 +2,11 @@
 import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/content.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readRepliesOfRun, readReply } from '../runs/progress/replies.ts';
+import { IN_STEPS, readReplies, readReply } from '../runs/progress/replies.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
 /** How many messages are measured at once: those of agents are summed over their steps. */
-export const MEASURED_MESSAGES = 16;
+export const MEASURED_MESSAGES = 64;
 
 /** A message, and about how many bytes its content has as it is stored. */
 export interface MessageSize {
@@ -40,17 +40,18 @@ interface MessageRow extends MessageFacts {
   readonly content: string;
 }
 
-const HEAD = `m.id, r.id AS runId, m.text_preview AS textPreview, m.created_at AS createdAt
-  FROM messages m JOIN runs r ON r.seq = m.run_seq WHERE m.id = ?`;
+const FACTS = 'm.id, r.id AS runId, m.text_preview AS textPreview, m.created_at AS createdAt';
+const FROM = 'FROM messages m CROSS JOIN runs r ON r.seq = m.run_seq';
+const BETWEEN = 'm.session_seq = ? AND m.id BETWEEN ? AND ?';
 
 const SIZE_OF_CALLS = `(SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
   FROM tool_calls c WHERE c.run_seq = s.run_seq AND c.step = s.step)`;
+const SIZE_OF_STEPS = `(SELECT coalesce(sum(octet_length(s.text) + ${SIZE_OF_CALLS}), 0) FROM steps s WHERE s.run_seq = runSeq)`;
 
-const SIZES = `SELECT m.id, m.run_seq AS runSeq, m.role = 'assistant' AND m.content = '${IN_STEPS}' AS isInSteps,
-    octet_length(m.content) + CASE WHEN m.role = 'assistant' AND m.content = '${IN_STEPS}' THEN
-      (SELECT coalesce(sum(octet_length(s.text) + ${SIZE_OF_CALLS}), 0) FROM steps s WHERE s.run_seq = m.run_seq)
-      ELSE 0 END AS bytes
-  FROM messages m`;
+// A comparison of the content itself would read all of it.
+const SIZES = `SELECT id, runSeq, isInSteps, CASE WHEN isInSteps THEN ${SIZE_OF_STEPS} ELSE bytes END AS bytes
+  FROM (SELECT m.id, m.run_seq AS runSeq, octet_length(m.content) AS bytes,
+      m.role = 'assistant' AND octet_length(m.content) = ${Buffer.byteLength(IN_STEPS)} AS isInSteps FROM messages m`;
 
 type SizeRow = Omit<MessageSize, 'isInSteps'> & { readonly isInSteps: number };
 
@@ -69,22 +70,31 @@ export function makeHistory({ read }: Database) {
         sizesOf(tx, 'm.id < ? ORDER BY m.id DESC', [sessionSeq, beforeId]),
     ),
 
-    /** A whole message. */
-    getMessage: read(function* (tx: Reader, id: number): Step<MessageOfRun> {
-      const row = (yield* tx.get<MessageRow>(`SELECT m.run_seq AS runSeq, m.role, m.content, ${HEAD}`, id))!;
-      const { runSeq, role, content, ...head } = row;
-      if (role === 'assistant') {
-        const blocks = content === IN_STEPS ? yield* readRepliesOfRun(tx, runSeq) : JSON.parse(content);
-        return { ...head, role, content: blocks as AssistantBlock[], attachments: [] };
-      }
-      const sql = 'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq';
-      const attachments = (yield* tx.all<AttachmentRow>(sql, id)).map(toAttachment);
-      return { ...head, role, content: JSON.parse(content) as UserBlock[], attachments };
+    /** The whole messages of a session from one to another, by their ids, oldest first. */
+    listMessages: read(function* (tx: Reader, sessionSeq: number, from: number, to: number): Step<MessageOfRun[]> {
+      const sql = `SELECT m.run_seq AS runSeq, m.role, m.content, ${FACTS} ${FROM} WHERE ${BETWEEN} ORDER BY m.id`;
+      const rows = yield* tx.all<MessageRow>(sql, sessionSeq, from, to);
+      const replies = yield* readReplies(tx, BETWEEN, [sessionSeq, from, to]);
+      const attachments = Map.groupBy(
+        yield* tx.all<AttachmentRow>(
+          `SELECT a.* FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE ${BETWEEN} ORDER BY a.seq`,
+          sessionSeq,
+          from,
+          to,
+        ),
+        ({ message_id }) => message_id,
+      );
+      return rows.map(({ runSeq, role, content, ...facts }) => {
+        const own = (attachments.get(facts.id) ?? []).map(toAttachment);
+        const blocks = content === IN_STEPS ? (replies.get(runSeq) ?? []) : JSON.parse(content);
+        if (role === 'user') return { ...facts, role, content: blocks as UserBlock[], attachments: own };
+        return { ...facts, role, content: blocks as AssistantBlock[], attachments: own };
+      });
     }),
 
     /** A message without its content. */
     getMessageFacts: read(function* (tx: Reader, id: number): Step<MessageFacts> {
-      return (yield* tx.get<MessageFacts>(`SELECT ${HEAD}`, id))!;
+      return (yield* tx.get<MessageFacts>(`SELECT ${FACTS} ${FROM} WHERE m.id = ?`, id))!;
     }),
 
     /** The sizes of up to `limit` steps of a run after a step, in order. */
@@ -100,12 +110,14 @@ export function makeHistory({ read }: Database) {
     ),
 
     /** What an agent said and did in one step. */
-    getReply: read((tx: Reader, runSeq: number, step: number): Step<AssistantBlock[]> => readReply(tx, runSeq, step)),
+    getReply: read(
+      (tx: Reader, runSeq: number, step: number): Step<readonly AssistantBlock[]> => readReply(tx, runSeq, step),
+    ),
   };
 }
 
 function* sizesOf(tx: Reader, which: string, values: readonly [number, number]): Step<MessageSize[]> {
-  const sql = `${SIZES} WHERE m.session_seq = ? AND ${which} LIMIT ${MEASURED_MESSAGES}`;
+  const sql = `${SIZES} WHERE m.session_seq = ? AND ${which} LIMIT ${MEASURED_MESSAGES})`;
   const rows = yield* tx.all<SizeRow>(sql, ...values);
   return rows.map((row) => ({ ...row, isInSteps: row.isInSteps === 1 }));
 }

@@ -275,7 +275,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
 async function callHistory({ store: { history } }: StoreHouse, { sessionSeq, seq }: Run): Promise<void> {
   await history.listSizesBefore(sessionSeq, Number.MAX_SAFE_INTEGER);
   for (const { id } of await history.listSizesAfter(sessionSeq, 0)) {
-    await history.getMessage(id);
+    await history.listMessages(sessionSeq, id, id);
     await history.getMessageFacts(id);
   }
   await history.listStepSizes(seq, 0, 9);

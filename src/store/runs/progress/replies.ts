@@ -30,11 +30,13 @@ export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | und
 }
 
 interface StepRow {
+  run_seq: number;
   step: number;
   text: string;
 }
 
 interface CallRow {
+  run_seq: number;
   step: number;
   tool_use_id: string;
   name: string;
@@ -43,24 +45,51 @@ interface CallRow {
   output: string | null;
 }
 
-/** What the agent said and did in a run, as blocks of one message (E2). */
-export function* readRepliesOfRun(tx: Reader, runSeq: number): Step<AssistantBlock[]> {
-  return yield* readBlocks(tx, 'run_seq = ?', [runSeq]);
-}
-
-/** The same in one step. */
-export function* readReply(tx: Reader, runSeq: number, step: number): Step<AssistantBlock[]> {
-  return yield* readBlocks(tx, 'run_seq = ? AND step = ?', [runSeq, step]);
-}
-
-function* readBlocks(tx: Reader, where: string, values: readonly number[]): Step<AssistantBlock[]> {
-  const steps = yield* tx.all<StepRow>(`SELECT step, text FROM steps WHERE ${where} ORDER BY step`, ...values);
-  const calls = yield* tx.all<CallRow>(
-    `SELECT step, tool_use_id, name, input, ok, output FROM tool_calls WHERE ${where} ORDER BY step, position`,
+/** What agents said and did in the runs of some messages `m`, as blocks of one message each, by run (E2). */
+export function* readReplies(
+  tx: Reader,
+  where: string,
+  values: readonly number[],
+): Step<Map<number, readonly AssistantBlock[]>> {
+  const from = (table: string) => `FROM messages m CROSS JOIN ${table} ON t.run_seq = m.run_seq
+    WHERE ${where} AND m.role = 'assistant'`;
+  const steps = yield* tx.all<StepRow>(
+    `SELECT t.run_seq, t.step, t.text ${from('steps t')} ORDER BY m.id, t.step`,
     ...values,
   );
-  const byStep = Map.groupBy(calls, ({ step }) => step);
-  return steps.flatMap(({ step, text }) => blocksOf(text, byStep.get(step) ?? []));
+  const calls = yield* tx.all<CallRow>(
+    `SELECT t.run_seq, t.step, t.tool_use_id, t.name, t.input, t.ok, t.output ${from('tool_calls t')}
+     ORDER BY m.id, t.step, t.position`,
+    ...values,
+  );
+  return blocksByRun(steps, calls);
+}
+
+/** The same of one step. */
+export function* readReply(tx: Reader, runSeq: number, step: number): Step<readonly AssistantBlock[]> {
+  const steps = yield* tx.all<StepRow>(
+    'SELECT run_seq, step, text FROM steps WHERE run_seq = ? AND step = ?',
+    runSeq,
+    step,
+  );
+  const calls = yield* tx.all<CallRow>(
+    `SELECT run_seq, step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? AND step = ?
+     ORDER BY position`,
+    runSeq,
+    step,
+  );
+  return blocksByRun(steps, calls).get(runSeq) ?? [];
+}
+
+function blocksByRun(steps: readonly StepRow[], rows: readonly CallRow[]): Map<number, readonly AssistantBlock[]> {
+  const calls = Map.groupBy(rows, ({ run_seq, step }) => `${run_seq}/${step}`);
+  const replies = new Map<number, AssistantBlock[]>();
+  for (const { run_seq, step, text } of steps) {
+    const blocks = replies.get(run_seq) ?? [];
+    blocks.push(...blocksOf(text, calls.get(`${run_seq}/${step}`) ?? []));
+    replies.set(run_seq, blocks);
+  }
+  return replies;
 }
 
 function blocksOf(text: string, calls: readonly CallRow[]): AssistantBlock[] {

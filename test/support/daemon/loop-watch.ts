@@ -1,0 +1,46 @@
+// Watches what the main thread of a daemon's process takes at once.
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '../time/wait-for.ts';
+import type { DaemonProcess } from './daemon-process.ts';
+
+const PRELOAD = join(import.meta.dirname, 'longest-turn.mjs');
+
+/** The most processor time of one turn of the loop, in ms, and the most memory of the process, in MB. */
+export interface LoopUse {
+  readonly longestMs: number;
+  readonly peakRssMb: number;
+}
+
+interface Written extends LoopUse {
+  readonly starts: number;
+}
+
+/** `env` is for the daemon, and limits its heap; `during` tells what the daemon took while something was done. */
+export function watchLoop({ heapMb }: { readonly heapMb: number }) {
+  const file = join(tmpdir(), `errand-longest-turn-${randomUUID()}.json`);
+  const read = (): Written => {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as Written;
+    } catch {
+      return { longestMs: 0, peakRssMb: 0, starts: 0 };
+    }
+  };
+  return {
+    env: { NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${heapMb}`, LONGEST_TURN_FILE: file },
+    during: async (daemon: DaemonProcess, work: () => Promise<unknown>): Promise<LoopUse> => {
+      const { starts } = read();
+      process.kill(daemon.pid(), 'SIGUSR2');
+      await waitFor(() => read().starts > starts);
+      await work();
+      // Until what it did is in the file.
+      const [before] = [read()];
+      await waitFor(() => JSON.stringify(read()) !== JSON.stringify(before) || read().peakRssMb > 0);
+      return read();
+    },
+    /** Removes what the daemon has written. */
+    close: () => rmSync(file, { force: true }),
+  };
+}

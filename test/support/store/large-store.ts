@@ -1,0 +1,115 @@
+// Rows of the largest kind that a tenant may have, put directly into the database of a stopped daemon.
+import { randomUUID } from 'node:crypto';
+import Connection from 'better-sqlite3';
+
+type Row = Record<string, unknown>;
+
+/** Makes sessions of the daemon's first key. */
+export function openLargeStore(file: string) {
+  const db = new Connection(file);
+  db.pragma('foreign_keys = ON');
+  db.pragma('synchronous = OFF');
+  const statements = new Map<string, Connection.Statement<Row>>();
+  const insert = (table: string, row: Row) => {
+    const names = Object.keys(row);
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `@${name}`).join(', ')})`;
+    const statement = statements.get(sql) ?? db.prepare<Row>(sql);
+    statements.set(sql, statement);
+    return Number(statement.run(row).lastInsertRowid);
+  };
+  const key = db.prepare<[], { seq: number; user_seq: number }>('SELECT seq, user_seq FROM api_keys LIMIT 1').get()!;
+  const owned = { user_seq: key.user_seq, key_seq: key.seq };
+  const times = { created_at: Date.now(), updated_at: Date.now() };
+
+  function session() {
+    const id = randomUUID();
+    const seq = insert('sessions', { id, ...owned, kind: 'api', title: 'Large', status: 'completed', ...times });
+    return { id, seq };
+  }
+
+  /** A run that has ended, without messages. */
+  function run(sessionSeq: number, fields: Row = {}) {
+    const id = randomUUID();
+    const at = Date.now();
+    const ends = { created_at: at, started_at: at, finished_at: at };
+    const states = { protocol: 'messages', status: 'completed', schedule_mode: 'immediate', ready: 1 };
+    const rest = { requested_model: 'm', include_usage: 0, opened_session: 0, target: 'free', outcome: 'completed' };
+    const row = {
+      id,
+      session_seq: sessionSeq,
+      ...owned,
+      ...states,
+      ...rest,
+      answer: '',
+      artifact_status: 'ready',
+      ...ends,
+    };
+    return { id, seq: insert('runs', { ...row, ...fields }) };
+  }
+
+  const said = (sessionSeq: number, runSeq: number, role: 'user' | 'assistant', content: string) => {
+    const place = { session_seq: sessionSeq, run_seq: runSeq, role };
+    insert('messages', { ...place, content, text_preview: '', created_at: Date.now() });
+  };
+
+  const addStep = (runSeq: number, step: number, text: string) => {
+    const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
+    insert('steps', {
+      run_seq: runSeq,
+      step,
+      attempt: 1,
+      kind: 'final',
+      message: 'null',
+      text,
+      ...usage,
+      created_at: 1,
+    });
+  };
+
+  const whole = <T>(work: () => T): T => db.transaction(work)();
+  return {
+    /** A workspace of so many files, as recorded after a run that has added all of them. */
+    workspace: (files: number, pathOf: (index: number) => string) =>
+      whole(() => {
+        const { id, seq } = session();
+        const { id: runId, seq: runSeq } = run(seq);
+        const size = 1;
+        for (let index = 0; index < files; index += 1) {
+          const file = { path: pathOf(index), size, sha256: index.toString(16).padStart(64, '0') };
+          insert('workspace_files', { session_seq: seq, ...file });
+          insert('run_artifact_files', { run_seq: runSeq, state: 'added', ...file });
+        }
+        const archive = { archive_key: 'a'.repeat(64), archive_size: 1 };
+        const sizes = { file_count: files, total_size: files, ...archive };
+        insert('run_artifacts', { run_seq: runSeq, ...sizes, skipped: '{}', created_at: 1, archived_at: Date.now() });
+        insert('workspace_exports', { session_seq: seq, run_seq: runSeq, status: 'ready', ...sizes, updated_at: 1 });
+        return { sessionId: id, runId };
+      }),
+
+    /** A session of so many turns, in which both say so much. */
+    conversation: (turns: number, text: string) =>
+      whole(() => {
+        const { id, seq } = session();
+        for (let turn = 0; turn < turns; turn += 1) {
+          const { seq: runSeq } = run(seq);
+          said(seq, runSeq, 'user', JSON.stringify([{ type: 'text', text }]));
+          addStep(runSeq, 1, text);
+          said(seq, runSeq, 'assistant', '');
+        }
+        return { sessionId: id };
+      }),
+
+    /** A session of one run of so many steps. */
+    longRun: (steps: number, text: string) =>
+      whole(() => {
+        const { id, seq } = session();
+        const { id: runId, seq: runSeq } = run(seq);
+        said(seq, runSeq, 'user', JSON.stringify([{ type: 'text', text: 'Go on.' }]));
+        for (let step = 1; step <= steps; step += 1) addStep(runSeq, step, text);
+        said(seq, runSeq, 'assistant', '');
+        return { sessionId: id, runId };
+      }),
+
+    close: () => void db.close(),
+  };
+}
