@@ -19,6 +19,7 @@ import { makeAccess } from './access.ts';
 import { type Audit, makeAudit } from './audit/audit.ts';
 import { type BackupOperationParts, makeBackupOperations } from './backups/backups.ts';
 import { recordLists } from './audit/lists.ts';
+import type { AnchorKeeper } from './audit/keep-anchor.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
 import type { Doctor, ExaminationWish } from './doctor.ts';
@@ -82,6 +83,7 @@ export interface OperationParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
+  readonly anchor: Pick<AnchorKeeper, 'read' | 'wake'>;
   readonly secrets: ConnectionParts['secrets'];
   readonly exports: Pick<ExportParts, 'places' | 'equip'>;
   readonly broker: ConnectionParts['broker'];
@@ -120,7 +122,7 @@ export function makeOperations(parts: OperationParts) {
   const { store, blobs, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, deriveKey, webhooks } = parts;
   const access = makeAccess(store);
-  const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
+  const audit = makeAudit({ store, clock, log: parts.log, deriveKey, recorded: parts.anchor.wake });
   const looking = makeLooking({ access, audit });
   const kit = { store, access, looking, audit };
   const makeSetup = makeSessionSetup({ store, definitions });
@@ -145,7 +147,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeWatchOperations({ ...kit, feeds: parts.feeds, house: parts.house }),
     ...makeUserInputOperations(kit),
     ...makeInsightOperations(kit),
-    ...makeAuditLogOperations({ store, deriveKey }),
+    ...makeAuditLogOperations({ store, deriveKey, anchor: parts.anchor }),
     ...makeRetentionOperations({ store, retention: parts.retention, audit }),
     ...makeBackupOperations({ backups: parts.backups, audit, settings }),
     ...makeScheduleOperations({ ...parts, ...kit, makeSetup, draining: parts.closing }),

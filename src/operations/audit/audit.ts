@@ -67,6 +67,8 @@ export interface AuditParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
+  /** Called after each entry. */
+  recorded?(): void;
 }
 
 /** The seal of the log's end. */
@@ -76,13 +78,20 @@ export function makeSeal(deriveKey: DeriveKey): Seal {
 }
 
 /** Makes the recorder. */
-export function makeAudit({ store, clock, log, deriveKey }: AuditParts): Audit {
+export function makeAudit({ store, clock, log, deriveKey, recorded }: AuditParts): Audit {
   const seal = makeSeal(deriveKey);
   const recentReads = makeRecentReads(clock, SAME_READ_MS);
   const recentLists = makeRecentReads(clock, SAME_LIST_MS);
 
   function noteOf<Result>(entryOf: (result: Result) => NewAuditEntry | undefined): Note<Result> {
-    return { seal, entryOf, recorded: (entry) => logEntry(log, entry) };
+    return {
+      seal,
+      entryOf,
+      recorded: (entry) => {
+        logEntry(log, entry);
+        recorded?.();
+      },
+    };
   }
 
   const record = (entry: NewAuditEntry) => store.audit.record(noteOf(() => entry));

@@ -80,6 +80,7 @@ export async function auditedHouse() {
     log,
     queue,
     deriveKey: deriveSealKey,
+    anchor: { read: async () => ({ kind: 'due' }), wake: () => undefined },
     stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
     collector: { packOnRequest: async () => null },
