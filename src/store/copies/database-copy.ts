@@ -5,8 +5,7 @@ import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts
 import { auditHashOf, NO_HASH } from '../../domain/people/audit.ts';
 import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
 import { anchorFaultIn } from '../audit/anchored.ts';
-import { cacheStatements, carryOut } from '../engine/sqlite.ts';
-import { READER } from '../engine/statement.ts';
+import { readOn } from '../engine/sqlite.ts';
 import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 /** A blob that must exist, and the size that its rows say. */
@@ -60,7 +59,7 @@ export function openCopy(file: string): DatabaseCopy {
       );
       return head.get() ?? null;
     },
-    auditFault: (had) => carryOut(cacheStatements(copy), anchorFaultIn(READER, had, null)),
+    auditFault: (had) => readOn(copy, (tx) => anchorFaultIn(tx, had, null)),
     faults: () => [...faultsOfFile(copy), ...faultOfAudit(copy)],
     close: () => void copy.close(),
   };

@@ -4,7 +4,7 @@ import Connection from 'better-sqlite3';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { cacheStatements, carryOut } from '../engine/sqlite.ts';
+import { cacheStatements, carryOut, readOn } from '../engine/sqlite.ts';
 import { READER } from '../engine/statement.ts';
 import { lastOfRun } from '../journal/places.ts';
 
@@ -77,19 +77,16 @@ export function inspect({ file, largeBytes, full, silentSince, auditEnd }: Inspe
       newestEventAt: isKnown ? newestEventOf(connection) : null,
       stuck: isKnown ? stuckIn(connection, silentSince) : [],
       webhooks: isKnown ? failingIn(connection) : [],
-      audit: isKnown ? auditIn(connection, auditEnd) : null,
+      audit: isKnown ? auditOf(connection, auditEnd) : null,
     };
   } finally {
     connection.close();
   }
 }
 
-function auditIn(connection: Connection.Database, had: AuditLink | null): Inspection['audit'] {
-  const statements = cacheStatements(connection);
-  return {
-    fault: had === null ? null : carryOut(statements, anchorFaultIn(READER, had, null)),
-    isAnchorDue: carryOut(statements, isAnchorDueIn(READER)),
-  };
+function auditOf(connection: Connection.Database, had: AuditLink | null): Inspection['audit'] {
+  const fault = had === null ? null : readOn(connection, (tx) => anchorFaultIn(tx, had, null));
+  return { fault, isAnchorDue: readOn(connection, (tx) => isAnchorDueIn(tx)) };
 }
 
 /**
