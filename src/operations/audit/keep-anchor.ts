@@ -63,8 +63,14 @@ export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, 
     if (doubt !== null) log.error({ fault: found, audit_id: had.id, hash: had.hash }, wordsOfDoubt(doubt));
     const next: AuditAnchor = { end: end ?? had, doubt: trusted?.doubt ?? doubt };
     known = inFile.kind === 'sealed' && isSameAnchor(inFile.anchor, next) ? next : await written(next);
-    if (isDue) await audit.anchored();
+    if (isDue) await begun(next);
     isDue = false;
+  }
+
+  /** Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed. */
+  async function begun({ end }: AuditAnchor): Promise<void> {
+    await audit.anchored();
+    log.info({ audit_id: end.id, hash: end.hash }, 'the end of the audit log is anchored for the first time');
   }
 
   async function written(anchor: AuditAnchor): Promise<AuditAnchor> {

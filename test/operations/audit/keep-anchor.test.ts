@@ -49,10 +49,13 @@ const EMPTY = 'DELETE FROM audit_entries; DELETE FROM audit_head; DELETE FROM au
 test('a new log is anchored, and each end that it has when the daemon stops', async () => {
   const keeper = await opened();
   expect(inFile()).toMatchObject({ last_id: 0, doubt: null });
+  const first = { msg: 'the end of the audit log is anchored for the first time', audit_id: 0 };
+  expect(logged.lines).toMatchObject([first]);
   await audit.act(ROOT, 'model.check', 'm');
   await keeper.stop();
   expect(inFile()).toMatchObject({ last_id: 1, doubt: null });
   expect((await opened()).fault()).toBeNull();
+  expect(logged.lines).toMatchObject([first]);
 });
 
 test('a log that grew without its anchor, as after a crash, is the same log', async () => {
@@ -92,11 +95,12 @@ test.each([
   harm();
   expect((await opened()).fault()).toMatch(/^On 2026-03-01T12:00:00.000Z, the daemon found that /);
   expect(inFile()).toMatchObject({ doubt: { fault } });
-  expect(logged.lines).toMatchObject([{ level: 'error', fault }]);
+  const errors = () => logged.lines.filter(({ level }) => level === 'error');
+  expect(errors()).toMatchObject([{ fault }]);
   await recorded(5);
   expect((await opened()).fault()).toMatch(/^On 2026-03-01T12:00:00.000Z/);
   expect(inFile()).toMatchObject({ doubt: { fault } });
-  expect(logged.lines).toHaveLength(1);
+  expect(errors()).toHaveLength(1);
 });
 
 test('an older copy of the database is found, as its anchor is ahead', async () => {
