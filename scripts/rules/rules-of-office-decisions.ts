@@ -53,6 +53,10 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
       ],
       [SESSIONS]: ['is recorded before it is answered'],
       'operations/audit/audited-verbs.test.ts': ['every verb says whether it is recorded'],
+      'operations/audit/recorded-calls.test.ts': [
+        'a list leaves one entry a minute and reader, however many owners and things are on it',
+      ],
+      'http/administration/audited-routes.test.ts': ['every path by which administrators read has a line'],
     },
   },
   {
@@ -127,6 +131,10 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     proofs: {
       'http/administration/audit.test.ts': [
         'an entry has the key, the address behind a trusted proxy and the id of the request',
+      ],
+      'operations/audit/keep-anchor.test.ts': [
+        'with %s, the next start says so, and every later one',
+        'an older copy of the database is found, as its anchor is ahead',
       ],
       'store/audit/record-entry.test.ts': [
         'each hash is made of the one before and of every field of its entry',

@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import { readAnchorText } from '../files/audit-anchor.ts';
 import { type DeriveKey, type MasterKeyPlace, readMasterKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import { ResidentThread } from '../threads/resident.ts';
@@ -91,6 +92,7 @@ export function makeBackups(parts: BackupParts): Backups {
       place,
       staging: place === null ? stagingOf(dataDir) : incomingOf(place),
       keepFreeBytes: parts.keepFreeBytes(),
+      anchor: await readAnchorText(dataDir),
       sealKey: sealKeyOf(parts.deriveKey),
       wrappedKey: passphrase === null ? null : await wrapKey(readMasterKey(masterKey), passphrase, id),
     };

@@ -21,6 +21,8 @@ export interface BackupTask {
   readonly staging: string;
   /** Has to stay free on the disk of the database. */
   readonly keepFreeBytes: number;
+  /** The file with the anchor of the audit log, as it is before the database is copied. */
+  readonly anchor: string | null;
   readonly sealKey: Uint8Array;
   readonly wrappedKey: WrappedKey | null;
 }

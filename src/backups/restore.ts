@@ -7,8 +7,10 @@ import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
+import { anchorPath } from '../files/audit-anchor.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/lock.ts';
+import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
@@ -55,6 +57,7 @@ export async function restore(wish: RestoreWish): Promise<void> {
     writeFileSync(marker, `${manifest.id}\n`, { mode: 0o600 });
     for (const path of [marker, dataDir]) syncPath(path);
     await unpackAll(wish);
+    restoreAuditEnd(wish);
     if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
     if (wish.paused) await pause(join(dataDir, 'errand.db'));
     if (wish.service !== null) {
@@ -83,6 +86,25 @@ async function unpackAll(wish: RestoreWish): Promise<void> {
     bytes += file.size;
     onProgress(bytes);
   }
+}
+
+/** What a daemon compares the log with at its first start. Throws `conflict` for a log that is not that of the manifest. */
+function restoreAuditEnd({ dataDir, manifest }: RestoreWish): void {
+  const { audit, audit_anchor: anchor } = manifest;
+  const database = join(dataDir, 'errand.db');
+  const copy = openCopy(database);
+  try {
+    if (JSON.stringify(copy.auditEnd()) !== JSON.stringify(audit))
+      throw new ErrandError(
+        'conflict',
+        `The audit log in the backup ${manifest.id} ends elsewhere than its manifest says: one of them was altered.`,
+      );
+  } finally {
+    copy.close();
+    // A connection that only reads leaves them, empty.
+    for (const suffix of ['-wal', '-shm']) rmSync(`${database}${suffix}`, { force: true });
+  }
+  if (anchor) writeAtomically(anchorPath(dataDir), `${JSON.stringify(anchor)}\n`, 0o600);
 }
 
 /** The tables of an older schema are others. Without a pause, the daemon migrates it at its start. */

@@ -3,6 +3,7 @@ import { accessSync, constants, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
+import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
@@ -74,6 +75,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
       left_out: losses.leftOut,
       changing: losses.changing,
       audit: copy.auditEnd(),
+      audit_anchor: task.anchor === null ? null : parseAnchor(task.anchor),
       list: await list.end(),
       master_key: task.wrappedKey,
     };

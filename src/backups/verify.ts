@@ -3,10 +3,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
+import { wordsOfFault } from '../domain/people/audit-anchor.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/database-copy.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
+import { linkOf } from '../wire/people/audit-anchor.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
@@ -112,8 +114,15 @@ async function openDatabase(file: string, manifest: Manifest, faults: string[]):
   if (JSON.stringify(end) !== JSON.stringify(manifest.audit)) faults.push('The audit log ends elsewhere than it did.');
   await openStore(file, systemClock).close();
   const copy = openCopy(file);
-  faults.push(...copy.faults());
+  faults.push(...copy.faults(), ...faultOfAnchor(copy, manifest));
   return copy;
+}
+
+/** The anchor was read before the database was copied, so the log has to contain it. */
+function faultOfAnchor(copy: DatabaseCopy, { audit_anchor: anchor }: Manifest): string[] {
+  if (!anchor) return [];
+  const fault = copy.auditFault(linkOf(anchor));
+  return fault === null ? [] : [wordsOfFault(fault, linkOf(anchor))];
 }
 
 interface Rows {

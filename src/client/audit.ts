@@ -1,7 +1,9 @@
 // The client's verbs on the audit log: read, followed, and verified here, without trust in who keeps it.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { wordsOfDoubt, wordsOfFault } from '../domain/people/audit-anchor.ts';
 import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/people/audit.ts';
 import type { ListWire } from '../wire/listing.ts';
+import { doubtOf, linkOf } from '../wire/people/audit-anchor.ts';
 import type { AuditEntryWire, AuditHeadWire, auditQuery } from '../wire/people/audit.ts';
 import type { Static } from '../wire/shape.ts';
 import type { CallManagement, References } from './references.ts';
@@ -93,6 +95,7 @@ export function makeAuditLog(call: CallManagement, { whole }: References): Audit
 
 /** Follows the chain, entry by entry, and remembers the last and the first that is broken. */
 function makeChain({ removed_until: start, removed_hash: startHash, ...head }: AuditHeadWire, noted?: NotedHash) {
+  const { anchor } = head;
   let [last, lastHash, entries] = [start, startHash ?? NO_HASH, 0];
   let broken: AuditVerdict['broken'] = null;
 
@@ -101,6 +104,8 @@ function makeChain({ removed_until: start, removed_hash: startHash, ...head }: A
     if (id !== last + 1) broken = { id: last + 1, reason: `Entry ${last + 1} is missing.` };
     else if (hash !== auditHashOf(lastHash, entryOf(entry)))
       broken = { id, reason: `Entry ${id} was changed, or the one before it.` };
+    else if (id === anchor.end?.last_id && hash !== anchor.end.last_hash)
+      broken = { id, reason: wordsOfFault('entry_changed', linkOf(anchor.end)) };
     else if (id === noted?.id && hash !== noted.hash)
       broken = { id, reason: `Entry ${id} has another hash than the noted one.` };
     if (broken === null) [last, lastHash, entries] = [id, hash, entries + 1];
@@ -117,6 +122,12 @@ function makeChain({ removed_until: start, removed_hash: startHash, ...head }: A
     } = head;
     if (!isStartSealed) return { id: start + 1, reason: 'The start of the log is not as the daemon left it.' };
     if (last < lastId) return { id: last + 1, reason: `The entries from ${last + 1} to ${lastId} are missing.` };
+    if (anchor.state === 'altered' || anchor.state === 'missing')
+      return { id: last, reason: wordsOfFault(`anchor_${anchor.state}`, null) };
+    if (anchor.doubt !== null)
+      return { id: anchor.doubt.had?.last_id ?? last, reason: wordsOfDoubt(doubtOf(anchor.doubt)) };
+    if (anchor.end !== null && anchor.end.last_id > last)
+      return { id: last + 1, reason: wordsOfFault('entries_missing', linkOf(anchor.end)) };
     if (noted !== undefined && noted.id < start)
       return { id: noted.id, reason: `Entry ${noted.id} was removed by age: it can't be compared any more.` };
     if (noted?.id === start && noted.hash !== startHash)

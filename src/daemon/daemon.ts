@@ -14,7 +14,7 @@ import { type Closer, closeAll } from './closers.ts';
 import { type Daemon, makeDaemon } from './daemon-life.ts';
 import { makeEngine } from './engine.ts';
 import { findSandbox } from './find-sandbox.ts';
-import { databaseOf, layFoundations, openFiles, type Start } from './foundations.ts';
+import { databaseOf, layFoundations, openAuditAnchor, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './opening/open-app.ts';
 import { openCertificate, reloadOf } from './opening/open-certificate.ts';
@@ -52,6 +52,7 @@ async function build(start: Start): Promise<Daemon> {
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log }), begun]);
 
+  const anchor = await openAuditAnchor(start, { deriveKey, log, store });
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
@@ -70,16 +71,9 @@ async function build(start: Start): Promise<Daemon> {
   draining.signal.addEventListener('abort', () => void renderer.stop());
   const certificate = openCertificate(start, live, log);
   const { app, readiness } = openApp({
-    config,
-    live,
+    ...forRuns,
     certificate,
-    log,
-    store,
-    bus,
-    ...files,
-    deriveKey,
-    secrets,
-    sandbox,
+    anchor,
     schemas,
     renderer,
     rooms,

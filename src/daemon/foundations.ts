@@ -13,6 +13,7 @@ import { requireRestored } from '../files/restore-marker.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
+import { type AnchorKeeper, makeAnchorKeeper } from '../operations/audit/keep-anchor.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { isJournal, withPriority } from '../service-manager/journal.ts';
 import { makeServiceManager } from '../service-manager/service-manager.ts';
@@ -87,6 +88,17 @@ function renderersFor({ service }: Config): Renderers {
 
 const HELD_LOG =
   'the write-ahead log of the database keeps growing, because a backup or another process reads an old state of it; "fuser errand.db" shows which process';
+
+type AnchorParts = Pick<Parameters<typeof makeAnchorKeeper>[0], 'deriveKey' | 'log' | 'store'>;
+
+/** The anchor of the audit log, compared with it. It ends after all that records, and before the database closes. */
+export async function openAuditAnchor({ configuration, closers }: Start, parts: AnchorParts): Promise<AnchorKeeper> {
+  const { dataDir } = configuration.config.places;
+  const anchor = makeAnchorKeeper({ ...parts, dataDir, clock: systemClock });
+  closers.push(anchor.stop);
+  await anchor.start();
+  return anchor;
+}
 
 /** Where bytes are stored, and the thread that reads workspaces and packs archives. */
 export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {

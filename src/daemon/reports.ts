@@ -35,6 +35,8 @@ export interface ReportParts {
   readonly startedAt: number;
   readonly backups: { health(): BackupHealth | null };
   readonly files: WriteWatch;
+  /** What is wrong with the audit log; null when nothing is. */
+  auditFault(): string | null;
   /** What to do about a limit of open files that is too low; null when it isn't. */
   readonly descriptors: string | null;
   closing(): boolean;
@@ -68,6 +70,7 @@ export function makeReports(parts: ReportParts) {
       ...(parts.certificate === null ? [] : [parts.certificate.part()]),
       workersPart(parts),
       ...backupsPart(parts),
+      ...auditPart(parts),
     ];
     return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
   }
@@ -169,6 +172,11 @@ function backupsPart({ backups, clock }: ReportParts): PartReport[] {
   if (failure !== null) return [{ name: 'backups', state: 'degraded', detail: `${last}; the next failed: ${failure}` }];
   const isOld = lastAt === null || clock.now() - lastAt > BACKUP_AGE_MS;
   return [{ name: 'backups', state: isOld ? 'degraded' : 'ok', detail: last }];
+}
+
+function auditPart({ auditFault }: ReportParts): PartReport[] {
+  const fault = auditFault();
+  return fault === null ? [] : [{ name: 'audit', state: 'degraded', detail: fault }];
 }
 
 function workersPart({ config }: ReportParts): PartReport {

@@ -9,6 +9,7 @@ import { MACHINE_CHECKS } from './checks/machine.ts';
 import { REACH_CHECKS } from './checks/reach.ts';
 import { SERVICE_CHECKS } from './checks/service.ts';
 import { type Look, makeLooker } from './look.ts';
+import { seeAnchor } from './seen-anchor.ts';
 import type { Installation, Subject } from './subject.ts';
 
 /** In the order in which they are shown. Their ids stay the same; new ones are added where they belong. */
@@ -33,14 +34,22 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
     if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
     isBusy = true;
     try {
+      const anchor = await seeAnchor(places);
       const task = {
         file: path.join(places.dataDir, 'errand.db'),
         blobs: path.join(places.dataDir, 'blobs'),
         silentSince: clock.now() - SILENCE_MS,
         full: wish.full,
+        auditEnd: anchor.kind === 'seen' ? anchor.anchor.end : null,
       };
       let look: Promise<Look> | undefined;
-      const subject: Subject = { ...installation, wish, signal, look: () => (look ??= looker.look(task, signal)) };
+      const subject: Subject = {
+        ...installation,
+        wish,
+        signal,
+        anchor,
+        look: () => (look ??= looker.look(task, signal)),
+      };
       return await Promise.all(CHECKS.map((check) => perform(check, subject)));
     } finally {
       isBusy = false;

@@ -14,9 +14,9 @@ const MAX_BLOBS = 200_000;
 
 parentPort?.postMessage(look(workerData as LookTask), []);
 
-function look({ file, blobs, silentSince, full }: LookTask): Look {
+function look({ file, blobs, silentSince, full, auditEnd }: LookTask): Look {
   try {
-    const database = inspect({ file, largeBytes: LARGE_BYTES, full, silentSince });
+    const database = inspect({ file, largeBytes: LARGE_BYTES, full, silentSince, auditEnd });
     const rows = openNamedBlobs(file);
     try {
       return { ok: true, database, blobs: countBlobs(rows, blobs, full ? Number.POSITIVE_INFINITY : MAX_BLOBS) };

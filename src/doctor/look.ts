@@ -1,5 +1,6 @@
 // The look into the database and at the blobs, in a thread: it takes long, and the files may be anything.
 import type { Clock } from '../domain/clock.ts';
+import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
 import { threadFile } from '../threads/thread-file.ts';
@@ -21,6 +22,8 @@ export interface LookTask {
   readonly blobs: string;
   readonly silentSince: number;
   readonly full: boolean;
+  /** The end of the audit log by its anchor; null without one. */
+  readonly auditEnd: AuditLink | null;
 }
 
 /** What was seen, or why nothing could be. */

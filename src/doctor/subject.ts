@@ -8,6 +8,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { ExaminationWish } from '../operations/doctor.ts';
 import type { PartReport } from '../operations/status.ts';
 import type { Look } from './look.ts';
+import type { SeenAnchor } from './seen-anchor.ts';
 import type { DiskSample } from '../store/inspection/disk-samples.ts';
 
 /** The daemon of an installation: it examines itself, was stopped, or should answer and doesn't. */
@@ -36,6 +37,8 @@ export interface Installation {
 /** One examination. */
 export interface Subject extends Installation {
   readonly wish: ExaminationWish;
+  /** The anchor of the audit log, as it was before the database was looked at. */
+  readonly anchor: SeenAnchor;
   /** The database and the blobs, looked at once for all checks. */
   look(): Promise<Look>;
   readonly signal: AbortSignal;

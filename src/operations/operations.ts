@@ -19,6 +19,8 @@ import type { Store } from '../store/open-store.ts';
 import { makeAccess } from './access.ts';
 import { type Audit, makeAudit } from './audit/audit.ts';
 import { type BackupOperationParts, makeBackupOperations } from './backups/backups.ts';
+import { recordLists } from './audit/lists.ts';
+import type { AnchorKeeper } from './audit/keep-anchor.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
 import type { Doctor, ExaminationWish } from './doctor.ts';
@@ -83,6 +85,7 @@ export interface OperationParts {
   readonly slices: Slices;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
+  readonly anchor: Pick<AnchorKeeper, 'read' | 'wake'>;
   readonly secrets: ConnectionParts['secrets'];
   readonly exports: Pick<ExportParts, 'places' | 'equip'>;
   readonly broker: ConnectionParts['broker'];
@@ -121,8 +124,9 @@ export function makeOperations(parts: OperationParts) {
   const { store, blobs, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, deriveKey, webhooks } = parts;
   const access = makeAccess(store);
-  const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
+  const audit = makeAudit({ store, clock, log: parts.log, deriveKey, recorded: parts.anchor.wake });
   const looking = makeLooking({ access, audit });
+  const kit = { store, access, looking, audit };
   const makeSetup = makeSessionSetup({ store, definitions });
   const definitionVerbs = makeDefinitionOperations({ store, audit, definitions, problems: parts.problems });
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
@@ -136,24 +140,24 @@ export function makeOperations(parts: OperationParts) {
     ...definitionVerbs,
     ...makeCheckOperations({ checks: parts.checks, audit, catalog, getDefinition: definitionVerbs.getDefinition }),
     ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
-    ...makeSessionOperations({ store, access, looking, stopper, audit }),
-    ...makeRunOperations({ store, access, looking, stopper, audit, countPoll }),
+    ...makeSessionOperations({ ...kit, stopper }),
+    ...makeRunOperations({ ...kit, stopper, countPoll }),
     explainRun: makeExplainRun({ store, looking, clock }),
     exportRun: makeExportRun({ ...parts, ...parts.exports, looking }),
     ...makeArtifactOperations({ ...parts, looking }),
     ...makeOfficeOperations({ ...parts, looking }),
-    ...makeWatchOperations({ store, access, audit, looking, feeds: parts.feeds, house: parts.house }),
-    ...makeUserInputOperations({ store, access, audit }),
-    ...makeInsightOperations({ store, access, audit }),
-    ...makeAuditLogOperations({ store, deriveKey }),
+    ...makeWatchOperations({ ...kit, feeds: parts.feeds, house: parts.house }),
+    ...makeUserInputOperations(kit),
+    ...makeInsightOperations(kit),
+    ...makeAuditLogOperations({ store, deriveKey, anchor: parts.anchor }),
     ...makeRetentionOperations({ store, retention: parts.retention, audit }),
     ...makeBackupOperations({ backups: parts.backups, audit, settings }),
-    ...makeScheduleOperations({ ...parts, access, audit, makeSetup, draining: parts.closing }),
-    ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
-    ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
-    ...makePublishingOperations({ store, access, audit, clock, ...parts.publishing }),
-    ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, log: parts.log, draining }),
-    testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
+    ...makeScheduleOperations({ ...parts, ...kit, makeSetup, draining: parts.closing }),
+    ...makeWebhookOperations({ ...kit, secrets: parts.secrets, settings, changed: webhooks.changed }),
+    ...makeDeliveryOperations({ ...kit, changed: webhooks.changed }),
+    ...makePublishingOperations({ ...kit, clock, ...parts.publishing }),
+    ...makeListenOperations({ ...kit, arrivals: parts.arrivals, clock, log: parts.log, draining }),
+    testWebhook: makeTestWebhook({ ...kit, clock, sendOnce: webhooks.sendOnce }),
     ...makeReportVerbs(parts),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
@@ -168,7 +172,7 @@ export function makeOperations(parts: OperationParts) {
     awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
   });
   const openFile = makeOpenFile({ store, blobs, fileAddresses });
-  return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...verbs };
+  return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...recordLists(audit, verbs) };
 }
 
 /** What the installation reports of itself. */

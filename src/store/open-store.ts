@@ -2,6 +2,7 @@
 import { makePeriodOf } from '../domain/budgets/period.ts';
 import type { Clock } from '../domain/clock.ts';
 import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
+import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeArtifactQueue } from './artifacts/artifact-queue.ts';
 import { makeBudgets } from './budgets/budgets.ts';
@@ -125,7 +126,7 @@ function makeStore(database: Database) {
     insights: makeInsights(database),
     connections: makeConnections(database),
     schedules: { ...makeTasks(database), ...makeFire(database), ...makeFirings(database) },
-    audit: makeAuditEntries(database),
+    audit: { ...makeAuditEntries(database), ...makeAuditAnchors(database) },
     metrics: makeMetricReads(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),

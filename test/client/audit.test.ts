@@ -43,6 +43,7 @@ function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> 
     removed_until: 0,
     removed_hash: null,
     start_sealed: true,
+    anchor: { state: 'sealed', end: null, doubt: null },
     ...head,
   };
   const call = (async (_method: string, path: string) => {
@@ -134,4 +135,31 @@ test('a log whose oldest entries were removed is verified from the last of them 
   expect(await reasonOf(entries.slice(4), { ...start, start_sealed: false })).toContain('The start of the log');
   expect(await reasonOf(entries.slice(4), start, { id: 3, hash: entries[2]!.hash })).toContain('removed by age');
   expect(await reasonOf(entries.slice(4), start, { id: 4, hash: 'f'.repeat(64) })).toContain('another hash');
+});
+
+const HAD = { last_id: 57, last_hash: 'a'.repeat(64) };
+
+test.each<[string, AuditHeadWire['anchor'], RegExp]>([
+  ['was emptied', { state: 'sealed', end: HAD, doubt: null }, /^Entry 57, which the log had, is missing: .*emptied/],
+  [
+    'was emptied once',
+    { state: 'sealed', end: null, doubt: { fault: 'entries_missing', found_at: '2026-03-01T12:00:00.000Z', had: HAD } },
+    /^On 2026-03-01T12:00:00.000Z, the daemon found that entry 57/,
+  ],
+  ['is another one', { state: 'sealed', end: { ...HAD, last_id: 3 }, doubt: null }, /^Another is in place of entry 3/],
+  ['has an altered anchor', { state: 'altered', end: null, doubt: null }, /^The anchor of the log was altered/],
+  ['has no anchor', { state: 'missing', end: null, doubt: null }, /^The file with the anchor of the log is missing/],
+])('a log that %s is not intact, although its chain is', async (_, anchor, reason) => {
+  for (const entries of [[], aLog(7)]) {
+    if (entries.length === 0 && anchor.end?.last_id === 3) continue;
+    const { broken } = await logOf(entries, { anchor }).log.verify();
+    expect(broken?.reason).toMatch(reason);
+  }
+});
+
+test('a log that has grown since its anchor, and one that never had an anchor, are intact', async () => {
+  const entries = aLog(7);
+  const end = { last_id: 5, last_hash: entries[4]!.hash };
+  expect((await logOf(entries, { anchor: { state: 'sealed', end, doubt: null } }).log.verify()).broken).toBeNull();
+  expect((await logOf(entries, { anchor: { state: 'due', end: null, doubt: null } }).log.verify()).broken).toBeNull();
 });

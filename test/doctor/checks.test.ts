@@ -2,6 +2,7 @@ import { chmodSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { NO_ENTRY } from '../../src/domain/people/audit-anchor.ts';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
 import type { EgressRule } from '../../src/domain/egress.ts';
@@ -52,6 +53,7 @@ test.each([
   'blobs',
   'runs',
   'webhooks',
+  'audit_log',
   'sandbox',
   'public_url',
   'egress',
@@ -218,6 +220,40 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     state: 'failed',
     evidence: /version 10: this Errand knows versions up to 9$/,
     remedy: /newer/,
+  },
+  'an emptied audit log': {
+    id: 'audit_log',
+    changes: seeing({ audit: { fault: 'entries_missing', isAnchorDue: false } }),
+    state: 'failed',
+    evidence: /^Entry 7, which the log had, is missing: the log was emptied/,
+    remedy: /^errand audit verify/,
+  },
+  'an audit log that was emptied once': {
+    id: 'audit_log',
+    changes: {
+      anchor: {
+        kind: 'seen',
+        anchor: { end: NO_ENTRY, doubt: { fault: 'entries_missing', foundAt: NOW, had: { id: 57, hash: 'a' } } },
+        isSealVerified: true,
+      },
+    },
+    state: 'failed',
+    evidence: /the daemon found that entry 57, which the log had, is missing/,
+    remedy: /^errand audit verify/,
+  },
+  'an audit log without its anchor': {
+    id: 'audit_log',
+    changes: { anchor: { kind: 'missing' } },
+    state: 'failed',
+    evidence: /^The file with the anchor of the log is missing/,
+    remedy: /^errand audit verify/,
+  },
+  'an anchor of another key': {
+    id: 'audit_log',
+    changes: { anchor: { kind: 'altered' } },
+    state: 'failed',
+    evidence: /^The anchor of the log was altered/,
+    remedy: /^errand audit verify/,
   },
   'a log that can only grow': {
     id: 'wal',

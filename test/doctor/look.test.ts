@@ -14,7 +14,7 @@ function looker() {
   const { look, stop } = makeLooker(fakeClock());
   onTestFinished(stop);
   return (file: string, blobs: string) =>
-    look({ file, blobs, silentSince: Date.parse('2026-03-01'), full: false }, SIGNAL);
+    look({ file, blobs, silentSince: Date.parse('2026-03-01'), full: false, auditEnd: null }, SIGNAL);
 }
 
 async function withFiles() {

@@ -22,6 +22,7 @@ import type { SecretBox } from '../../files/secret-box.ts';
 import { type HttpApp, type HttpParts, makeHttpApp } from '../../http/app.ts';
 import type { Log } from '../../log/log.ts';
 import { makeOperations } from '../../operations/operations.ts';
+import type { AnchorKeeper } from '../../operations/audit/keep-anchor.ts';
 import type { Doctor } from '../../operations/doctor.ts';
 import type { Readiness } from '../../operations/status.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -43,6 +44,7 @@ export interface OpenAppParts {
   readonly disk: Disk;
   readonly openSpool: HttpParts['openSpool'];
   readonly deriveKey: DeriveKey;
+  readonly anchor: AnchorKeeper;
   readonly secrets: SecretBox;
   readonly sandbox: () => SandboxProbe;
   readonly schemas: SchemaCheck;
@@ -60,16 +62,15 @@ export interface OpenAppParts {
 
 /** Makes the app, which a server opens to requests, and the report of its readiness. */
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
-  const { config, live, certificate, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
-  const { sandbox, schemas, renderer, startedAt, draining } = parts;
-  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
+  const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
+  const { schemas, renderer, draining } = parts;
+  const { queue, node, stopper, broker, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { collector, retention } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
-  const machine = { disk, sandbox, browser, backups: parts.backups, ...watchMachine(config, log) };
-  const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
+  const reports = openReports(parts, closing);
   const doctor = openDoctor(parts, () => reports.readiness().parts);
   const slices = makeSlices(clock);
   const operations = makeOperations({
@@ -91,6 +92,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     slices,
     log,
     deriveKey,
+    anchor: parts.anchor,
     secrets,
     exports: { places: config.places, equip: equipToday(parts) },
     broker,
@@ -116,6 +118,14 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     app: makeHttpApp({ ...forHttp, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
     readiness,
   };
+}
+
+/** What the daemon reports of itself. */
+function openReports(parts: OpenAppParts, closing: () => boolean) {
+  const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, rooms } = parts;
+  const { pool, node, browser } = rooms;
+  const machine = { disk, sandbox, browser, backups, auditFault: anchor.fault, ...watchMachine(config, log) };
+  return makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
 }
 
 /** What an agent would get today. */

@@ -1,6 +1,7 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
@@ -110,6 +111,24 @@ const webhooks: Check = {
   },
 };
 
+const auditLog: Check = {
+  id: 'audit_log',
+  title: 'The audit log against its anchor',
+  examine: async ({ look, anchor }) => {
+    const seen = await look();
+    if (!seen.ok || seen.database.audit === null) return skipped('the database could not be read');
+    const { fault, isAnchorDue } = seen.database.audit;
+    if (anchor.kind === 'missing' && isAnchorDue) return skipped('no daemon has written its anchor yet');
+    if (anchor.kind !== 'seen') return failed(wordsOfFault(`anchor_${anchor.kind}`, null), VERIFY);
+    const { end, doubt } = anchor.anchor;
+    if (fault !== null) return failed(wordsOfFault(fault, end), VERIFY);
+    if (doubt !== null) return failed(wordsOfDoubt(doubt), VERIFY);
+    return ok(`it contains entry ${end.id}${anchor.isSealVerified ? '' : '; the seal takes the master key'}`);
+  },
+};
+
+const VERIFY = 'errand audit verify\nerrand backup list';
+
 const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
 
-export const DATA_CHECKS: readonly Check[] = [database, writeAheadLog, freePages, blobs, runs, webhooks];
+export const DATA_CHECKS: readonly Check[] = [database, writeAheadLog, freePages, blobs, runs, webhooks, auditLog];

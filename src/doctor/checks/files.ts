@@ -17,7 +17,14 @@ const configuration: Check = {
 };
 
 /** What only the daemon may read, and what others may not write. */
-const PRIVATE_FILES = ['errand.db', 'errand.db-wal', 'errand.lock', 'master.key', 'first-credentials'];
+const PRIVATE_FILES = [
+  'errand.db',
+  'errand.db-wal',
+  'errand.lock',
+  'master.key',
+  'audit-anchor.json',
+  'first-credentials',
+];
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 

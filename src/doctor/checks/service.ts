@@ -15,7 +15,7 @@ const MEDIUM_EXPOSURE = 5;
 const SYSTEMD_RUNS = '/run/systemd/system';
 
 /** Parts that a check of their own reports. */
-const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls']);
+const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls', 'audit']);
 
 const daemon: Check = {
   id: 'daemon',

@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../clock.ts';
 
-/** Each action, and the type of what it is done to. What is read is another user's; a list names its owner. */
+/**
+ * Each action, and the type of what it is done to. What is read is another user's. A list of all users' things is of the house;
+ * one whose things are whole texts names each owner.
+ */
 export const AUDIT_ACTIONS = {
   'user.create': 'user',
   'user.change': 'user',
@@ -26,29 +29,39 @@ export const AUDIT_ACTIONS = {
   'scheduled_task.change': 'scheduled_task',
   'scheduled_task.delete': 'scheduled_task',
   'scheduled_task.run': 'scheduled_task',
+  'webhook.list': 'house',
+  'webhook.read': 'webhook',
   'webhook.create': 'webhook',
   'webhook.change': 'webhook',
   'webhook.delete': 'webhook',
   'webhook.test': 'webhook',
   'webhook.redeliver': 'webhook',
+  'delivery.list': 'house',
   'delivery.read': 'delivery',
   'delivery.redeliver': 'delivery',
+  'page.list': 'house',
+  'page.read': 'page',
   'page.create': 'page',
   'page.change': 'page',
   'page.delete': 'page',
   'page.release': 'page',
+  'share.list': 'house',
+  'share.read': 'share',
   'share.change': 'share',
   'share.withdraw': 'share',
   'model.check': 'model',
   'mcp_server.check': 'mcp_server',
   'definition.check': 'definition',
+  'house.read': 'house',
   'house.follow': 'house',
   'backup.create': 'backup',
   'backup.cancel': 'backup',
   'backup.prune': 'backup',
+  'session.list': 'house',
   'session.read': 'session',
   'session.stop': 'session',
   'session.delete': 'session',
+  'run.list': 'house',
   'run.read': 'run',
   'run.follow': 'run',
   'run.stop': 'run',

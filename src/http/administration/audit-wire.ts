@@ -1,10 +1,12 @@
 // Renders the audit log.
 import type { AuditEntry } from '../../domain/people/audit.ts';
 import { isoTime } from '../../domain/clock.ts';
-import type { AuditHead } from '../../store/audit/audit-entries.ts';
+import { wireOfDoubt, wireOfLink } from '../../wire/people/audit-anchor.ts';
+import type { AnchoredHead } from '../../operations/audit/audit-log.ts';
 import type { AuditEntryWire, AuditHeadWire } from '../../wire/people/audit.ts';
 
-export function renderAuditHead(head: AuditHead): AuditHeadWire {
+export function renderAuditHead({ anchor, ...head }: AnchoredHead): AuditHeadWire {
+  const said = anchor.kind === 'sealed' ? anchor.anchor : null;
   return {
     last_id: head.lastId,
     last_hash: head.lastHash,
@@ -13,6 +15,11 @@ export function renderAuditHead(head: AuditHead): AuditHeadWire {
     removed_until: head.removedId,
     removed_hash: head.removedHash,
     start_sealed: head.isStartSealed,
+    anchor: {
+      state: anchor.kind,
+      end: said && wireOfLink(said.end),
+      doubt: (said?.doubt ?? null) && wireOfDoubt(said!.doubt!),
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import type { AuditFilter, AuditHead, AuditPage } from '../../store/audit/audit-entries.ts';
 import type { Store } from '../../store/open-store.ts';
 import { makeSeal } from './audit.ts';
+import type { AnchorKeeper } from './keep-anchor.ts';
 
 /** `actor` is a username, an id, or `operator` for the one behind the control socket; null means no filter. */
 export type AuditQuery = AuditFilter & AuditPage;
@@ -13,10 +14,16 @@ export type AuditQuery = AuditFilter & AuditPage;
 export interface AuditLogParts {
   readonly store: Pick<Store, 'audit' | 'users'>;
   readonly deriveKey: DeriveKey;
+  readonly anchor: Pick<AnchorKeeper, 'read'>;
+}
+
+/** The end of the log, and what its anchor says of it. */
+export interface AnchoredHead extends AuditHead {
+  readonly anchor: Awaited<ReturnType<AnchorKeeper['read']>>;
 }
 
 /** The verbs on the log. */
-export function makeAuditLogOperations({ store, deriveKey }: AuditLogParts) {
+export function makeAuditLogOperations({ store, deriveKey, anchor }: AuditLogParts) {
   const seal = makeSeal(deriveKey);
   return {
     /** Throws `not_found` for an unknown actor. */
@@ -29,6 +36,10 @@ export function makeAuditLogOperations({ store, deriveKey }: AuditLogParts) {
     },
 
     /** The end of the log, and whether it is as the daemon wrote it. */
-    getAuditHead: (_caller: Administrator): Promise<AuditHead> => store.audit.getHead(seal),
+    getAuditHead: async (_caller: Administrator): Promise<AnchoredHead> => {
+      // The anchor first: it may move meanwhile, and must not be ahead of what is compared with it.
+      const found = await anchor.read();
+      return { ...(await store.audit.getHead(seal)), anchor: found };
+    },
   };
 }

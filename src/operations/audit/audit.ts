@@ -29,10 +29,17 @@ export function ifMoved(target: AuditTarget) {
   return (moved: boolean): AuditTarget | undefined => (moved ? target : undefined);
 }
 
-/** A thing that belongs to a person. */
-export interface OwnedTarget extends AuditTarget {
-  readonly userId: string;
-}
+/** Whose a thing is: a user's id or `seq`; null for the house, which is the administrators' own. */
+export type Owned = { readonly userId: string } | { readonly userSeq: number | null };
+
+export type OwnedTarget = AuditTarget & Owned;
+
+/** The same read of a thing within this time is recorded once. */
+export const SAME_READ_MS = 10 * 60_000;
+/** The same for a list: it may be polled, and what is on it changes. */
+export const SAME_LIST_MS = 60_000;
+/** The target of a list of all users' things. */
+const HOUSE: AuditTarget = { id: 'house' };
 
 /** What is recorded, and how. Nothing is recorded of callers who reach only their own things. */
 export interface Audit {
@@ -41,8 +48,10 @@ export interface Audit {
    * the same caller only once in ten minutes. Throws as a write does: what can't be recorded can't be read.
    */
   read(caller: Caller, action: AuditAction, thing: OwnedTarget): Promise<void>;
-  /** Records the read of a list, once for each owner of things on it. */
-  readList(caller: Caller, action: AuditAction, items: readonly Pick<OwnedTarget, 'userId'>[]): Promise<void>;
+  /** Records the read of a list with things of others, once a minute for a reader, however many things and owners are on it. */
+  readList(caller: Caller, action: AuditAction, items: readonly Owned[]): Promise<void>;
+  /** The same for a list of whole texts: as a read of each owner. */
+  readOwners(caller: Caller, action: AuditAction, items: readonly { readonly userId: string }[]): Promise<void>;
   /** Records an action that changes no row, before it is carried out. */
   act(caller: Administrator, action: AuditAction, targetId: string): Promise<void>;
   /** The note that a verb of the store records in its own commit; `targetOf` returns undefined when nothing was changed. */
@@ -58,6 +67,8 @@ export interface AuditParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
+  /** Called after each entry. */
+  recorded?(): void;
 }
 
 /** The seal of the log's end. */
@@ -67,28 +78,40 @@ export function makeSeal(deriveKey: DeriveKey): Seal {
 }
 
 /** Makes the recorder. */
-export function makeAudit({ store, clock, log, deriveKey }: AuditParts): Audit {
+export function makeAudit({ store, clock, log, deriveKey, recorded }: AuditParts): Audit {
   const seal = makeSeal(deriveKey);
-  const recentReads = makeRecentReads(clock);
+  const recentReads = makeRecentReads(clock, SAME_READ_MS);
+  const recentLists = makeRecentReads(clock, SAME_LIST_MS);
 
   function noteOf<Result>(entryOf: (result: Result) => NewAuditEntry | undefined): Note<Result> {
-    return { seal, entryOf, recorded: (entry) => logEntry(log, entry) };
+    return {
+      seal,
+      entryOf,
+      recorded: (entry) => {
+        logEntry(log, entry);
+        recorded?.();
+      },
+    };
   }
 
   const record = (entry: NewAuditEntry) => store.audit.record(noteOf(() => entry));
+  // Whoever frees a full disk finds by lists what to delete.
+  const recordList = (entry: NewAuditEntry) => store.audit.recordWithReserve(noteOf(() => entry));
 
   const read: Audit['read'] = async (caller, action, thing) => {
-    if (caller.reach !== 'all') return;
-    if (caller.kind !== 'operator' && caller.user.id === thing.userId) return;
+    if (caller.reach !== 'all' || isOwn(caller, thing)) return;
     const entry = entryOf(caller, action, thing);
-    const { actor, address, targetId } = entry;
-    const same = [actor.userId, actor.via, actor.keyId, address, action, targetId];
-    await recentReads(JSON.stringify(same), () => record(entry));
+    await recentReads(sameAs(entry), () => record(entry));
   };
 
   return {
     read,
     readList: async (caller, action, items) => {
+      if (caller.reach !== 'all' || items.every((item) => isOwn(caller, item))) return;
+      const entry = entryOf(caller, action, HOUSE);
+      await recentLists(sameAs(entry), () => recordList(entry));
+    },
+    readOwners: async (caller, action, items) => {
       const owners = new Set(items.map(({ userId }) => userId));
       await Promise.all([...owners].map((userId) => read(caller, action, { id: userId, userId })));
     },
@@ -101,6 +124,18 @@ export function makeAudit({ store, clock, log, deriveKey }: AuditParts): Audit {
       });
     },
   };
+}
+
+/** Whether a thing is nothing of others for this administrator. */
+function isOwn(caller: Administrator, thing: Owned): boolean {
+  if ('userSeq' in thing && thing.userSeq === null) return true;
+  if (caller.kind === 'operator') return false;
+  return 'userId' in thing ? thing.userId === caller.user.id : thing.userSeq === caller.user.seq;
+}
+
+/** The same for the reads that leave one entry: of one reader, from one address, of one target. */
+function sameAs({ actor, address, action, targetId }: NewAuditEntry): string {
+  return JSON.stringify([actor.userId, actor.via, actor.keyId, address, action, targetId]);
 }
 
 function entryOf(caller: Administrator, action: AuditAction, { id, sessionId }: AuditTarget): NewAuditEntry {

@@ -1,8 +1,6 @@
 // Remembers which reads were recorded recently, so that repeated reads leave one entry.
 import type { Clock } from '../../domain/clock.ts';
 
-/** The same read within this time is recorded once. */
-export const SAME_READ_MS = 10 * 60_000;
 /** Maximum number of reads remembered; the next read of a forgotten one is recorded again. */
 const MAX_REMEMBERED = 10_000;
 
@@ -11,14 +9,14 @@ interface Recorded {
   readonly done: Promise<void>;
 }
 
-/** Makes the function that records a read unless the same one was recorded recently. Rejects when recording fails. */
-export function makeRecentReads(clock: Clock) {
+/** Makes the function that records a read unless the same one was recorded within `sameMs`. Rejects when recording fails. */
+export function makeRecentReads(clock: Clock, sameMs: number) {
   /** Ordered by time. */
   const reads = new Map<string, Recorded>();
 
   function forget(now: number): void {
     for (const [key, { at }] of reads) {
-      if (now - at < SAME_READ_MS && reads.size <= MAX_REMEMBERED) return;
+      if (now - at < sameMs && reads.size <= MAX_REMEMBERED) return;
       reads.delete(key);
     }
   }

@@ -8,6 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { PageRecord, VersionRecord } from '../../store/publishing/page-rows.ts';
 import type { PageChanges } from '../../store/publishing/pages.ts';
 import { type Access, scopeOf } from '../access.ts';
+import type { Looking } from '../looking.ts';
 import { type CreatePageParts, makeCreatePage, MANUAL, type NewPage, published } from './create-page.ts';
 
 export type { NewPage, PageChanges, PageRecord, VersionRecord };
@@ -27,6 +28,7 @@ export interface PageQuery extends ListPage {
 export interface PageOperationParts extends CreatePageParts {
   readonly store: Pick<Store, 'pages' | 'shares'>;
   readonly access: Pick<Access, 'session' | 'scheduledTask' | 'page'>;
+  readonly looking: Pick<Looking, 'page'>;
   readonly clock: Clock;
   /** Called when bytes are to be given back. */
   ended(): void;
@@ -34,7 +36,7 @@ export interface PageOperationParts extends CreatePageParts {
 
 /** The verbs. Those that take a key throw as `Access.page` does. */
 export function makePageOperations(parts: PageOperationParts) {
-  const { store, access, audit, releases, clock, ended } = parts;
+  const { store, access, looking, audit, releases, clock, ended } = parts;
   const create = makeCreatePage(parts);
 
   /** What is known of a page now. Someone else may delete it meanwhile. */
@@ -53,7 +55,7 @@ export function makePageOperations(parts: PageOperationParts) {
     createPage: async (caller: Caller, input: NewPage): Promise<PageRecord> => recordOf(await create(caller, input)),
 
     getPage: async (caller: Caller, key: string): Promise<PageRecord> => {
-      await access.page(caller, key);
+      await looking.page(caller, key);
       return recordOf(key);
     },
 
@@ -80,7 +82,7 @@ export function makePageOperations(parts: PageOperationParts) {
 
     /** All versions of a page, the newest first. */
     listPageVersions: async (caller: Caller, key: string, page: ListPage): Promise<Listing<VersionRecord>> => {
-      const { id } = await access.page(caller, key);
+      const { id } = await looking.page(caller, key);
       return store.shares.list({ ...page, userSeq: null, pageId: id }, clock.now());
     },
 

@@ -7,6 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { VersionRecord } from '../../store/publishing/page-rows.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 
 /** Null leaves a filter out. */
 export interface ShareQuery extends ListPage {
@@ -15,7 +16,8 @@ export interface ShareQuery extends ListPage {
 
 export interface ShareOperationParts {
   readonly store: Pick<Store, 'shares'>;
-  readonly access: Pick<Access, 'page' | 'share'>;
+  readonly access: Pick<Access, 'share'>;
+  readonly looking: Pick<Looking, 'page' | 'share'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   /** Called when an end has changed, or bytes are to be given back. */
@@ -23,7 +25,7 @@ export interface ShareOperationParts {
 }
 
 /** The verbs. Those that take a code throw as `Access.share` does. */
-export function makeShareOperations({ store, access, audit, clock, ended }: ShareOperationParts) {
+export function makeShareOperations({ store, access, looking, audit, clock, ended }: ShareOperationParts) {
   /** What is known of a share now. Someone else may delete its page meanwhile. */
   async function recordOf(code: string): Promise<VersionRecord> {
     const share = await store.shares.find(code, clock.now());
@@ -34,7 +36,7 @@ export function makeShareOperations({ store, access, audit, clock, ended }: Shar
   return {
     /** The shares within the caller's reach, or of one page, the newest first. */
     listShares: async (caller: Caller, { pageKey, ...page }: ShareQuery): Promise<Listing<VersionRecord>> => {
-      const pageId = pageKey === null ? null : (await access.page(caller, pageKey)).id;
+      const pageId = pageKey === null ? null : (await looking.page(caller, pageKey)).id;
       return store.shares.list(
         { ...page, userSeq: pageId === null ? scopeOf(caller).userSeq : null, pageId },
         clock.now(),
@@ -42,7 +44,7 @@ export function makeShareOperations({ store, access, audit, clock, ended }: Shar
     },
 
     getShare: async (caller: Caller, code: string): Promise<VersionRecord> => {
-      await access.share(caller, code);
+      await looking.share(caller, code);
       return recordOf(code);
     },
 
@@ -68,7 +70,9 @@ export function makeShareOperations({ store, access, audit, clock, ended }: Shar
     withdrawShare: async (caller: Caller, code: string): Promise<VersionRecord> => {
       await access.share(caller, code);
       const targetOf = (isWithdrawn: boolean) => (isWithdrawn ? { id: code } : undefined);
-      await store.shares.withdraw(code, audit.change(caller, 'share.withdraw', targetOf));
+      const isWithdrawn = await store.shares.withdraw(code, audit.change(caller, 'share.withdraw', targetOf));
+      // Then the reply is all that happens.
+      if (!isWithdrawn) await looking.share(caller, code);
       ended();
       return recordOf(code);
     },

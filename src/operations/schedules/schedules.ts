@@ -11,6 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { TaskRecord } from '../../store/schedules/task-rows.ts';
 import { scopeOf } from '../access.ts';
 import { type Audit, itself } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 import { checkTarget } from '../capabilities/check-target.ts';
 import { makeNextFirings } from './next-firings.ts';
 import { makeRunTask, type RunTaskParts } from './run-task.ts';
@@ -40,7 +41,8 @@ export interface TaskQuery extends Page {
 
 export interface ScheduleOperationParts extends RunTaskParts {
   readonly store: Pick<Store, 'schedules' | 'users'>;
-  readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
+  readonly looking: Pick<Looking, 'scheduledTask'>;
+  readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly slices: Slices;
   definitions(): Definitions;
@@ -48,7 +50,7 @@ export interface ScheduleOperationParts extends RunTaskParts {
 
 /** The verbs. Those that take an id throw as `Access.scheduledTask` does; `unprocessable` names the field at fault. */
 export function makeScheduleOperations(parts: ScheduleOperationParts) {
-  const { store, access, audit, clock, slices, definitions } = parts;
+  const { store, access, looking, audit, clock, slices, definitions } = parts;
   const nextFiringsOf = makeNextFirings();
   const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: nextFiringsOf(task, clock.now()) });
 
@@ -56,7 +58,6 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     /** The tasks within the caller's reach, the oldest first. */
     listScheduledTasks: async (caller: Caller, { user, ...query }: TaskQuery): Promise<Listing<TaskView>> => {
       const found = await store.schedules.list({ ...query, userSeq: await ownersOf(store, caller, user) });
-      await audit.readList(caller, 'scheduled_task.list', found.items);
       const pause = slices.of(chargedTo(caller));
       const items: TaskView[] = [];
       for (const task of found.items) {
@@ -66,11 +67,8 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
       return { items, total: found.total };
     },
 
-    getScheduledTask: async (caller: Caller, id: string): Promise<TaskView> => {
-      const task = await access.scheduledTask(caller, id);
-      await audit.read(caller, 'scheduled_task.read', task);
-      return viewOf(task);
-    },
+    getScheduledTask: async (caller: Caller, id: string): Promise<TaskView> =>
+      viewOf(await looking.scheduledTask(caller, id)),
 
     /** Creates a task that fires from the next time on. Throws `conflict` when its owner has too many. */
     createScheduledTask: async (caller: Caller, input: NewTaskInput): Promise<TaskView> => {
@@ -113,7 +111,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
 
     /** The firings of a task, the newest first. */
     listFirings: async (caller: Caller, id: string, page: Page): Promise<Listing<Firing>> => {
-      const task = await access.scheduledTask(caller, id);
+      const task = await looking.scheduledTask(caller, id);
       return store.schedules.listFirings(task.seq, page);
     },
   };

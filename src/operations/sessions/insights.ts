@@ -6,6 +6,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import { type Audit, ifMoved } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 
 /** Null means no filter. */
 export interface InsightQuery extends Page {
@@ -16,30 +17,25 @@ export interface InsightQuery extends Page {
 export interface InsightOperationParts {
   readonly store: Pick<Store, 'insights'>;
   readonly access: Pick<Access, 'session' | 'insight'>;
-  readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
+  readonly looking: Pick<Looking, 'insight'>;
+  readonly audit: Pick<Audit, 'change'>;
 }
 
 /** The verbs on insights. Those that take an id throw as `Access.insight` does. */
-export function makeInsightOperations({ store, access, audit }: InsightOperationParts) {
+export function makeInsightOperations({ store, access, looking, audit }: InsightOperationParts) {
   return {
     /** The insights within the caller's reach, the newest first. */
     listInsights: async (caller: Caller, { sessionId, status, ...page }: InsightQuery) => {
       const session = sessionId === null ? null : await access.session(caller, sessionId);
-      const found = await store.insights.list({
+      return store.insights.list({
         ...scopeOf(caller),
         sessionSeq: session?.seq ?? null,
         status,
         ...page,
       });
-      await audit.readList(caller, 'insight.list', found.items);
-      return found;
     },
 
-    getInsight: async (caller: Caller, id: string): Promise<Insight> => {
-      const insight = await access.insight(caller, id);
-      await audit.read(caller, 'insight.read', insight);
-      return insight;
-    },
+    getInsight: looking.insight,
 
     /** Changes the status of an insight. Throws `conflict` when its status does not allow the change. */
     setInsightStatus: async (caller: Caller, id: string, status: InsightStatus): Promise<Insight> => {

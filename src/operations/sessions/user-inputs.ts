@@ -7,6 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import { type Audit, ifMoved } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 
 /** Null means no filter. */
 export interface UserInputQuery extends Page {
@@ -17,7 +18,8 @@ export interface UserInputQuery extends Page {
 export interface UserInputOperationParts {
   readonly store: Pick<Store, 'userInputs'>;
   readonly access: Pick<Access, 'session' | 'question'>;
-  readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
+  readonly looking: Pick<Looking, 'question'>;
+  readonly audit: Pick<Audit, 'change'>;
 }
 
 const CLOSED: Readonly<Record<UserInputStatus, string>> = {
@@ -30,7 +32,7 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
  * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict` when
  * it is no longer pending.
  */
-export function makeUserInputOperations({ store, access, audit }: UserInputOperationParts) {
+export function makeUserInputOperations({ store, access, looking, audit }: UserInputOperationParts) {
   /** The question as it is after a move. */
   async function settled(caller: Caller, { id }: UserInput, held: boolean): Promise<UserInput> {
     const now = await access.question(caller, id);
@@ -43,16 +45,10 @@ export function makeUserInputOperations({ store, access, audit }: UserInputOpera
     listUserInputs: async (caller: Caller, { sessionId, status, ...page }: UserInputQuery) => {
       const session = sessionId === null ? null : await access.session(caller, sessionId);
       const filter = { ...scopeOf(caller), sessionSeq: session?.seq ?? null, status };
-      const found = await store.userInputs.list({ ...filter, ...page });
-      await audit.readList(caller, 'question.list', found.items);
-      return found;
+      return store.userInputs.list({ ...filter, ...page });
     },
 
-    getUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
-      const question = await access.question(caller, id);
-      await audit.read(caller, 'question.read', question);
-      return question;
-    },
+    getUserInput: looking.question,
 
     answerUserInput: async (caller: Caller, id: string, answers: JsonValue): Promise<UserInput> => {
       const question = await access.question(caller, id);

@@ -25,8 +25,8 @@ export interface BackgroundRun {
 
 export interface RunOperationParts {
   readonly store: Pick<Store, 'runs'>;
-  readonly access: Pick<Access, 'session' | 'run' | 'backgroundRun'>;
-  readonly looking: Pick<Looking, 'run'>;
+  readonly access: Pick<Access, 'run' | 'backgroundRun'>;
+  readonly looking: Pick<Looking, 'session' | 'run' | 'runToFollow'>;
   readonly stopper: Pick<Stopper, 'stopRun'>;
   readonly audit: Pick<Audit, 'change'>;
   /** Throws `rate_limited`. */
@@ -42,14 +42,14 @@ export function makeRunOperations({ store, access, looking, stopper, audit, coun
   return {
     /** All users' runs, the newest first. */
     listRuns: async (caller: Administrator, { sessionId, status, ...page }: RunQuery): Promise<Listing<RunRecord>> => {
-      const session = sessionId === null ? null : await access.session(caller, sessionId);
+      const session = sessionId === null ? null : await looking.session(caller, sessionId);
       return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
     },
 
-    getRun: async (caller: Caller, id: string): Promise<RunRecord> => looking.run(caller, id),
+    getRun: looking.run,
 
     /** A run whose stream will be followed (C12). */
-    followRun: async (caller: Caller, id: string): Promise<RunRecord> => looking.run(caller, id, 'follow'),
+    followRun: looking.runToFollow,
 
     /** The state of a background run. Throws `rate_limited`, and `not_found` for any other run. */
     pollRun: async (caller: KeyCaller, id: string): Promise<BackgroundRun> => {

@@ -12,6 +12,7 @@ import type { NewWebhook, WebhookChanges, WebhookRecord } from '../../store/webh
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit, AuditTarget } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 
 /** What can be said of a webhook; an absent field stays as it is, or gets its default (H1). */
 export interface WebhookInput extends Partial<Omit<WebhookChanges, 'projectId'>> {
@@ -39,6 +40,7 @@ export interface WebhookQuery extends Page {
 export interface WebhookOperationParts {
   readonly store: Pick<Store, 'webhooks' | 'users'>;
   readonly access: Pick<Access, 'webhook'>;
+  readonly looking: Pick<Looking, 'webhook'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly secrets: Pick<SecretBox, 'seal'>;
   /** Resolves names; the system's resolver by default. */
@@ -53,7 +55,7 @@ const theWebhook = ({ id }: Webhook): AuditTarget => ({ id: String(id) });
 
 /** The verbs. Those that take an id throw as `Access.webhook` does; those that take an address throw `bad_request` for one that may not be reached (H17). */
 export function makeWebhookOperations(parts: WebhookOperationParts) {
-  const { store, access, audit, secrets, settings, changed } = parts;
+  const { store, access, looking, audit, secrets, settings, changed } = parts;
 
   const requireAddress = (url: string) =>
     checkAddress(
@@ -74,7 +76,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       return store.webhooks.list({ ownerScope, enabled, userSeq: scopeOf(caller).userSeq, ...page });
     },
 
-    getWebhook: async (caller: Caller, id: number): Promise<WebhookRecord> => access.webhook(caller, id),
+    getWebhook: looking.webhook,
 
     createWebhook: async (caller: Caller, input: NewWebhookInput): Promise<WebhookRecord> => {
       const { secret = null } = input;
@@ -97,6 +99,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const projectId = projectOf(input, before.projectId);
       if (movesProject && before.userSeq === null && projectId !== null) throw globalOnly();
       const changes: WebhookChanges = { ...rest, ...(movesProject && { projectId }) };
+      if (Object.keys(changes).length === 0 && secret === undefined) return looking.webhook(caller, id);
       const note = () => audit.change(caller, 'webhook.change', theWebhook);
       if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, renderBody, note());
       if (secret !== undefined) {

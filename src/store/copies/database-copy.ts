@@ -1,8 +1,11 @@
 // What a copy of the database contains: its blobs and sessions, for those who copy or verify their files. Read on a connection of
 // its own, which nobody else has: here whole tables may be read.
 import Connection from 'better-sqlite3';
+import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { auditHashOf, NO_HASH } from '../../domain/people/audit.ts';
 import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
+import { anchorFaultIn } from '../audit/anchored.ts';
+import { readOn } from '../engine/sqlite.ts';
 import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 /** A blob that must exist, and the size that its rows say. */
@@ -21,6 +24,8 @@ export interface DatabaseCopy {
   countSessions(): number;
   /** Null when there is no entry, or the schema has no audit log yet. */
   auditEnd(): { readonly last_id: number; readonly last_hash: string } | null;
+  /** What is wrong with the audit log, if it had an end. The schema must be this code's. */
+  auditFault(had: AuditLink): AnchorFault | null;
   /** What SQLite finds wrong with it, and the first broken entry of the audit log. */
   faults(): string[];
   close(): void;
@@ -54,6 +59,7 @@ export function openCopy(file: string): DatabaseCopy {
       );
       return head.get() ?? null;
     },
+    auditFault: (had) => readOn(copy, (tx) => anchorFaultIn(tx, had, null)),
     faults: () => [...faultsOfFile(copy), ...faultOfAudit(copy)],
     close: () => void copy.close(),
   };

@@ -38,6 +38,8 @@ import { eventsBesideRuns } from './migrations/031-events-beside-runs.ts';
 import { placesOfRetention } from './migrations/032-places-of-retention.ts';
 import { textByStretches } from './migrations/033-text-by-stretches.ts';
 import { countedSessions } from './migrations/034-counted-sessions.ts';
+import { auditAnchor } from './migrations/036-audit-anchor.ts';
+import { largeRows } from './migrations/037-large-rows.ts';
 import { resultsInContent } from './migrations/035-results-in-content.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
@@ -77,6 +79,8 @@ const MIGRATIONS: readonly string[] = [
   textByStretches,
   countedSessions,
   resultsInContent,
+  auditAnchor,
+  largeRows,
 ];
 
 /** The schema version this code writes. */

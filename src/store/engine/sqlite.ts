@@ -1,7 +1,7 @@
 // SQLite as an engine: runs a verb to its end in one turn of the event loop, so that verbs never interleave.
 import type Connection from 'better-sqlite3';
 import { withSteadyPlan } from './planner.ts';
-import type { Statement, Step } from './statement.ts';
+import { READER, type Reader, type Statement, type Step } from './statement.ts';
 
 export type Statements = (sql: string) => Connection.Statement;
 
@@ -33,6 +33,11 @@ export function carryOut<Result>(statements: Statements, step: Step<Result>): Re
     next = verb.next(result);
   }
   return next.value;
+}
+
+/** Executes a verb that only reads on a connection of its own. */
+export function readOn<Result>(connection: Connection.Database, verb: (tx: Reader) => Step<Result>): Result {
+  return carryOut(cacheStatements(connection), verb(READER));
 }
 
 function execute(prepared: Connection.Statement, { kind, values }: Statement<unknown>): unknown {

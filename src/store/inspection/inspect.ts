@@ -1,8 +1,10 @@
 // What an examination reads from the database: on a connection of its own, which only reads, in a thread or beside a stopped
 // daemon. Here whole tables may be read.
 import Connection from 'better-sqlite3';
+import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
+import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { cacheStatements, carryOut } from '../engine/sqlite.ts';
+import { cacheStatements, carryOut, readOn } from '../engine/sqlite.ts';
 import { READER } from '../engine/statement.ts';
 import { lastOfRun } from '../journal/places.ts';
 
@@ -35,6 +37,8 @@ export interface Inspection {
   readonly newestEventAt: number | null;
   readonly stuck: readonly StuckRun[];
   readonly webhooks: readonly FailingWebhook[];
+  /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for another schema. */
+  readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
 }
 
 export interface InspectionWish {
@@ -45,6 +49,8 @@ export interface InspectionWish {
   readonly full: boolean;
   /** Unfinished runs without an event since then are stuck. */
   readonly silentSince: number;
+  /** The end of the audit log by its anchor; null without one. */
+  readonly auditEnd: AuditLink | null;
 }
 
 const MAX_FAULTS = 10;
@@ -52,7 +58,7 @@ const MAX_NAMED = 10;
 const BUSY_MS = 5_000;
 
 /** Reads all of it. Throws what SQLite throws: the file may be anything. */
-export function inspect({ file, largeBytes, full, silentSince }: InspectionWish): Inspection {
+export function inspect({ file, largeBytes, full, silentSince, auditEnd }: InspectionWish): Inspection {
   const connection = new Connection(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
   try {
     const number = (pragma: string) => connection.pragma(pragma, { simple: true }) as number;
@@ -71,10 +77,16 @@ export function inspect({ file, largeBytes, full, silentSince }: InspectionWish)
       newestEventAt: isKnown ? newestEventOf(connection) : null,
       stuck: isKnown ? stuckIn(connection, silentSince) : [],
       webhooks: isKnown ? failingIn(connection) : [],
+      audit: isKnown ? auditOf(connection, auditEnd) : null,
     };
   } finally {
     connection.close();
   }
+}
+
+function auditOf(connection: Connection.Database, had: AuditLink | null): Inspection['audit'] {
+  const fault = had === null ? null : readOn(connection, (tx) => anchorFaultIn(tx, had, null));
+  return { fault, isAnchorDue: readOn(connection, (tx) => isAnchorDueIn(tx)) };
 }
 
 /**

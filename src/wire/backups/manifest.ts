@@ -1,5 +1,6 @@
 // The manifest of a backup: what was copied, when and by which Errand, and where its list of files begins.
 import { array, object } from '../composites.ts';
+import { auditAnchor } from '../people/audit-anchor.ts';
 import { integer, matching, oneOf, string, text, time } from '../scalars.ts';
 import { nullable, optional, type Static } from '../shape.ts';
 
@@ -49,6 +50,8 @@ export const manifest = object({
   added: object({ objects: count, bytes: count }),
   /** The end of the audit log. */
   audit: nullable(object({ last_id: count, last_hash: digest })),
+  /** The file with the anchor of that log, as it was before the database was copied; null when there was none. Older manifests have none. */
+  audit_anchor: optional(nullable(auditAnchor)),
   /** The objects that have the list of files, in order. */
   list: array(digest),
   master_key: nullable(wrappedKey),

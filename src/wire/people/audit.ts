@@ -1,6 +1,7 @@
 // The audit log, as administrators read it (G17).
 import { AUDIT_ACTIONS, AUDIT_WAYS, type AuditAction } from '../../domain/people/audit.ts';
 import { object } from '../composites.ts';
+import { anchorDoubt, auditLink } from './audit-anchor.ts';
 import { digits, eventId, moment, optionalId } from '../query.ts';
 import { integer, line, oneOf, string, time, boolean } from '../scalars.ts';
 import { named, nullable, optional, type Static } from '../shape.ts';
@@ -30,7 +31,9 @@ export type AuditEntryWire = Static<typeof auditEntry>;
 
 /**
  * The end of the log, and its start. `sealed`: the end is as the daemon left it. `doubtful_until`: once it wasn't, after this
- * entry. `removed_until`: the last entry that was removed by age, 0 for none; the chain continues from its hash.
+ * entry. `removed_until`: the last entry that was removed by age, 0 for none; the chain continues from its hash. `anchor`: the end that
+ * the log had some seconds ago or longer, by a sealed file outside of the database; `due`: there never was such a file. `doubt`: what the
+ * daemon once found wrong with the log or its anchor.
  */
 export const auditHead = named(
   'AuditHead',
@@ -42,6 +45,11 @@ export const auditHead = named(
     removed_until: integer({ from: 0 }),
     removed_hash: nullable(string),
     start_sealed: boolean,
+    anchor: object({
+      state: oneOf(['sealed', 'altered', 'missing', 'due']),
+      end: nullable(auditLink),
+      doubt: nullable(anchorDoubt),
+    }),
   }),
 );
 export type AuditHeadWire = Static<typeof auditHead>;

@@ -1,6 +1,7 @@
 // The audit log over HTTP: what administrators find in it, and where entries come from.
 import { beforeEach, expect, test } from 'vitest';
 import { makeAuditLogOperations } from '../../../src/operations/audit/audit-log.ts';
+import type { FoundAnchor } from '../../../src/files/audit-anchor.ts';
 import { makeTeamOperations } from '../../../src/operations/people/teams.ts';
 import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
@@ -8,14 +9,16 @@ import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts'
 
 let rows: StoreHouse;
 let house: House;
+let found: FoundAnchor;
 
 beforeEach(async () => {
   rows = await storeHouse();
+  found = { kind: 'sealed', anchor: { end: { id: 1, hash: 'a'.repeat(64) }, doubt: null } };
   const { store, clock } = rows;
   const audit = auditOf({ store, clock });
   const operations = {
     ...makeTeamOperations({ store, audit }),
-    ...makeAuditLogOperations({ store, deriveKey: deriveSealKey }),
+    ...makeAuditLogOperations({ store, deriveKey: deriveSealKey, anchor: { read: async () => found } }),
   };
   house = await openHouse({ operations, settings: { trustedProxies: ['127.0.0.1'] } });
 });
@@ -63,7 +66,12 @@ test('an entry has the key, the address behind a trusted proxy and the id of the
     },
   ]);
   expect((await send(house, { path: '/api/v1/audit/head', as: 'token-of-admin' })).json).toMatchObject({
-    data: { last_id: 2, sealed: true, doubtful_until: null },
+    data: {
+      last_id: 2,
+      sealed: true,
+      doubtful_until: null,
+      anchor: { state: 'sealed', end: { last_id: 1, last_hash: 'a'.repeat(64) }, doubt: null },
+    },
   });
 });
 

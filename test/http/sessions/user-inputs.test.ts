@@ -1,5 +1,7 @@
 // Questions and insights over HTTP and a real store: who may, what is refused, and in which shape.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { recordLists } from '../../../src/operations/audit/lists.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeInsightOperations } from '../../../src/operations/sessions/insights.ts';
 import { makeBus } from '../../../src/events/bus.ts';
@@ -76,8 +78,9 @@ beforeEach(async () => {
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
-  const inputs = makeUserInputOperations({ store, access, audit });
-  house = await openHouse({ logged, operations: { ...inputs, ...makeInsightOperations({ store, access, audit }) } });
+  const parts = { store, access, audit, looking: makeLooking({ access, audit }) };
+  const verbs = { ...makeUserInputOperations(parts), ...makeInsightOperations(parts) };
+  house = await openHouse({ logged, operations: recordLists(audit, verbs) });
 });
 
 const data = (got: { json: unknown }) => (got.json as { data: Record<string, never> }).data;

@@ -1,6 +1,7 @@
 // Webhooks over HTTP and a real store: who may, what is refused, what is kept, and what a test reports.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
 import { makeTestWebhook } from '../../../src/operations/webhooks/test-webhook.ts';
@@ -41,13 +42,14 @@ beforeEach(async () => {
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
+  const looking = makeLooking({ access, audit });
   const note = (id: number) => void changed.push(id);
   const resolve = async (name: string) =>
     name === 'inside.example' ? [{ address: '10.0.0.7', family: 4 }] : [{ address: '1.1.1.1', family: 4 }];
   const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
   const settings = () => SETTINGS;
   const operations = {
-    ...makeWebhookOperations({ store, access, audit, secrets, resolve, settings, changed: note }),
+    ...makeWebhookOperations({ store, access, looking, audit, secrets, resolve, settings, changed: note }),
     ...makeDeliveryOperations({ store, access, audit, changed: note }),
     testWebhook: makeTestWebhook({
       store,

@@ -1,6 +1,7 @@
 // Every verb that an administrator may call, and what the audit log has of it.
 import { expect, test } from 'vitest';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/people/audit.ts';
+import { UNASSIGNED_TEAM } from '../../../src/domain/sessions/office.ts';
 import { type Operations } from '../../../src/operations/operations.ts';
 import {
   type AuditedHouse,
@@ -41,14 +42,23 @@ const A_BUDGET = {
   period: 'all',
   timeZone: null,
 } as const;
+const EVERY_DELIVERY = {
+  webhookId: null,
+  eventId: null,
+  eventType: null,
+  state: null,
+  since: null,
+  until: null,
+  ...PAGE,
+} as const;
 const EVERY_BUDGET = { subject: null, reference: null, limit: 9, offset: 0 } as const;
 const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capabilityChoice: null } as const;
 
 /**
  * Every verb: a new one doesn't compile until it has its line. A verb without an entry has a reason: it isn't an
- * administrator's, it changes nothing and reads no conversation, or it is an entry point.
+ * administrator's, it changes nothing and shows no words of others, or it is an entry point.
  */
-const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of programs' | 'not of a conversation'>> = {
+const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of programs' | 'nothing of others'>> = {
   authenticate: 'entry point',
   logIn: 'entry point',
   openFile: 'entry point',
@@ -59,12 +69,15 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   withPosition: 'of programs',
   getModelName: 'of programs',
   listOwnSessions: 'of programs',
-  getOfficeSnapshot: 'not of a conversation',
-  listLiveRuns: 'not of a conversation',
-  getLastHour: 'not of a conversation',
-  listTodayRuns: 'not of a conversation',
-  listUsers: 'not of a conversation',
-  getUser: 'not of a conversation',
+  getOfficeSnapshot: ['house.read', (_, v) => v.getOfficeSnapshot(ROOT, { limit: 9, timeZone: 'UTC' })],
+  listLiveRuns: ['house.read', (_, v) => v.listLiveRuns(ROOT, PAGE)],
+  getLastHour: 'nothing of others',
+  listTodayRuns: [
+    'house.read',
+    (_, v) => v.listTodayRuns(ROOT, UNASSIGNED_TEAM.id, { source: null, timeZone: 'UTC', limit: 9, page: 1 }),
+  ],
+  listUsers: 'nothing of others',
+  getUser: 'nothing of others',
   createUser: [
     'user.create',
     (_, v) => v.createUser(ROOT, { ...NEW_USER, username: 'nils', password: 'long enough!' }),
@@ -79,15 +92,15 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     'backup.create',
     (_, v) => v.sendBackup(ROOT, { workspaces: null, passphrase: null }, async () => undefined, SIGNAL),
   ],
-  getBackupJob: 'not of a conversation',
+  getBackupJob: 'nothing of others',
   cancelBackup: ['backup.cancel', (_, v) => v.cancelBackup(ROOT, 'b')],
   pruneBackups: [
     'backup.prune',
     (_, v) => v.pruneBackups(ROOT, { directory: '/backups', keepDays: null, keepAtLeast: null }),
   ],
-  listTeams: 'not of a conversation',
-  listBudgets: 'not of a conversation',
-  getBudget: 'not of a conversation',
+  listTeams: 'nothing of others',
+  listBudgets: 'nothing of others',
+  getBudget: 'nothing of others',
   setBudget: ['budget.set', (_, v) => v.setBudget(ROOT, A_BUDGET)],
   removeBudget: [
     'budget.remove',
@@ -95,27 +108,27 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   createTeam: ['team.create', (_, v) => v.createTeam(ROOT, { name: 'Red', budgetUsd: null })],
   changeTeam: ['team.change', (_, v) => v.changeTeam(ROOT, 'Blue', { budgetUsd: 1 })],
-  listKeys: 'not of a conversation',
-  getKey: 'not of a conversation',
+  listKeys: 'nothing of others',
+  getKey: 'nothing of others',
   createKey: [
     'key.create',
     (_, v) => v.createKey(ROOT, { ...NEW_KEY, user: 'mara', projectId: null, expiresInSeconds: null }),
   ],
   changeKey: ['key.change', ({ key }, v) => v.changeKey(ROOT, key.id, { name: 'n' })],
   revokeKey: ['key.revoke', ({ key }, v) => v.revokeKey(ROOT, key.id)],
-  listSigningKeys: 'not of a conversation',
+  listSigningKeys: 'nothing of others',
   rotateSigningKey: ['token.rotate', (_, v) => v.rotateSigningKey(ROOT)],
   revokeAllTokens: ['token.revoke_all', (_, v) => v.revokeAllTokens(ROOT)],
-  listDefinitions: 'not of a conversation',
-  getDefinition: 'not of a conversation',
+  listDefinitions: 'nothing of others',
+  getDefinition: 'nothing of others',
   checkDefinitions: ['definition.check', (_, v) => v.checkDefinitions(ROOT, 'skills')],
-  listModels: 'not of a conversation',
-  getRetention: 'not of a conversation',
-  getRetentionProgress: 'not of a conversation',
+  listModels: 'nothing of others',
+  getRetention: 'nothing of others',
+  getRetentionProgress: 'nothing of others',
   collectNow: ['retention.collect', (_, v) => v.collectNow(ROOT, { trustClock: true })],
   checkModel: ['model.check', (_, v) => v.checkModel(ROOT, 'qwen', { context: false }, SIGNAL)],
   checkMcpServer: ['mcp_server.check', (_, v) => v.checkMcpServer(ROOT, 'tide', SIGNAL)],
-  listConnections: 'not of a conversation',
+  listConnections: 'nothing of others',
   createConnection: [
     'connection.create',
     (_, v) => v.createConnection(ROOT, { user: 'mara', connector: 'crm', name: null, secret: 's' }),
@@ -138,9 +151,9 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   deleteScheduledTask: ['scheduled_task.delete', ({ task }, v) => v.deleteScheduledTask(ROOT, task.id)],
   runScheduledTask: ['scheduled_task.run', ({ task }, v) => v.runScheduledTask(ROOT, task.id)],
-  listFirings: 'not of a conversation',
-  listWebhooks: 'not of a conversation',
-  getWebhook: 'not of a conversation',
+  listFirings: ['scheduled_task.read', ({ task }, v) => v.listFirings(ROOT, task.id, PAGE)],
+  listWebhooks: ['webhook.list', (_, v) => v.listWebhooks(ROOT, { ownerScope: null, enabled: null, ...PAGE })],
+  getWebhook: ['webhook.read', ({ webhook }, v) => v.getWebhook(ROOT, webhook.id)],
   createWebhook: ['webhook.create', (_, v) => v.createWebhook(ROOT, NEW_WEBHOOK)],
   changeWebhook: ['webhook.change', ({ webhook }, v) => v.changeWebhook(ROOT, webhook.id, { enabled: false })],
   deleteWebhook: ['webhook.delete', ({ webhook }, v) => v.deleteWebhook(ROOT, webhook.id)],
@@ -148,16 +161,16 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     'webhook.test',
     ({ webhook }, v) => v.testWebhook(ROOT, webhook.id, { eventType: 'session.failed', sessionId: null }),
   ],
-  listDeliveries: 'not of a conversation',
+  listDeliveries: ['delivery.list', (_, v) => v.listDeliveries(ROOT, EVERY_DELIVERY)],
   getDelivery: ['delivery.read', ({ deliveryId }, v) => v.getDelivery(ROOT, deliveryId)],
   redeliver: ['delivery.redeliver', ({ deliveryId }, v) => v.redeliver(ROOT, deliveryId)],
   redeliverMany: [
     'webhook.redeliver',
     ({ webhook }, v) => v.redeliverMany(ROOT, { webhookId: webhook.id, state: 'failed', since: 0 }),
   ],
-  listPages: 'not of a conversation',
-  getPage: 'not of a conversation',
-  listPageVersions: 'not of a conversation',
+  listPages: ['page.list', (_, v) => v.listPages(ROOT, { name: null, origin: null, ...PAGE })],
+  getPage: ['page.read', ({ page }, v) => v.getPage(ROOT, page.key)],
+  listPageVersions: ['page.read', ({ page }, v) => v.listPageVersions(ROOT, page.key, PAGE)],
   createPage: [
     'page.create',
     ({ published }, v) => v.createPage(ROOT, { ...NEW_PAGE, sessionId: published.sessionId }),
@@ -165,8 +178,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   changePage: ['page.change', ({ page }, v) => v.changePage(ROOT, page.key, { name: 'n' })],
   deletePage: ['page.delete', ({ page }, v) => v.deletePage(ROOT, page.key)],
   releaseVersion: ['page.release', ({ page }, v) => v.releaseVersion(ROOT, page.key, { reason: null })],
-  listShares: 'not of a conversation',
-  getShare: 'not of a conversation',
+  listShares: ['share.list', (_, v) => v.listShares(ROOT, { pageKey: null, ...PAGE })],
+  getShare: ['share.read', ({ page }, v) => v.getShare(ROOT, page.shareCode)],
   changeShare: ['share.change', ({ page }, v) => v.changeShare(ROOT, page.shareCode, { expiresAt: null })],
   withdrawShare: ['share.withdraw', ({ page }, v) => v.withdrawShare(ROOT, page.shareCode)],
   listenToEvents: [
@@ -177,7 +190,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     'session.read',
     ({ run }, v) => v.getSampleEvent(ROOT, { eventType: 'session.failed', sessionId: run.sessionId }),
   ],
-  listSessions: 'not of a conversation',
+  listSessions: ['session.list', (_, v) => v.listSessions(ROOT, { user: null, key: null, ...PAGE })],
   getSession: ['session.read', ({ run }, v) => v.getSession(ROOT, run.sessionId)],
   listMessages: ['session.read', ({ run }, v) => v.listMessages(ROOT, run.sessionId)],
   getCapabilityConfig: ['session.read', ({ run }, v) => v.getCapabilityConfig(ROOT, run.sessionId)],
@@ -207,9 +220,9 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   watchHouse: ['house.follow', (_, v) => v.watchHouse(ROOT, null)],
   stopSession: ['session.stop', ({ run }, v) => v.stopSession(ROOT, run.sessionId)],
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
-  listRuns: 'not of a conversation',
+  listRuns: ['run.list', (_, v) => v.listRuns(ROOT, { sessionId: null, status: null, ...PAGE })],
   getRun: ['run.read', ({ run }, v) => v.getRun(ROOT, run.id)],
-  getDatabase: 'not of a conversation',
+  getDatabase: 'nothing of others',
   explainRun: ['run.read', ({ run }, v) => v.explainRun(ROOT, run.id)],
   exportRun: ['run.read', ({ run }, v) => v.exportRun(ROOT, run.id)],
   getRunArtifacts: ['run.read', ({ run }, v) => v.getRunArtifacts(ROOT, run.id)],
@@ -222,13 +235,13 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   listInsights: ['insight.list', (_, v) => v.listInsights(ROOT, { sessionId: null, status: null, ...PAGE })],
   getInsight: ['insight.read', ({ insightId }, v) => v.getInsight(ROOT, insightId)],
   setInsightStatus: ['insight.change', ({ insightId }, v) => v.setInsightStatus(ROOT, insightId, 'resolved')],
-  getQueue: 'not of a conversation',
-  getStatus: 'not of a conversation',
-  getConfiguration: 'not of a conversation',
-  examine: 'not of a conversation',
-  findId: 'not of a conversation',
-  listAuditEntries: 'not of a conversation',
-  getAuditHead: 'not of a conversation',
+  getQueue: 'nothing of others',
+  getStatus: 'nothing of others',
+  getConfiguration: 'nothing of others',
+  examine: 'nothing of others',
+  findId: 'nothing of others',
+  listAuditEntries: 'nothing of others',
+  getAuditHead: 'nothing of others',
 };
 
 const RECORDED = Object.entries(VERBS).filter((entry): entry is [string, Line] => typeof entry[1] !== 'string');
@@ -262,7 +275,7 @@ test.each(RECORDED)(
         sessionId:
           action === 'page.create'
             ? built.published.sessionId
-            : /^(session|run|delivery|(question|insight)\.(?!list))/.test(action)
+            : /^((session|run|delivery|question|insight)\.(?!list))/.test(action)
               ? built.run.sessionId
               : null,
         ...ORIGIN,

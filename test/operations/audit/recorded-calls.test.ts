@@ -66,6 +66,59 @@ test('repeated reads leave one entry in ten minutes, each change leaves one', as
   expect(await built.entries()).toHaveLength(6);
 });
 
+test('a list leaves one entry a minute and reader, however many owners and things are on it', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, clock } = built;
+  const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
+  const user = await built.store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
+  await built.accept({ user, key: await built.makeKey() });
+  const glance = (caller = ROOT) => verbs.getOfficeSnapshot(caller, { limit: 9, timeZone: 'UTC' });
+  await Promise.all([glance(), glance(), verbs.listLiveRuns(ROOT, PAGE)]);
+  clock.advance(59_999);
+  await glance();
+  expect(await built.entries()).toMatchObject([{ action: 'house.read', targetId: 'house' }]);
+  await glance({ kind: 'operator', reach: 'all', origin: ORIGIN });
+  await verbs.listSessions(ROOT, { user: null, key: null, ...PAGE });
+  expect((await built.entries()).map(({ action }) => action)).toEqual(['house.read', 'house.read', 'session.list']);
+  clock.advance(1);
+  for (let poll = 0; poll < 60; poll += 1) {
+    await glance();
+    clock.advance(2_000);
+  }
+  expect(await built.entries()).toHaveLength(5);
+});
+
+test('a list with nothing of others on it is not recorded', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, user } = built;
+  const self: Administrator = { kind: 'token', user, reach: 'all', origin: ORIGIN };
+  await verbs.listSessions(self, { user: null, key: null, ...PAGE });
+  await verbs.getOfficeSnapshot(self, { limit: 9, timeZone: 'UTC' });
+  await verbs.listShares(self, { pageKey: null, ...PAGE });
+  await verbs.listPages(ROOT, { name: 'Nowhere', origin: null, ...PAGE });
+  expect(await built.entries()).toEqual([]);
+});
+
+test('a list of one thing is a read of that thing', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, run, page } = built;
+  await verbs.listRuns(ROOT, { sessionId: run.sessionId, status: null, ...PAGE });
+  await verbs.listShares(ROOT, { pageKey: page.key, ...PAGE });
+  expect(await built.entries()).toMatchObject([
+    { action: 'session.read', targetId: run.sessionId },
+    { action: 'page.read', targetId: page.key },
+  ]);
+});
+
+test('a change that changes nothing, but shows what is there, is a read', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, webhook, page } = built;
+  await verbs.changeWebhook(ROOT, webhook.id, {});
+  await verbs.withdrawShare(ROOT, page.shareCode);
+  await verbs.withdrawShare(ROOT, page.shareCode);
+  expect((await built.entries()).map(({ action }) => action)).toEqual(['webhook.read', 'share.withdraw', 'share.read']);
+});
+
 test('on a full disk, a read that cannot be recorded is refused, and recorded once there is room', async () => {
   let isFull = true;
   const { prepare } = Connection.prototype;

@@ -63,6 +63,7 @@ export async function installation(root = temporaryDirectory()) {
       place,
       staging: join(place, 'incoming'),
       keepFreeBytes: 0,
+      anchor: null,
       sealKey: SEAL_KEY,
       wrappedKey: null,
       ...over,

@@ -22,6 +22,7 @@ export const WELL: Look & { readonly ok: true } = {
     newestEventAt: null,
     stuck: [],
     webhooks: [],
+    audit: { fault: null, isAnchorDue: false },
   },
   blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true },
 };
@@ -49,6 +50,7 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
     daemon: { state: 'stopped' },
     unresolved: new Set(),
     clock: fakeClock(),
+    anchor: { kind: 'seen', anchor: { end: { id: 7, hash: 'a'.repeat(64) }, doubt: null }, isSealVerified: true },
     wish: { egress: false, full: false },
     look: async () => WELL,
     signal: new AbortController().signal,

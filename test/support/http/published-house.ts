@@ -1,6 +1,7 @@
 // The HTTP room over pages that are really published: a store, blobs, and all verbs on both.
 import type { Settings } from '../../../src/domain/settings.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makePublicPages } from '../../../src/operations/publishing/public-pages.ts';
 import { makePublishingOperations } from '../../../src/operations/publishing/publishing.ts';
 import type { NewPage } from '../../../src/store/publishing/releases.ts';
@@ -16,10 +17,12 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
   const { store, blobs, clock } = published;
   const logged = loggedLines();
   const publicPages = makePublicPages({ store, blobs, clock, log: logged.log });
+  const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
   const management = makePublishingOperations({
     store,
-    access: makeAccess(store),
-    audit: auditOf({ store, log: logged.log }),
+    access,
+    looking: makeLooking({ access, audit }),
+    audit,
     releases: published.releases,
     clock,
     ended: () => undefined,

@@ -2,6 +2,8 @@
 import { makeSlices } from '../../../src/domain/slices.ts';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { recordLists } from '../../../src/operations/audit/lists.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeScheduleOperations } from '../../../src/operations/schedules/schedules.ts';
 import { auditOf } from '../store/audit.ts';
 import { storeHouse } from '../store/store-house.ts';
@@ -50,10 +52,12 @@ export async function taskHouse() {
   const make = async (userSeq: number) => (await store.schedules.create({ ...TASK, userSeq, work })).id;
   const [own, ofOther] = [await make(rows.user.seq), await make(otto.seq)];
   const logged = loggedLines();
-  const operations = makeScheduleOperations({
+  const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
+  const verbs = makeScheduleOperations({
     store,
-    access: makeAccess(store),
-    audit: auditOf({ store, log: logged.log }),
+    access,
+    looking: makeLooking({ access, audit }),
+    audit,
     clock,
     slices: makeSlices(clock),
     definitions: () => ({ experts: new Map([['pilot', {}]]), teams: new Map([['press', {}]]) }) as never,
@@ -63,6 +67,7 @@ export async function taskHouse() {
     settings: () => SETTINGS,
     draining: () => now.draining,
   });
+  const operations = recordLists(audit, verbs);
   const house = await openHouse({ logged, operations: { ...operations } });
   const as = (credential: string) => (sending: Sent) => send(house, { as: credential, ...sending });
   const [user, admin] = [as('token-of-user'), as('token-of-admin')];

@@ -82,6 +82,7 @@ export async function auditedHouse() {
     log,
     queue,
     deriveKey: deriveSealKey,
+    anchor: { read: async () => ({ kind: 'due' }), wake: () => undefined },
     stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
     collector: { packOnRequest: async () => null },
@@ -139,7 +140,7 @@ export async function auditedHouse() {
   });
   const task = await store.schedules.create(aTask(user.seq));
   await store.teams.create({ name: 'Blue', budgetUsd: 5 });
-  const webhook = await store.webhooks.create(aWebhook(), renderId);
+  const webhook = await store.webhooks.create(aWebhook({ userSeq: user.seq }), renderId);
   const published = await publishing.workspace();
   const page = await publishing.publish(published);
   const deliveryId = await store.deliveries.recordTest(

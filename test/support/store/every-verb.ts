@@ -611,7 +611,11 @@ async function callAudit({ store: { audit, diskSamples } }: StoreHouse): Promise
     await audit.list({ ...nothing, ...filter }, { beforeId: null, afterId: null, limit: 9 });
     await audit.list({ ...nothing, ...filter }, { beforeId: null, afterId: 1, limit: 9 });
   }
+  await audit.recordWithReserve({ seal: () => 'seal', entryOf: () => entry, recorded: () => undefined });
   await audit.getHead(() => 'seal');
+  await audit.compareWithAnchor({ id: 1, hash: 'hash' }, () => 'seal');
+  await audit.isAnchorDue();
+  await audit.anchored();
 }
 
 async function callRetention({ store, clock }: StoreHouse): Promise<void> {

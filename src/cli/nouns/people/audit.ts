@@ -47,15 +47,17 @@ export function addAudit(program: Command, io: Io): void {
 
   audit
     .command('verify')
-    .description('Verify the chain of hashes, entry by entry. Exits with 8 and names the first entry that is broken.')
+    .description('Verify the chain of hashes, entry by entry, and its anchor. Exits with 8 and says what is broken.')
     .option('--expect <entry:hash>', 'also compare one entry with a hash that you noted', notedHash)
     .addHelpText('after', VERIFY_HELP)
     .action(act(io, verify));
 }
 
 const VERIFY_HELP = `
-An older copy of the whole database is a shorter, valid log. To notice that, keep the last
-hash that this prints on another machine, and pass it to --expect the next time.`;
+The log is also compared with its anchor, the file audit-anchor.json beside the database, so that an
+emptied log or an older copy of the database is noticed. Whoever has the master key, or puts back an
+older copy of the whole data directory, can get around that. To notice it, keep the last hash that
+this prints on another machine, and pass it to --expect the next time.`;
 
 function withFilters(command: Command, io: Io): Command {
   const actions = Object.keys(AUDIT_ACTIONS);

@@ -34,6 +34,7 @@ const HEAD: AuditHeadWire = {
   removed_until: 0,
   removed_hash: null,
   start_sealed: true,
+  anchor: { state: 'sealed', end: null, doubt: null },
 };
 const LOG = {
   'GET /api/v1/audit/head': () => HEAD,

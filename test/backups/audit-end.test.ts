@@ -1,0 +1,90 @@
+// The end of the audit log in a backup: in its manifest, against its rows, and beside the restored database.
+import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { restore } from '../../src/backups/restore.ts';
+import { anchorPath, readAnchorText } from '../../src/files/audit-anchor.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { makeAnchorKeeper } from '../../src/operations/audit/keep-anchor.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { makeByHand } from '../support/backups/handmade.ts';
+import { type Installation, installation, take } from '../support/backups/installation.ts';
+import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { ROOT } from '../support/store/audited-house.ts';
+import { auditOf, deriveSealKey } from '../support/store/audit.ts';
+
+let house: Installation;
+
+/** A daemon's keeper over a data directory, once it has compared and written. */
+async function anchored(store: Store, dataDir: string) {
+  const { clock } = house.house;
+  const keeper = makeAnchorKeeper({
+    store,
+    dataDir,
+    deriveKey: deriveSealKey,
+    clock,
+    log: makeLog({ level: 'fatal' }),
+  });
+  await keeper.start();
+  return keeper;
+}
+
+const record = (target: string) => auditOf(house.house).act(ROOT, 'model.check', target);
+
+beforeEach(async () => {
+  house = await installation();
+  for (const target of ['a', 'b', 'c']) await record(target);
+  await (await anchored(house.house.store, house.dataDir)).stop();
+});
+
+test('a backup has the anchor, and what is restored is the log that it says', async () => {
+  await record('later than the anchor');
+  const anchor = await readAnchorText(house.dataDir);
+  const manifest = await take(house.task({ anchor }));
+  expect(manifest).toMatchObject({ audit: { last_id: 4 }, audit_anchor: { last_id: 3, doubt: null } });
+  expect((await verdictOf(house.place, manifest.id)).faults).toEqual([]);
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target));
+  const dataDir = join(target, 'data');
+  expect(readFileSync(anchorPath(dataDir), 'utf8')).toBe(anchor);
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('errand.db'))).toEqual(['errand.db']);
+  const store = openStore(join(dataDir, 'errand.db'), house.house.clock);
+  expect((await anchored(store, dataDir)).fault()).toBeNull();
+  await store.close();
+});
+
+test('a backup of an emptied log is not intact, and its restored copy says so', async () => {
+  house.house.change('DELETE FROM audit_entries; DELETE FROM audit_head;');
+  const { id } = await take(house.task({ anchor: await readAnchorText(house.dataDir) }));
+  expect((await verdictOf(house.place, id)).faults).toEqual([
+    expect.stringContaining('Entry 3, which the log had, is missing'),
+  ]);
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target));
+  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  expect((await anchored(store, join(target, 'data'))).fault()).toContain('entry 3, which the log had, is missing');
+  await store.close();
+});
+
+test('a copy without its anchor, of a log that had one, is noticed', async () => {
+  await take(house.task({ anchor: null }));
+  const target = temporaryDirectory();
+  await restore(wishOf(house.place, target));
+  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  expect((await anchored(store, join(target, 'data'))).fault()).toContain(
+    'the file with the anchor of the log is missing',
+  );
+  await store.close();
+});
+
+test('a log that ends elsewhere than the manifest says is not restored', async () => {
+  const { root, place } = house;
+  const database = join(root, 'copy.db');
+  await house.house.store.close();
+  copyFileSync(house.house.file, database);
+  const id = await makeByHand({ place, database, facts: { audit: { last_id: 9, last_hash: 'a'.repeat(64) } } });
+  expect((await verdictOf(place, id)).faults).toContain('The audit log ends elsewhere than it did.');
+  await expect(restore(wishOf(place, join(root, 'target')))).rejects.toThrow('ends elsewhere than its manifest says');
+  rmSync(database);
+});

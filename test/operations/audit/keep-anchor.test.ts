@@ -1,0 +1,176 @@
+// The anchor of the audit log over a real store and a real file: what is done to either while the daemon is stopped, or runs, is found.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { anchorPath } from '../../../src/files/audit-anchor.ts';
+import {
+  type AnchorKeeper,
+  ANCHOR_CHECK_MS,
+  ANCHOR_PAUSE_MS,
+  makeAnchorKeeper,
+} from '../../../src/operations/audit/keep-anchor.ts';
+import { type Audit, makeSeal } from '../../../src/operations/audit/audit.ts';
+import { ROOT } from '../../support/store/audited-house.ts';
+import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { loggedLines } from '../../support/http/http-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+
+let house: StoreHouse;
+let audit: Audit;
+let dataDir: string;
+let logged: ReturnType<typeof loggedLines>;
+
+beforeEach(async () => {
+  house = await storeHouse();
+  audit = auditOf({ store: house.store });
+  dataDir = temporaryDirectory();
+  logged = loggedLines();
+});
+
+/** A daemon's keeper, started. */
+async function opened(deriveKey = deriveSealKey): Promise<AnchorKeeper> {
+  const { store, clock } = house;
+  const keeper = makeAnchorKeeper({ store, dataDir, deriveKey, clock, log: logged.log });
+  await keeper.start();
+  return keeper;
+}
+
+/** One life of a daemon in which things are recorded. */
+async function recorded(count: number): Promise<void> {
+  const keeper = await opened();
+  for (let at = 0; at < count; at += 1) await audit.act(ROOT, 'model.check', `m${at}`);
+  await keeper.stop();
+}
+
+const inFile = () => JSON.parse(readFileSync(anchorPath(dataDir), 'utf8')) as { last_id: number; doubt: unknown };
+const EMPTY = 'DELETE FROM audit_entries; DELETE FROM audit_head; DELETE FROM audit_start;';
+
+test('a new log is anchored, and each end that it has when the daemon stops', async () => {
+  const keeper = await opened();
+  expect(inFile()).toMatchObject({ last_id: 0, doubt: null });
+  const first = { msg: 'the end of the audit log is anchored for the first time', audit_id: 0 };
+  expect(logged.lines).toMatchObject([first]);
+  await audit.act(ROOT, 'model.check', 'm');
+  await keeper.stop();
+  expect(inFile()).toMatchObject({ last_id: 1, doubt: null });
+  expect((await opened()).fault()).toBeNull();
+  expect(logged.lines).toMatchObject([first]);
+});
+
+test('a log that grew without its anchor, as after a crash, is the same log', async () => {
+  await recorded(2);
+  await audit.act(ROOT, 'model.check', 'after');
+  const keeper = await opened();
+  expect(keeper.fault()).toBeNull();
+  expect(inFile()).toMatchObject({ last_id: 3, doubt: null });
+});
+
+test.each([
+  ['both tables emptied', () => house.change(EMPTY), 'entries_missing'],
+  [
+    'the last entry cut off, and the head with it',
+    () => house.change('DELETE FROM audit_entries WHERE id = 3; DELETE FROM audit_head'),
+    'entries_missing',
+  ],
+  ['the last entry rewritten', () => house.change("UPDATE audit_entries SET hash = 'x' WHERE id = 3"), 'entry_changed'],
+  ['no anchor any more', () => rmSync(anchorPath(dataDir)), 'anchor_missing'],
+  [
+    'both tables emptied, and no anchor any more',
+    () => (house.change(EMPTY), rmSync(anchorPath(dataDir))),
+    'anchor_missing',
+  ],
+  [
+    'an anchor of another number',
+    () =>
+      writeFileSync(
+        anchorPath(dataDir),
+        readFileSync(anchorPath(dataDir), 'utf8').replace('"last_id":3', '"last_id":2'),
+      ),
+    'anchor_altered',
+  ],
+  ['half of an anchor', () => writeFileSync(anchorPath(dataDir), '{"last'), 'anchor_altered'],
+])('with %s, the next start says so, and every later one', async (_, harm, fault) => {
+  await recorded(3);
+  harm();
+  expect((await opened()).fault()).toMatch(/^On 2026-03-01T12:00:00.000Z, the daemon found that /);
+  expect(inFile()).toMatchObject({ doubt: { fault } });
+  const errors = () => logged.lines.filter(({ level }) => level === 'error');
+  expect(errors()).toMatchObject([{ fault }]);
+  await recorded(5);
+  expect((await opened()).fault()).toMatch(/^On 2026-03-01T12:00:00.000Z/);
+  expect(inFile()).toMatchObject({ doubt: { fault } });
+  expect(errors()).toHaveLength(1);
+});
+
+test('an older copy of the database is found, as its anchor is ahead', async () => {
+  await recorded(1);
+  const older = house.rows('SELECT * FROM audit_head') as [{ seal: string; last_hash: string }];
+  await recorded(2);
+  house.change(`DELETE FROM audit_entries WHERE id > 1;
+    UPDATE audit_head SET last_id = 1, last_hash = '${older[0].last_hash}', seal = '${older[0].seal}'`);
+  expect((await opened()).fault()).toContain('entry 3, which the log had, is missing');
+});
+
+test('an anchor that another master key has sealed is not this one’s', async () => {
+  await recorded(1);
+  expect((await opened(() => Buffer.alloc(32, 6))).fault()).toContain('another master key');
+});
+
+test('entries that were removed by age are not missing', async () => {
+  await recorded(3);
+  const { retention } = house.store;
+  house.clock.advance(3 * 86_400_000);
+  await audit.act(ROOT, 'model.check', 'late');
+  const batch = { room: () => 100 };
+  const removed = await retention.auditEntries(house.clock.now() - 86_400_000, batch, makeSeal(deriveSealKey));
+  expect(removed.rows).toBe(3);
+  expect((await opened()).fault()).toBeNull();
+  expect(inFile()).toMatchObject({ last_id: 5, doubt: null });
+});
+
+test('the file is written a few seconds after the first of many entries, and once', async () => {
+  const keeper = await opened();
+  for (let at = 0; at < 9; at += 1) {
+    await audit.act(ROOT, 'model.check', `m${at}`);
+    keeper.wake();
+  }
+  await keeper.settled();
+  house.clock.advance(ANCHOR_PAUSE_MS - 1);
+  await keeper.settled();
+  expect(inFile().last_id).toBe(0);
+  house.clock.advance(1);
+  await keeper.settled();
+  expect(inFile().last_id).toBe(9);
+});
+
+test('what is done to a running daemon’s tables or anchor is found within a minute, without an entry', async () => {
+  for (const harm of [() => house.change(EMPTY), () => rmSync(anchorPath(dataDir))]) {
+    dataDir = temporaryDirectory();
+    house.change('INSERT OR IGNORE INTO audit_anchor_due VALUES (1)');
+    const keeper = await opened();
+    await audit.act(ROOT, 'model.check', 'm');
+    keeper.wake();
+    await keeper.settled();
+    house.clock.advance(ANCHOR_PAUSE_MS);
+    await keeper.settled();
+    expect(inFile().last_id).toBeGreaterThan(0);
+    harm();
+    house.clock.advance(ANCHOR_CHECK_MS);
+    await keeper.settled();
+    expect(keeper.fault()).not.toBeNull();
+    await keeper.stop();
+  }
+});
+
+test('an anchor that can’t be written at the start is due, and written later', async () => {
+  const gone = dirname(temporaryDirectory());
+  const real = dataDir;
+  dataDir = `${gone}/not-there`;
+  const keeper = await opened();
+  expect([await keeper.read(), keeper.fault()]).toEqual([{ kind: 'due' }, null]);
+  dataDir = real;
+  expect(existsSync(anchorPath(dataDir))).toBe(false);
+  expect((await opened()).fault()).toBeNull();
+  expect(inFile().last_id).toBe(0);
+});
