@@ -1,9 +1,12 @@
 // JSON in pieces: what is large is neither rendered nor held at once.
 import type { Portions } from '../../domain/portions.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { ReplyShare } from './reply-budget.ts';
 
-/** Room for the pieces of a reply. */
-export type Room = Pick<ReplyShare, 'hold'>;
+/** Room for the pieces of a reply, and time to make them. */
+export interface Room extends Pick<ReplyShare, 'hold'> {
+  readonly pause: Pause;
+}
 
 /**
  * A part of a reply's body that is rendered while it is sent, as JSON in pieces. `T` is what it stands for. It may be the body, or
@@ -48,7 +51,9 @@ export function streamedList<T, W>(portions: Portions<T>, render: (row: T) => St
 export async function* heldRows<T>(portions: Portions<T>, room: Room): AsyncIterable<T> {
   for await (const { bytes, read } of portions) {
     await room.hold(bytes * HELD_PER_STORED);
-    yield* await read();
+    const rows = await read();
+    await room.pause();
+    yield* rows;
   }
 }
 

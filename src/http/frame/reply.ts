@@ -80,7 +80,8 @@ async function sendJson(res: ServerResponse, reply: Reply, { share, pause, clock
     await paceOf(res, clock);
   }
 
-  for await (const piece of piecesOf(reply.body, share)) {
+  const room = { hold: share.hold, pause };
+  for await (const piece of piecesOf(reply.body, room)) {
     text += piece;
     await pause();
     if (text.length >= CHUNK_CHARACTERS) await put();

@@ -9,7 +9,7 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
-import { type Streamable, streamedList } from '../frame/json-pieces.ts';
+import { type Streamable, Streamed, streamedList } from '../frame/json-pieces.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
@@ -32,10 +32,34 @@ function contentOf(message: HistoryMessage): Streamable<Pick<HistoryMessageWire,
       attachments: [],
     };
   const attachments = message.attachments.map(renderAttachment);
+  if ('blocks' in message) {
+    const content = storedBlocks(message.blocks, message.attachments);
+    return { content: { _type: 'UserMessage', content }, attachments };
+  }
   if (message.role === 'assistant')
     return { content: { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) }, attachments };
   const blocks = message.content.map((block) => renderUserBlock(block, message.attachments));
   return { content: { _type: 'UserMessage', content: blocks }, attachments };
+}
+
+/** How a place of an attachment is stored. Within a text, its quotes would be escaped. */
+const STORED_PLACE = '{"type":"attachment"';
+const PIECE_CHARACTERS = 32_768;
+
+/** A user's blocks that have not been parsed: those of texts are stored as they are sent. */
+function storedBlocks(json: string, attachments: readonly Attachment[]): Streamed<readonly UserBlockWire[]> {
+  return new Streamed(async function* () {
+    for (let at = 0; at < json.length; ) {
+      const place = attachments.length === 0 ? -1 : json.indexOf(STORED_PLACE, at);
+      const textEnd = place === -1 ? json.length : place;
+      for (; at < textEnd; at = Math.min(at + PIECE_CHARACTERS, textEnd))
+        yield json.slice(at, Math.min(at + PIECE_CHARACTERS, textEnd));
+      if (place === -1) return;
+      at = json.indexOf('}', place) + 1;
+      const block = JSON.parse(json.slice(place, at)) as UserBlock;
+      yield JSON.stringify(renderUserBlock(block, attachments));
+    }
+  });
 }
 
 function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): UserBlockWire {

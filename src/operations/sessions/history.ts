@@ -1,5 +1,5 @@
 // The history of a session in portions: as many small messages as fit into one, and of a long run step by step.
-import type { AssistantBlock } from '../../domain/sessions/content.ts';
+import type { AssistantBlock, Attachment } from '../../domain/sessions/content.ts';
 import { type Portion, PORTION_BYTES, type Portions } from '../../domain/portions.ts';
 import type { MessageFacts, MessageOfRun, MessageSize } from '../../store/sessions/history.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -10,12 +10,16 @@ export interface LongReply extends MessageFacts {
   readonly replies: Portions<AssistantBlock>;
 }
 
-export type HistoryMessage = MessageOfRun | LongReply;
+/** What a user said that fills more than a portion. `blocks`: `UserBlock[]` as JSON, which has not been parsed. */
+export interface LongQuestion extends MessageFacts {
+  readonly role: 'user';
+  readonly blocks: string;
+  readonly attachments: readonly Attachment[];
+}
 
-type History = Pick<
-  Store['history'],
-  'listSizesAfter' | 'listMessages' | 'getMessageFacts' | 'listStepSizes' | 'getReply'
->;
+export type HistoryMessage = MessageOfRun | LongReply | LongQuestion;
+
+type History = Store['history'];
 
 /** Steps that are measured at once. */
 const MEASURED_STEPS = 50;
@@ -39,7 +43,8 @@ export function* messagesIn(
 ): Iterable<Portion<HistoryMessage>> {
   for (const group of groupsOf(sizes)) {
     const [first] = group;
-    if (first!.isInSteps && first!.bytes > PORTION_BYTES) yield longReply(history, first!);
+    if (first!.bytes > PORTION_BYTES && (first!.isInSteps || first!.role === 'user'))
+      yield longMessage(history, first!);
     else {
       const [from, to] = [first!.id, group.at(-1)!.id];
       yield { bytes: bytesOf(group), read: async () => history.listMessages(sessionSeq, from, to) };
@@ -47,11 +52,17 @@ export function* messagesIn(
   }
 }
 
-function longReply(history: History, { id, runSeq }: MessageSize): Portion<HistoryMessage> {
-  const read = async (): Promise<[LongReply]> => [
-    { ...(await history.getMessageFacts(id)), role: 'assistant', replies: repliesOf(history, runSeq) },
+function longMessage(history: History, { id, runSeq, bytes, isInSteps }: MessageSize): Portion<HistoryMessage> {
+  const { getMessageFacts, getUserContent, listAttachments } = history;
+  if (isInSteps) {
+    const replies = repliesOf(history, runSeq);
+    return { bytes: PORTION_BYTES, read: async () => [{ ...(await getMessageFacts(id)), role: 'assistant', replies }] };
+  }
+  const content = async () => ({ blocks: await getUserContent(id), attachments: await listAttachments(id) });
+  const read = async (): Promise<[LongQuestion]> => [
+    { ...(await getMessageFacts(id)), role: 'user', ...(await content()) },
   ];
-  return { bytes: PORTION_BYTES, read };
+  return { bytes, read };
 }
 
 async function* repliesOf(history: History, runSeq: number): Portions<AssistantBlock> {

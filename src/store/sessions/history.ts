@@ -1,5 +1,5 @@
 // The messages of a session: how large each of them is, and whole ones (§2.7, G3).
-import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/content.ts';
+import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies, readReply } from '../runs/progress/replies.ts';
@@ -13,6 +13,7 @@ export interface MessageSize {
   readonly id: number;
   readonly runSeq: number;
   readonly bytes: number;
+  readonly role: 'user' | 'assistant';
   /** Whether it is what an agent said and did in the steps of its run. */
   readonly isInSteps: boolean;
 }
@@ -49,8 +50,8 @@ const SIZE_OF_CALLS = `(SELECT coalesce(sum(octet_length(c.input) + coalesce(oct
 const SIZE_OF_STEPS = `(SELECT coalesce(sum(octet_length(s.text) + ${SIZE_OF_CALLS}), 0) FROM steps s WHERE s.run_seq = runSeq)`;
 
 // A comparison of the content itself would read all of it.
-const SIZES = `SELECT id, runSeq, isInSteps, CASE WHEN isInSteps THEN ${SIZE_OF_STEPS} ELSE bytes END AS bytes
-  FROM (SELECT m.id, m.run_seq AS runSeq, octet_length(m.content) AS bytes,
+const SIZES = `SELECT id, runSeq, role, isInSteps, CASE WHEN isInSteps THEN ${SIZE_OF_STEPS} ELSE bytes END AS bytes
+  FROM (SELECT m.id, m.run_seq AS runSeq, m.role, octet_length(m.content) AS bytes,
       m.role = 'assistant' AND octet_length(m.content) = ${Buffer.byteLength(IN_STEPS)} AS isInSteps FROM messages m`;
 
 type SizeRow = Omit<MessageSize, 'isInSteps'> & { readonly isInSteps: number };
@@ -90,6 +91,17 @@ export function makeHistory({ read }: Database) {
         if (role === 'user') return { ...facts, role, content: blocks as UserBlock[], attachments: own };
         return { ...facts, role, content: blocks as AssistantBlock[], attachments: own };
       });
+    }),
+
+    /** What a user said, as JSON: parsing a long one takes long. */
+    getUserContent: read(function* (tx: Reader, id: number): Step<string> {
+      return (yield* tx.get<{ content: string }>('SELECT content FROM messages WHERE id = ?', id))!.content;
+    }),
+
+    /** The attachments of a message. */
+    listAttachments: read(function* (tx: Reader, id: number): Step<Attachment[]> {
+      const sql = 'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq';
+      return (yield* tx.all<AttachmentRow>(sql, id)).map(toAttachment);
     }),
 
     /** A message without its content. */

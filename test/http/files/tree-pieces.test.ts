@@ -20,12 +20,14 @@ async function* portions(paths: readonly string[]): Portions<{ readonly path: st
     yield { bytes: 2, read: async () => paths.slice(at, at + 2).map((path) => ({ path })) };
 }
 
+const ignore = async () => undefined;
+
 async function treeOf(paths: readonly string[]): Promise<unknown> {
   const tree = streamedTree<{ readonly path: string }, Node>(portions(paths), {
     file: ({ path }) => file(path),
     folder: (path, name) => ({ path, name, children: [] }),
   });
-  return JSON.parse((await Array.fromAsync(piecesOf(tree, { hold: async () => undefined }))).join(''));
+  return JSON.parse((await Array.fromAsync(piecesOf(tree, { hold: ignore, pause: ignore }))).join(''));
 }
 
 test.each<[string, string[], Node[]]>([

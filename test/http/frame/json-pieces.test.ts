@@ -5,7 +5,8 @@ import type { Portions } from '../../../src/domain/portions.ts';
 
 const list = (length: number) =>
   Array.from({ length }, (_, index) => ({ index, text: `"${index}"\n🌊`, none: undefined }));
-const ROOM = { hold: async () => undefined };
+const pause = async () => undefined;
+const ROOM: Room = { hold: pause, pause };
 const LONGEST_PIECE = 100_000;
 
 test.each([
@@ -53,7 +54,7 @@ test('a portion is read once there is room for it, and not before', async () => 
       };
   }
   const hold = async (bytes: number) => void steps.push(`hold ${bytes}`);
-  const room = { hold };
+  const room = { hold, pause };
   await written({ items: streamedList(watched(), (row) => row) }, room);
   expect(steps).toEqual(['hold 40', 'read 10', 'hold 80', 'read 20']);
 });

@@ -28,17 +28,35 @@ export function watchLoop({ heapMb }: { readonly heapMb: number }) {
       return { longestMs: 0, peakRssMb: 0, starts: 0 };
     }
   };
+  async function during(daemon: DaemonProcess, work: () => Promise<unknown>): Promise<LoopUse> {
+    const { starts } = read();
+    process.kill(daemon.pid(), 'SIGUSR2');
+    await waitFor(() => read().starts > starts);
+    await work();
+    // Until what it did is in the file.
+    const before = JSON.stringify(read());
+    await waitFor(() => JSON.stringify(read()) !== before || read().peakRssMb > 0);
+    return read();
+  }
+
   return {
     env: { NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${heapMb}`, LONGEST_TURN_FILE: file },
-    during: async (daemon: DaemonProcess, work: () => Promise<unknown>): Promise<LoopUse> => {
-      const { starts } = read();
-      process.kill(daemon.pid(), 'SIGUSR2');
-      await waitFor(() => read().starts > starts);
-      await work();
-      // Until what it did is in the file.
-      const [before] = [read()];
-      await waitFor(() => JSON.stringify(read()) !== JSON.stringify(before) || read().peakRssMb > 0);
-      return read();
+    during,
+    /**
+     * What the work takes when it takes least, of three times; the first that is below `enoughMs` is the last. On a busy machine,
+     * processor time varies, too: a collection of garbage waits for threads that don't get the processor.
+     */
+    leastOf: async (
+      daemon: DaemonProcess,
+      { enoughMs }: { readonly enoughMs: number },
+      work: () => Promise<unknown>,
+    ) => {
+      let least = await during(daemon, work);
+      for (let tries = 1; tries < 3 && least.longestMs >= enoughMs; tries += 1) {
+        const use = await during(daemon, work);
+        if (use.longestMs < least.longestMs) least = use;
+      }
+      return least;
     },
     /** Removes what the daemon has written. */
     close: () => rmSync(file, { force: true }),

@@ -277,6 +277,8 @@ async function callHistory({ store: { history } }: StoreHouse, { sessionSeq, seq
   for (const { id } of await history.listSizesAfter(sessionSeq, 0)) {
     await history.listMessages(sessionSeq, id, id);
     await history.getMessageFacts(id);
+    await history.getUserContent(id);
+    await history.listAttachments(id);
   }
   await history.listStepSizes(seq, 0, 9);
   await history.getReply(seq, 1);
