@@ -45,6 +45,7 @@ import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
 import type { KeyCaller } from '../domain/people/user.ts';
+import { renderedJson } from './frame/json-pieces.ts';
 import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
@@ -105,11 +106,11 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...shareRoutes(parts),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
-      handler: () => ok(document()),
+      handler: () => ok(renderedJson<object>(document())),
     }),
   ];
   // Made at the first request: it takes some milliseconds that a start need not have.
-  const document = once(() => describeRoutes(routes, VERSION));
+  const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
   return routes;
 }
 

@@ -144,6 +144,7 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
     takeRoom: () => undefined,
     letGoOfBody: async () => undefined,
     admit: async () => undefined,
+    pause: async () => undefined,
   };
   const server = createServer((req, res) => void handle({ ...asking, req, res }));
   server.listen(0, '127.0.0.1');

@@ -1,5 +1,11 @@
 // Which files of a workspace a version holds (F11). Paths begin with `/`.
 
+/**
+ * Under this path, which no file has, a manifest has the tree of its files as JSON, once somebody has read it. When nodes get another
+ * form, it gets the next number.
+ */
+export const TREE_PATH = '.tree-1';
+
 /** Where attachments are, at the top of a workspace (C4). */
 const UPLOADS = '/uploads/';
 

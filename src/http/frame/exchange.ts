@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { notFound } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { RequestBody } from '../body/request-body.ts';
 import type { Bases } from '../server/bases.ts';
 
@@ -25,6 +26,8 @@ export interface Exchange<Q = unknown, B = unknown> {
   letGoOfBody(): Promise<void>;
   /** Checks the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
   readonly admit: () => Promise<unknown>;
+  /** Awaited between steps of long work for the request. */
+  readonly pause: Pause;
 }
 
 /** The id in the path, in lower case. Throws `not_found` for an invalid form (A8). */

@@ -47,6 +47,13 @@ export function streamedList<T, W>(portions: Portions<T>, render: (row: T) => St
   });
 }
 
+/** What was rendered before. */
+export function renderedJson<T>(text: string): Streamed<T> {
+  return new Streamed(async function* () {
+    for (let at = 0; at < text.length; at += LIGHT) yield text.slice(at, at + LIGHT);
+  });
+}
+
 /** The rows of all portions, each portion read when there is room for it. */
 export async function* heldRows<T>(portions: Portions<T>, room: Room): AsyncIterable<T> {
   for await (const { bytes, read } of portions) {

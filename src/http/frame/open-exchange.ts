@@ -93,6 +93,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       takeRoom: (bytes) => body.takeRoom(bytes),
       letGoOfBody,
       admit: admitted.admit,
+      pause: admitted.pause,
     };
     try {
       await admitted.pause();

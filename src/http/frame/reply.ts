@@ -31,7 +31,7 @@ const PRIVATE = { 'Cache-Control': 'no-store' };
 
 /** A success of the management API in its envelope (A2). */
 export function inEnvelope({ status, headers, body, message = 'ok' }: Reply): Reply {
-  return { status, headers: { ...headers, ...PRIVATE }, body: { code: 0, message, data: body } };
+  return { status, headers: { ...PRIVATE, ...headers }, body: { code: 0, message, data: body } };
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

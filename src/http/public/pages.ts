@@ -1,14 +1,24 @@
 // The handlers of what everybody may read of published pages (§4.7). They read no credential.
-import { notFound } from '../../domain/errors.ts';
-import type { PublicPage, PublicPages, PublicVersion } from '../../operations/publishing/public-pages.ts';
+import { createHash } from 'node:crypto';
+import type {
+  PublicPage,
+  PublicPages,
+  PublicVersion,
+  RenderVersion,
+  VersionTree,
+} from '../../operations/publishing/public-pages.ts';
 import type { publicPageQuery, PublicVersionQueryWire } from '../../wire/publishing/public-page.ts';
 import type { Static } from '../../wire/shape.ts';
+import type { PublishedNodeWire } from '../../wire/publishing/file.ts';
+import { isKnown } from '../files/conditions.ts';
 import type { Exchange } from '../frame/exchange.ts';
+import { writeHead } from '../frame/head.ts';
+import { Streamed } from '../frame/json-pieces.ts';
 import { ok } from '../frame/reply.ts';
 import type { CountMisses } from './miss-limit.ts';
 import { codeInPath, keyInPath, versionNoInPath } from './names.ts';
 import { renderDetail, renderItem, renderMetadata, renderShare, renderVersion } from './pages-wire.ts';
-import { renderTree } from './tree-wire.ts';
+import { renderTree, withBase } from './tree-wire.ts';
 import { versionFilterOf } from './version-query.ts';
 
 export interface PublicParts {
@@ -35,10 +45,10 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
       }),
     files: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
-        const [key, no] = [keyInPath(exchange), versionNoInPath(exchange)];
-        const [version] = (await publicPages.versions(key, { no, limit: 1, offset: 0 })).items;
-        if (version === undefined) throw notFound('Version');
-        return ok(renderTree(await publicPages.files(key, no), { version, base: exchange.bases.shares }));
+        const { pause, bases } = exchange;
+        const render: RenderVersion = (files, version) => renderTree(files, version, pause);
+        const tree = await publicPages.tree(keyInPath(exchange), versionNoInPath(exchange), render);
+        return sendTree(exchange, tree, bases.shares);
       }),
     share: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
@@ -56,4 +66,16 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
 /** A version may end while the board is read. */
 function hasVersion(page: PublicPage): page is PublicPage & { readonly latest: PublicVersion } {
   return page.latest !== null;
+}
+
+/** A tree, or that the client has it already: it never changes, but whether its share exists may. */
+function sendTree({ req, res }: Exchange, { sha256, pieces }: VersionTree, base: string) {
+  const body = new Streamed<readonly PublishedNodeWire[]>(() => withBase(pieces(), base));
+  if (sha256 === null) return ok(body);
+  const tag = createHash('sha256').update(`${sha256} ${base}`).digest('hex').slice(0, 32);
+  const headers = { ETag: `"${tag}"`, 'Cache-Control': 'no-cache' };
+  if (!isKnown(req.headers, { etag: headers.ETag, lastModified: null })) return { ...ok(body), headers };
+  writeHead(res, 304, headers);
+  res.end();
+  return undefined;
 }

@@ -1,60 +1,57 @@
-// The files of a version as a tree (F10, F13).
-import { createHash } from 'node:crypto';
+// The files of a version as a tree (F10, F13). Its text is kept without what addresses begin with, which is put in as it is sent.
+import type { Portions } from '../../domain/portions.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
-import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
+import { nodeId } from '../../operations/sessions/file-nodes.ts';
+import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 import type { PublishedNodeWire } from '../../wire/publishing/file.ts';
+import { treePieces } from '../files/tree-pieces.ts';
 import { addressesOf, nameOf } from './pages-wire.ts';
 
-interface Folder {
-  readonly path: string;
-  readonly folders: Map<string, Folder>;
-  readonly files: FileVersion[];
-}
+/** Stands for what an address begins with. No name has such a character. */
+const BASE = '\u0000';
+/** As a text of JSON begins with it: a name with a backslash there would have two. */
+const BASE_IN_JSON = JSON.stringify(BASE).slice(0, -1);
 
-interface TreeParts {
-  readonly version: Pick<PublicVersion, 'shareCode' | 'entryPath'>;
-  /** What public addresses begin with. */
-  readonly base: string;
-}
+type Version = Pick<PublicVersion, 'shareCode' | 'entryPath'>;
 
-/** The tree: folders first, then files, both by name. The id of a node stays the same as long as its share exists. */
-export function renderTree(files: readonly FileVersion[], parts: TreeParts): PublishedNodeWire[] {
-  const root: Folder = { path: '', folders: new Map(), files: [] };
-  for (const file of files) {
-    let folder = root;
-    for (const name of file.path.split('/').slice(1, -1)) {
-      const inner = folder.folders.get(name) ?? { path: `${folder.path}/${name}`, folders: new Map(), files: [] };
-      folder.folders.set(name, inner);
-      folder = inner;
-    }
-    folder.files.push(file);
+/** The text of the tree, in the order of its paths. The id of a node stays the same as long as its share exists. */
+export async function* renderTree(files: Portions<FileVersion>, version: Version, pause: Pause): AsyncIterable<string> {
+  const maker = {
+    file: (file: FileVersion) => fileNode(file, version),
+    folder: (path: string, name: string) => folderNode(path, name, version),
+  };
+  // It is made once for all readers, so no reply has to have room for it.
+  const room = { hold: async () => undefined, pause };
+  for await (const piece of treePieces<FileVersion, PublishedNodeWire>(files, maker, room)) {
+    yield piece;
+    await pause();
   }
-  return nodesOf(root, parts);
 }
 
-function nodesOf({ folders, files }: Folder, parts: TreeParts): PublishedNodeWire[] {
-  const byName = (a: string, b: string) => (a < b ? -1 : 1);
-  return [
-    ...[...folders].sort(([a], [b]) => byName(a, b)).map(([name, folder]) => folderNode(name, folder, parts)),
-    ...files.toSorted((a, b) => byName(a.path, b.path)).map((file) => fileNode(file, parts)),
-  ];
+/** The same text with what addresses begin with. */
+export async function* withBase(pieces: AsyncIterable<string>, base: string): AsyncIterable<string> {
+  const beginning = JSON.stringify(base).slice(0, -1);
+  let rest = '';
+  for await (const piece of pieces) {
+    const text = (rest + piece).replaceAll(BASE_IN_JSON, beginning);
+    // The mark may have been cut in two.
+    const end = Math.max(0, text.length - BASE_IN_JSON.length + 1);
+    yield text.slice(0, end);
+    rest = text.slice(end);
+  }
+  yield rest;
 }
 
-function folderNode(name: string, folder: Folder, parts: TreeParts): PublishedNodeWire {
-  const { path } = folder;
-  const id = idOf(path, parts);
+function folderNode(path: string, name: string, { shareCode }: Version) {
   const none = { size: null, mimeType: null, url: null, downloadUrl: null };
-  return { id, name, type: 'folder', path, ...none, children: nodesOf(folder, parts) };
+  return { id: nodeId(shareCode, path), name, type: 'folder', path, ...none, children: [] } as const;
 }
 
-function fileNode({ path, size }: FileVersion, parts: TreeParts): PublishedNodeWire {
+function fileNode({ path, size }: FileVersion, version: Version): PublishedNodeWire {
   const name = nameOf(path);
-  const addresses = addressesOf(parts.version, path, parts.base);
-  const mimeType = mediaTypeOf(name);
-  return { id: idOf(path, parts), name, type: 'file', path, size, mimeType, ...addresses, children: null };
-}
-
-function idOf(path: string, { version }: TreeParts): string {
-  return createHash('sha256').update(`${version.shareCode}\n${path}`).digest('hex').slice(0, 32);
+  const addresses = addressesOf(version, path, BASE);
+  const id = nodeId(version.shareCode, path);
+  return { id, name, type: 'file', path, size, mimeType: mediaTypeOf(name), ...addresses, children: null };
 }

@@ -6,15 +6,15 @@ import type { EntryText } from './content.ts';
 import { type Entry, entryOf } from './entry.ts';
 
 export interface ReadTextParts {
-  readonly publicPages: Pick<PublicPages, 'files' | 'openEntry'>;
+  readonly publicPages: Pick<PublicPages, 'paths' | 'openEntry'>;
   readonly renderer: Pick<Renderer, 'render'>;
 }
 
 /** Makes the reader of texts, which rejects when the bytes of an entry are gone. */
 export function makeReadText({ publicPages, renderer }: ReadTextParts) {
   async function linksOf(key: string, no: number, { base, folder }: Entry): Promise<LinkTargets> {
-    const files = await publicPages.files(key, no);
-    return { base, folder, paths: files.map(({ path }) => path.slice(folder.length)) };
+    const paths = await publicPages.paths(key, no);
+    return { base, folder, paths: paths.map((path) => path.slice(folder.length)) };
   }
 
   return async ({ key, owner }: PublicPage, version: PublicVersion): Promise<EntryText> => {

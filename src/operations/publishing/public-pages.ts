@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import type { Page, PageOwner } from '../../domain/publishing/page.ts';
+import { type Portions, rowsOf } from '../../domain/portions.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Log } from '../../log/log.ts';
@@ -10,6 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Category } from '../../store/publishing/board.ts';
 import type { PageRecord, ReadableVersion } from '../../store/publishing/page-rows.ts';
 import { makeOpenShare, type OpenedShare } from './open-share.ts';
+import { makeVersionTrees, type RenderTree } from './version-trees.ts';
 
 export type { OpenedShare };
 
@@ -52,9 +54,18 @@ export interface PublicVersionQuery extends ListPage {
   readonly to?: number;
 }
 
+/** Makes the tree of a version's files as text, in pieces. */
+export type RenderVersion = (files: Portions<FileVersion>, version: PublicVersion) => AsyncIterable<string>;
+
+/** The text of a tree. `sha256`: of all of it; null when it could not be kept. */
+export interface VersionTree {
+  readonly sha256: string | null;
+  pieces(): AsyncIterable<string>;
+}
+
 export interface PublicPageParts {
   readonly store: Pick<Store, 'pages' | 'board' | 'manifests'>;
-  readonly blobs: Pick<BlobStore, 'open'>;
+  readonly blobs: Pick<BlobStore, 'open' | 'hold'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -68,6 +79,7 @@ export type PublicPages = ReturnType<typeof makePublicPages>;
 export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
   const { pages, board, manifests } = store;
   const shares = makeOpenShare({ manifests, blobs, clock, log });
+  const trees = makeVersionTrees({ manifests, blobs });
 
   async function requirePage(key: string): Promise<PageRecord> {
     const page = await pages.find(key, clock.now());
@@ -80,6 +92,14 @@ export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
     const filter = { pageId, no, from: null, to: null, limit: 1, offset: 0 };
     return (await manifests.listReadable(filter, clock.now())).items[0];
   };
+
+  async function requireVersion(key: string, no: number) {
+    const { id } = await requirePage(key);
+    const version = await findReadable(id, no);
+    const shared = version && (await manifests.findShared(version.shareCode));
+    if (version === undefined || shared === undefined) throw notFound('Version');
+    return { seq: shared.seq, version };
+  }
 
   return {
     /** Pages on the board with a version that can be read, the last published first. */
@@ -110,13 +130,24 @@ export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
       return { page: toPublic(page), version };
     },
 
-    /** The files of a version, in the order of their workspace paths. */
-    files: async (key: string, no: number): Promise<readonly FileVersion[]> => {
-      const { id } = await requirePage(key);
-      const version = await findReadable(id, no);
-      const shared = version && (await manifests.findShared(version.shareCode));
-      if (shared === undefined) throw notFound('Version');
-      return manifests.listFiles(shared.seq);
+    /** The paths of a version's files, in their order. */
+    paths: async (key: string, no: number): Promise<readonly string[]> => {
+      const { seq } = await requireVersion(key, no);
+      return (await Array.fromAsync(rowsOf(trees.filesOf(seq)))).map(({ path }) => path);
+    },
+
+    /** The tree of a version's files, as `render` makes it of them. */
+    tree: async (key: string, no: number, render: RenderVersion): Promise<VersionTree> => {
+      const { seq, version } = await requireVersion(key, no);
+      const renderFiles: RenderTree = (files) => render(files, version);
+      try {
+        const sha256 = await trees.keyOf(seq, renderFiles);
+        return { sha256, pieces: () => trees.textOf(sha256) };
+      } catch (error) {
+        // A full disk keeps nobody from reading it.
+        log.warn({ err: error, publish_key: key, version_no: no }, 'the tree of a version could not be kept');
+        return { sha256: null, pieces: () => renderFiles(trees.filesOf(seq)) };
+      }
     },
 
     openEntry: shares.openEntry,

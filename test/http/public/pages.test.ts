@@ -167,9 +167,9 @@ test('the files of a version are a tree with the paths of the workspace and addr
   });
   expect(tree).toEqual([
     folder('/site', [
-      folder('/site/img', [file('/site/img/b.png', 3, 'image/png', 'img/b.png')]),
       file('/site/a b?#%.txt', 3, 'text/plain', 'a%20b%3F%23%25.txt'),
       file('/site/a.css', 3, 'text/css', 'a.css'),
+      folder('/site/img', [file('/site/img/b.png', 3, 'image/png', 'img/b.png')]),
       file('/site/index.html', 14, 'text/html', 'index.html'),
     ]),
   ]);

@@ -1,11 +1,16 @@
 // What everybody may read of published pages: what is there, and what is not there any more.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import { rowsOf } from '../../../src/domain/portions.ts';
+import { TREE_PATH } from '../../../src/domain/publishing/manifest.ts';
 import {
   makePublicPages,
   type OpenedShare,
   type PublicPages,
+  type RenderVersion,
+  type VersionTree,
 } from '../../../src/operations/publishing/public-pages.ts';
 import { loggedLines } from '../../support/http/http-house.ts';
 import { filesOf, publishHouse } from '../../support/store/publishing.ts';
@@ -132,11 +137,11 @@ test('unknown keys and codes are not found, without a reason', async () => {
   const missing = [
     verbs.page('none'),
     verbs.versions('none', PAGE),
-    verbs.files('none', 1),
+    verbs.paths('none', 1),
     verbs.share('none'),
     verbs.openEntry('none'),
     verbs.openAsset('none', 'index.html'),
-    verbs.files(key, 2),
+    verbs.paths(key, 2),
     // Keys and codes are letters as they are.
     verbs.page(key.toUpperCase() === key ? key.toLowerCase() : key.toUpperCase()),
   ];
@@ -156,7 +161,7 @@ test('an expired share is not found from its end on, and the version before is t
   await expect(verbs.share(second.shareCode)).rejects.toMatchObject(ended);
   await expect(verbs.openEntry(second.shareCode)).rejects.toMatchObject(ended);
   await expect(verbs.openAsset(second.shareCode, 'index.html')).rejects.toMatchObject(ended);
-  await expect(verbs.files(key, 2)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(verbs.paths(key, 2)).rejects.toMatchObject({ reason: 'not_found' });
   expect(await verbs.page(key)).toMatchObject({ latest: { no: 1, shareCode } });
   expect((await verbs.versions(key, PAGE)).items).toMatchObject([{ no: 1, isLatest: true }]);
   await house.store.shares.setEnd(second.shareCode, null);
@@ -196,5 +201,64 @@ test('two hundred versions are read in pages, by number and by time', async () =
   const range = await verbs.versions(key, { ...PAGE, from: first + 1_000, to: first + 4_000 });
   expect([range.total, range.items.map(({ no }) => no)]).toEqual([3, [4, 3, 2]]);
   expect(await verbs.page(key)).toMatchObject({ versionCount: 200, latest: { no: 200 } });
-  expect(await verbs.files(key, 200)).toEqual(filesOf('/site/index.html'));
+  expect(await verbs.paths(key, 200)).toEqual(['/site/index.html']);
+});
+
+describe('the tree of a version', () => {
+  /** How often it was made. */
+  let made = 0;
+  const render: RenderVersion = async function* (files, { no }) {
+    made += 1;
+    for await (const { path } of rowsOf(files)) yield `${no} ${path}\n`;
+  };
+  const TEXT = '1 /site/a b/é%2F.txt\n1 /site/index.html\n';
+  const read = async ({ pieces }: VersionTree) => (await Array.fromAsync(pieces())).join('');
+
+  beforeEach(() => {
+    made = 0;
+  });
+
+  test('is made once, however many ask for it at a time and later, and kept as a blob', async () => {
+    const { key } = await publishSite();
+    const trees = await Promise.all(Array.from({ length: 20 }, async () => verbs.tree(key, 1, render)));
+    trees.push(await verbs.tree(key, 1, render));
+    expect(await Promise.all(trees.map(read))).toEqual(trees.map(() => TEXT));
+    expect(made).toBe(1);
+    const { sha256 } = trees[0]!;
+    expect((await house.blobs.read(sha256!)).toString()).toBe(TEXT);
+    expect(await house.store.sessions.isBlobInUse(sha256!)).toBe(true);
+    expect(await verbs.paths(key, 1)).not.toContain(TREE_PATH);
+  });
+
+  test('is given back with the version', async () => {
+    const { key, shareCode } = await publishSite();
+    const { sha256 } = await verbs.tree(key, 1, render);
+    await house.store.shares.withdraw(shareCode);
+    while (await house.store.pageRemovals.clearWithdrawn());
+    expect(await house.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
+    expect(await house.store.sessions.isBlobInUse(sha256!)).toBe(false);
+  });
+
+  test('of a version that is withdrawn while it is made is removed', async () => {
+    const { key, shareCode } = await publishSite();
+    const withdrawing: RenderVersion = async function* (files, version) {
+      yield* render(files, version);
+      await house.store.shares.withdraw(shareCode);
+      while (await house.store.pageRemovals.clearWithdrawn());
+    };
+    const { sha256 } = await verbs.tree(key, 1, withdrawing);
+    expect(await house.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
+  });
+
+  test('is readable when it can’t be kept', async () => {
+    const { key } = await publishSite();
+    const full = async () => {
+      throw new ErrandError('unavailable', 'The disk is full.');
+    };
+    const { store, clock } = house;
+    const blobs = { ...house.blobs, hold: () => ({ ...house.blobs.hold(), put: full }) };
+    const { log } = loggedLines();
+    const tree = await makePublicPages({ store, blobs, clock, log }).tree(key, 1, render);
+    expect([tree.sha256, await read(tree)]).toEqual([null, TEXT]);
+  });
 });

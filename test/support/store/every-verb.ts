@@ -569,7 +569,8 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
     for (const at of [null, now]) await manifests.listReadable({ ...PAGE, pageId: id, no, from: at, to: at }, now);
   }
   await manifests.findShared(code);
-  await manifests.listFiles(seq);
+  await manifests.listFiles(seq, '/', 9);
+  await manifests.keepTree(seq, { size: 1, sha256: 't' });
   await manifests.findFile(seq, '/site/index.html');
   for (const account of [null, 'mara']) {
     for (const category of [null, 'c']) {

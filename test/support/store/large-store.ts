@@ -1,6 +1,7 @@
 // Rows of the largest kind that a tenant may have, put directly into the database of a stopped daemon.
 import { randomUUID } from 'node:crypto';
 import Connection from 'better-sqlite3';
+import { randomCode } from '../../../src/domain/ids.ts';
 
 type Row = Record<string, unknown>;
 
@@ -108,6 +109,23 @@ export function openLargeStore(file: string) {
         for (let step = 1; step <= steps; step += 1) addStep(runSeq, step, text);
         said(seq, runSeq, 'assistant', '');
         return { sessionId: id, runId };
+      }),
+
+    /** A page on the board with one version of so many files. Answers its key. */
+    page: (files: number, pathOf: (index: number) => string, description = '') =>
+      whole(() => {
+        const { seq } = session();
+        const key = randomCode(16);
+        const owner = { user_seq: owned.user_seq, session_seq: seq, entry_path: pathOf(0) };
+        const named = { name: 'Large', search_name: 'large', description, tags: '[]', origin: 'existing_session' };
+        const flags = { is_on_board: 1, is_distraction_free: 0, open_versions: 1, latest_published_at: Date.now() };
+        const page_id = insert('publish_pages', { key, ...owner, ...named, ...flags, ...times });
+        const published = { page_id, no: 1, share_code: randomCode(22), published_at: Date.now(), is_open: 1 };
+        const kind = { share_type: 'page', trigger_type: 'manual', file_count: files, total_size: files };
+        const version_seq = insert('publish_versions', { ...owner, ...published, ...kind });
+        for (let index = 0; index < files; index += 1)
+          insert('publish_files', { version_seq, path: pathOf(index), size: 1, sha256: 'f'.repeat(64) });
+        return key;
       }),
 
     close: () => void db.close(),

@@ -122,7 +122,7 @@ export async function publishHouse(given?: StoreHouse) {
     share: (code: string) => house.store.shares.find(code, house.clock.now()),
     filesOfShare: async (code: string) => {
       const share = (await house.store.shares.find(code, house.clock.now()))!;
-      return (await house.store.manifests.listFiles(share.seq)).map(({ path }) => path);
+      return (await house.store.manifests.listFiles(share.seq, '/', 9_999)).map(({ path }) => path);
     },
     /** How many rows a table has. */
     count: (table: string) => house.rows<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n,
