@@ -39,6 +39,7 @@ import { makeRequestedArchives } from './artifacts/requested-archives.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
 import { makeBoard } from './publishing/board.ts';
 import { makePublishJobs } from './publishing/jobs.ts';
+import { makeManifestFiles } from './publishing/manifest-files.ts';
 import { makeManifests } from './publishing/manifests.ts';
 import { makePages } from './publishing/pages.ts';
 import { makePlanVersion } from './publishing/plan-version.ts';
@@ -132,7 +133,7 @@ function makeStore(database: Database) {
     deliveries: makeDeliveryVerbs(database, planning),
     pages: { ...makePages(database), ...makeReleases(database), planVersion: makePlanVersion(database) },
     shares: makeShares(database),
-    manifests: makeManifests(database),
+    manifests: { ...makeManifests(database), ...makeManifestFiles(database) },
     board: makeBoard(database),
     diskSamples: makeDiskSamples(database),
     publishJobs: makePublishJobs(database),

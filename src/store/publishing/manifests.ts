@@ -1,10 +1,8 @@
-// What everybody reads of versions: which there are, and the files of one.
+// What everybody reads of versions.
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
-import { TREE_PATH } from '../../domain/publishing/manifest.ts';
 import type { PageVersion } from '../../domain/publishing/page.ts';
-import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 import {
   ENTRY,
@@ -25,9 +23,6 @@ export interface VersionFilter extends ListPage {
   readonly to: number | null;
 }
 
-/** The blob with the tree of a version's files. */
-export type KeptTree = Pick<FileVersion, 'size' | 'sha256'>;
-
 /** A version as its share opens it. */
 export interface SharedVersion
   extends Pick<
@@ -42,7 +37,7 @@ export interface SharedVersion
 const FROM = 'publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id';
 
 /** The verbs. Only versions that can be read at `now`, epoch ms, are there. */
-export function makeManifests({ write, read }: Database) {
+export function makeManifests({ read }: Database) {
   return {
     /** A page of the list, the newest first; those after the newest 10,000 are found by their days, or by number. */
     listReadable: read(function* (tx: Reader, filter: VersionFilter, now: number): Step<Listing<ReadableVersion>> {
@@ -79,43 +74,6 @@ export function makeManifests({ write, read }: Database) {
          FROM ${FROM} WHERE v.share_code = ? AND p.deleted_at IS NULL`,
         code,
       );
-    }),
-
-    /** Up to `limit` files of a version, in the order of their paths, after a path ('/' for the first). */
-    listFiles: read(
-      (tx: Reader, versionSeq: number, afterPath: string, limit: number): Step<FileVersion[]> =>
-        tx.all<FileVersion>(
-          'SELECT path, size, sha256 FROM publish_files WHERE version_seq = ? AND path > ? ORDER BY path LIMIT ?',
-          versionSeq,
-          afterPath,
-          limit,
-        ),
-    ),
-
-    /** The file with exactly this path, or undefined (F4). */
-    findFile: read(
-      (tx: Reader, versionSeq: number, path: string): Step<FileVersion | undefined> =>
-        tx.get<FileVersion>(
-          'SELECT path, size, sha256 FROM publish_files WHERE version_seq = ? AND path = ?',
-          versionSeq,
-          path,
-        ),
-    ),
-
-    /**
-     * Keeps a blob with the tree of a version's files. It goes with the manifest: that of a version which was withdrawn meanwhile is
-     * removed at once.
-     */
-    keepTree: write(function* (tx: Transaction, versionSeq: number, { size, sha256 }: KeptTree): Step<void> {
-      const kept = yield* tx.run(
-        `INSERT INTO publish_files (version_seq, path, size, sha256)
-         SELECT seq, '${TREE_PATH}', ?, ? FROM publish_versions WHERE seq = ? AND is_open = 1
-         ON CONFLICT (version_seq, path) DO UPDATE SET size = excluded.size`,
-        size,
-        sha256,
-        versionSeq,
-      );
-      if (kept === 0) yield* tx.run('INSERT INTO publish_removals (sha256) VALUES (?) ON CONFLICT DO NOTHING', sha256);
     }),
   };
 }

@@ -18,7 +18,7 @@ test.each([
     ['"\\u0000/share/a","\\u0000/share/b"'],
     '"https://pages.example.com/base/share/a","https://pages.example.com/base/share/b"',
   ],
-  ['https://p', [...'["\\u0000/x","\\u0000/y"]'], '["https://p/x","https://p/y"]'],
+  ['https://p', Array.from('["\\u0000/x","\\u0000/y"]'), '["https://p/x","https://p/y"]'],
   ['https://p', ['{"name":"\\\\u0000","url":"\\u0000/x"}'], '{"name":"\\\\u0000","url":"https://p/x"}'],
   ['', ['"\\u00', '00/x"'], '"/x"'],
   ['https://p', [], ''],

@@ -2,7 +2,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
-import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import type { PublicPage, PublicPages, PublicVersion } from '../../../src/operations/publishing/public-pages.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -38,7 +37,7 @@ async function publish({ page = aPage(), versions = [], files = [], content = ''
       if (version === undefined) throw notFound('Share');
       return { page, version };
     },
-    files: async () => files.map((path): FileVersion => ({ path, size: 1, sha256: '' })),
+    paths: async () => files,
     openEntry: vi.fn(async () => ({
       blob: { size: bytes.length, read: async (to: Uint8Array) => void bytes.copy(to), close },
     })),
