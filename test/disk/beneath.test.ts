@@ -20,8 +20,9 @@ import { makeDirectoriesBeneath } from '../../src/disk/make-beneath.ts';
 import { openFileBeneath, partsBeneath, statBeneath } from '../../src/disk/open-beneath.ts';
 import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
 import { replaceFileBeneath } from '../../src/disk/replace-beneath.ts';
-import { removeBeneath } from '../../src/disk/remove-beneath.ts';
+import { removeBeneath, removeTree } from '../../src/disk/remove-beneath.ts';
 import { walkBeneath } from '../../src/disk/walk-beneath.ts';
+import { makeChain, namesOf } from '../support/files/chain.ts';
 
 let base: string;
 let root: string;
@@ -228,6 +229,16 @@ test('a tree deeper than any path can name is walked to 256 levels, and removed 
   expect(depths).toEqual(Array.from({ length: 257 }, (_, level) => level));
   expect(await removeBeneath(root, 'folder')).toBe(true);
   expect(readdirSync(root)).toEqual([]);
+});
+
+test('a directory is removed by its path with trees that no path can name; of a link, only the link', async () => {
+  makeChain(root, namesOf(20, 255));
+  makeChain(root, namesOf(5_000, 2));
+  symlinkSync(join(base, 'outside'), join(root, 'door'));
+  symlinkSync(join(base, 'outside'), join(base, 'link'));
+  for (const path of [root, join(base, 'link'), join(base, 'missing')]) await removeTree(path);
+  expect(readdirSync(base)).toEqual(['outside']);
+  expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
 });
 
 test('removing spares what links point to, enters folders that forbid it, and answers false for nothing', async () => {
