@@ -1,11 +1,13 @@
 // Promises of the walks beneath a directory: nothing outside is ever read, written, listed or removed.
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
   constants,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -22,6 +24,7 @@ import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
 import { replaceFileBeneath } from '../../src/disk/replace-beneath.ts';
 import { removeBeneath, removeTree } from '../../src/disk/remove-beneath.ts';
 import { walkBeneath } from '../../src/disk/walk-beneath.ts';
+import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { makeChain, namesOf } from '../support/files/chain.ts';
 
 let base: string;
@@ -239,6 +242,13 @@ test('a directory is removed by its path with trees that no path can name; of a 
   for (const path of [root, join(base, 'link'), join(base, 'missing')]) await removeTree(path);
   expect(readdirSync(base)).toEqual(['outside']);
   expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
+});
+
+test('a folder of very many files is removed in short turns', async () => {
+  mkdirSync(join(root, 'tree/many'), { recursive: true });
+  for (let i = 0; i < 20_000; i += 1) closeSync(openSync(join(root, 'tree/many', String(i)), 'w'));
+  expect(await longestTurnMsOf(() => removeBeneath(root, 'tree'))).toBeLessThan(50);
+  expect(readdirSync(root)).toEqual([]);
 });
 
 test('removing spares what links point to, enters folders that forbid it, and answers false for nothing', async () => {
