@@ -1,14 +1,13 @@
 // Removes files and trees beneath a directory, and never follows a link.
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, lstatSync, openSync } from 'node:fs';
-import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
+import { closeSync, constants, type Dirent, lstatSync, openSync } from 'node:fs';
+import { chmod, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { at, descend, factsAt, type Folder, O_PATH, openRoot, partsBeneath, withParent } from './open-beneath.ts';
 import { codeOf } from '../domain/errors.ts';
-import { namesIn } from './list-beneath.ts';
 import { TEMPORARY_PREFIX } from './replace-beneath.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-const REMOVAL_BATCH = 1000;
+const LISTED_AT_ONCE = 256;
 
 /** Removes a file, link or whole folder; returns whether it existed. Links inside are removed, not followed. */
 export async function removeBeneath(root: string, path: string): Promise<boolean> {
@@ -52,12 +51,43 @@ export async function removeTree(directory: string): Promise<void> {
   await rmdir(directory);
 }
 
-/** Empties an open folder, and closes it. */
-async function empty(folder: Folder): Promise<void> {
+/**
+ * Empties an open folder, and closes it. Folders in nested ones are moved up to it, so that depth needs neither stack nor
+ * descriptors.
+ */
+async function empty(top: Folder): Promise<void> {
   try {
-    while (await emptyOnce(folder));
+    await eachUntilEmpty(top, async (name) => {
+      if (await unlinked(top, name)) return;
+      const folder = await openForRemoval(at(top, name));
+      try {
+        await eachUntilEmpty(folder, async (child) => {
+          if (await unlinked(folder, child)) return;
+          (await openForRemoval(at(folder, child))).close();
+          await rename(at(folder, child), at(top, TEMPORARY_PREFIX + randomUUID()));
+        });
+      } finally {
+        folder.close();
+      }
+      await rmdir(at(top, name));
+    });
   } finally {
-    folder.close();
+    top.close();
+  }
+}
+
+/**
+ * Calls `remove` for each name in a folder, until there is none. The folder is listed by other threads: where very many names have been
+ * removed, the kernel passes all their places in one call.
+ */
+async function eachUntilEmpty(folder: Folder, remove: (name: Buffer) => Promise<void>): Promise<void> {
+  for (let isEmpty = false; !isEmpty; ) {
+    isEmpty = true;
+    const options = { encoding: 'buffer' as BufferEncoding, bufferSize: LISTED_AT_ONCE };
+    for await (const entry of await opendir(`/proc/self/fd/${folder.fd}`, options)) {
+      isEmpty = false;
+      await remove((entry as unknown as Dirent<Buffer>).name);
+    }
   }
 }
 
@@ -70,36 +100,6 @@ async function openForRemoval(place: string | Buffer): Promise<Folder> {
   } finally {
     closeSync(named);
   }
-}
-
-/**
- * Removes one batch of names; returns whether there were any. Nested folders are moved up to `top`, so that depth needs neither
- * stack nor descriptors.
- */
-async function emptyOnce(top: Folder): Promise<boolean> {
-  const { names } = await namesIn(top, REMOVAL_BATCH);
-  for (const name of names) {
-    if (await unlinked(top, name)) continue;
-    const folder = await openForRemoval(at(top, name));
-    try {
-      while (await hoistOnce(folder, top));
-    } finally {
-      folder.close();
-    }
-    await rmdir(at(top, name));
-  }
-  return names.length > 0;
-}
-
-/** Removes one batch of names in a folder, and moves its folders up to `top`; returns whether there were any. */
-async function hoistOnce(folder: Folder, top: Folder): Promise<boolean> {
-  const { names } = await namesIn(folder, REMOVAL_BATCH);
-  for (const name of names) {
-    if (await unlinked(folder, name)) continue;
-    (await openForRemoval(at(folder, name))).close();
-    await rename(at(folder, name), at(top, TEMPORARY_PREFIX + randomUUID()));
-  }
-  return names.length > 0;
 }
 
 /** Removes a name unless it is a folder, and returns whether it did. */
