@@ -1,5 +1,5 @@
 // What a backup or a restore leaves out: how much, and the first of it by name.
-import type { LeftOutFile } from '../wire/backups/manifest.ts';
+import type { LeftOutFile, ListedFile } from '../wire/backups/manifest.ts';
 
 /** So many are named; the others are only counted. */
 const MAX_NAMED = 20;
@@ -26,6 +26,10 @@ export function makeLeftOut(): LeftOut & { add(path: string, why: string): void 
     },
   };
 }
+
+/** An entry of a list in a message: its path is shortened, and has no control characters. */
+export const shownEntry = ({ kind, path }: Pick<ListedFile, 'kind' | 'path'>): string =>
+  `${kind} ${kind === 'blob' ? path : JSON.stringify(shortened(path))}`;
 
 function shortened(path: string): string {
   if (path.length <= BEGINNING + END + 1) return path;

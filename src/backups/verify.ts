@@ -10,7 +10,7 @@ import { openStore } from '../store/open-store.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
-import { type LeftOut, makeLeftOut } from './left-out.ts';
+import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
@@ -160,7 +160,8 @@ function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
   };
 }
 
-function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, faults: string[]): void {
+function verifyFile(entry: ListedFile, source: Source, faults: string[]): void {
+  const { kind, path, size, objects } = entry;
   const hash = createHash('sha256');
   let bytes = 0;
   try {
@@ -171,10 +172,10 @@ function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, f
     }
   } catch (error) {
     if (!isFault(error)) throw error;
-    faults.push(`${kind} ${path}: ${messageOf(error)}`);
+    faults.push(`${shownEntry(entry)}: ${messageOf(error)}`);
     return;
   }
-  if (bytes !== size) faults.push(`${kind} ${path}: it has ${bytes} bytes, and the list says ${size}.`);
+  if (bytes !== size) faults.push(`${shownEntry(entry)}: it has ${bytes} bytes, and the list says ${size}.`);
   if (kind === 'blob' && hash.digest('hex') !== path) faults.push(`The blob ${path} has other content.`);
 }
 

@@ -135,3 +135,12 @@ test('verification leaves nothing in its scratch directory', async () => {
   expect((await verdictOf(place, id, SEAL_KEY, scratch)).faults).toEqual([]);
   expect(readdirSync(scratch)).toEqual([]);
 });
+
+test('what is wrong with a file is said with its path shortened, and without control characters', async () => {
+  const place = join(temporaryDirectory(), 'place');
+  const damaged: HandmadeEntry = { kind: 'workspace', path: `${SESSION}/\u001b[31m${'n'.repeat(250)}`, size: 1 };
+  const id = await makeByHand({ place, database, entries: [{ ...damaged, objects: ['ab'.repeat(32)] }] });
+  const [fault = ''] = (await verdictOf(place, id)).faults;
+  expect(fault).toContain(String.raw`workspace "${SESSION}/\u001b[31mnnn`);
+  expect(fault).not.toContain('n'.repeat(200));
+});

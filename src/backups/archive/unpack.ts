@@ -19,6 +19,7 @@ import type { Owner } from '../../disk/make-beneath.ts';
 import { at } from '../../disk/open-beneath.ts';
 import type { ListedFile } from '../../wire/backups/manifest.ts';
 import { type Level, makeFolders } from './folders.ts';
+import { shownEntry } from '../left-out.ts';
 import { isEmptyPiece } from '../empty-piece.ts';
 import { isShared, placeOf, type Target } from './place-of.ts';
 
@@ -130,7 +131,7 @@ function writeContent(opened: number, file: ListedFile, read: (key: string) => B
   }
   if (isShared(file.kind)) ftruncateSync(opened, size);
   if (size !== file.size || (file.kind === 'blob' && hash.digest('hex') !== file.path))
-    throw new ErrandError('conflict', `The content of ${file.kind} ${file.path} is not as listed.`);
+    throw new ErrandError('conflict', `The content of ${shownEntry(file)} is not as listed.`);
 }
 
 function writeAt(opened: number, bytes: Buffer, position: number): void {
