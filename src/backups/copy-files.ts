@@ -4,14 +4,15 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, readSync } fro
 import { join } from 'node:path';
 import { codeOf } from '../domain/errors.ts';
 import { isSame, openFound } from '../files/snapshots/copy-file.ts';
-import { type FoundEntry, type FoundFile, type SkipCounts, walkTree } from '../files/snapshots/walk-files.ts';
+import { NOTHING_SKIPPED, type Skipped } from '../files/snapshots/snapshot.ts';
+import { type FoundEntry, type FoundFile, MAX_DEPTH, MAX_PATH_BYTES, walkTree } from '../files/snapshots/walk-files.ts';
 import type { ListedFile } from '../wire/backups/manifest.ts';
+import { isEmptyPiece, PIECE_BYTES } from './empty-piece.ts';
 import type { ListWriter } from './file-list.ts';
+import type { makeLeftOut } from './left-out.ts';
 import type { Pace } from './pace.ts';
 import type { Sink } from './sink.ts';
 
-/** A content is cut into pieces of this size. */
-const PIECE_BYTES = 1_048_576;
 /** Of the database: a few changed pages cost no more than this. */
 const PAGES_BYTES = 131_072;
 /** How often a file is read that changes meanwhile. The last content that was read is kept. */
@@ -21,8 +22,11 @@ const LIMITS = {
   maxFiles: 1_000_000,
   maxFileBytes: Number.MAX_SAFE_INTEGER,
   maxTotalBytes: Number.MAX_SAFE_INTEGER,
-  maxDepth: 256,
+  maxDepth: MAX_DEPTH,
 };
+
+/** The latest time that has a date. */
+const LATEST_MS = 8_640_000_000_000_000;
 
 export interface CopyParts {
   readonly sink: Pick<Sink, 'put'>;
@@ -41,11 +45,13 @@ export interface Counts {
 export interface TreeCounts extends Counts {
   links: number;
   folders: number;
+  /** Bytes that are holes of files. */
+  holes: number;
 }
 
 /** What could not be copied as it is. */
 export interface Losses {
-  leftOut: number;
+  readonly leftOut: Pick<ReturnType<typeof makeLeftOut>, 'add'>;
   changing: number;
   missingBlobs: number;
 }
@@ -64,8 +70,11 @@ export function makeCopier({ sink, list, pace, copied }: CopyParts, losses: Loss
   async function addFound(counts: TreeCounts, found: FoundEntry, where: Pick<ListedFile, 'kind' | 'path'>) {
     if (found.kind === 'file') {
       const file = await copyFound(found, store, losses);
-      if (file !== undefined) await add(counts, { ...where, ...file });
-      return file !== undefined;
+      if (file === undefined) return false;
+      const { holes, ...facts } = file;
+      await add(counts, { ...where, ...facts });
+      counts.holes += holes;
+      return true;
     }
     const target = found.kind === 'link' ? targetOf(found) : undefined;
     if (found.kind === 'link' && target === undefined) return false;
@@ -84,7 +93,8 @@ export function makeCopier({ sink, list, pace, copied }: CopyParts, losses: Loss
         const { mode, size } = fstatSync(file);
         const stored = await store(file, size, kind === 'database' ? PAGES_BYTES : PIECE_BYTES);
         // Their time says nothing: without it, the line of an unchanged file stays the same.
-        await add(counts, { kind, path, ...stored, mode: mode & 0o777, modified_at: 0 });
+        const { objects } = stored;
+        await add(counts, { kind, path, size: stored.size, objects, mode: mode & 0o777, modified_at: 0 });
         return true;
       } finally {
         closeSync(file);
@@ -93,15 +103,15 @@ export function makeCopier({ sink, list, pace, copied }: CopyParts, losses: Loss
 
     /** Copies what is below a directory that others may be changing. */
     copyTree: async (counts: TreeCounts, { kind, root, prefix, except }: Tree): Promise<void> => {
-      const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-      for (const found of walkTree(root, { limits: LIMITS, skipped, check: () => undefined })) {
+      const left = (path: string, reason: keyof Skipped) => losses.leftOut.add(`${prefix}${path}`, REASONS[reason]);
+      const walk = { limits: LIMITS, skipped: { ...NOTHING_SKIPPED }, left, check: () => undefined };
+      for (const found of walkTree(root, walk)) {
         const path = `${prefix}${found.path}`;
         // Without a path: the directory that the operator chooses again.
         if (path !== '' && !except.has(join(root, found.path)) && !(await addFound(counts, found, { kind, path })))
-          losses.leftOut += 1;
+          losses.leftOut.add(path, REASONS.unreadable);
         await pace.rest();
       }
-      losses.leftOut += Object.values(skipped).reduce((sum, count) => sum + count, 0);
     },
   };
 }
@@ -121,17 +131,18 @@ interface Tree {
   readonly except: ReadonlySet<string>;
 }
 
-const NOTHING_SKIPPED = {
-  links: 0,
-  special: 0,
-  notUtf8: 0,
-  tooLarge: 0,
-  tooDeep: 0,
-  tooMany: 0,
-  unreadable: 0,
-} satisfies SkipCounts;
+/** Why something is left out, in words for operators. */
+export const REASONS: Readonly<Record<keyof Skipped, string>> = {
+  links: "it is another user's file, or was replaced meanwhile",
+  special: 'it is a socket, a pipe or a device',
+  notUtf8: 'its name is not UTF-8',
+  tooLarge: 'it is too large',
+  tooDeep: `its path is longer than ${MAX_PATH_BYTES} bytes or has more than ${MAX_DEPTH} folders`,
+  tooMany: 'there are too many files',
+  unreadable: "it can't be read",
+};
 
-type Stored = Pick<ListedFile, 'objects' | 'size'>;
+type Stored = Pick<ListedFile, 'objects' | 'size'> & { readonly holes: number };
 type Store = (file: number, limit: number, pieceBytes: number) => Promise<Stored>;
 
 /** Stores the pieces of an open file, up to a size. */
@@ -139,16 +150,18 @@ function makeStorer({ sink, pace, copied }: Pick<CopyParts, 'copied' | 'pace' | 
   const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
   return async (file, limit, pieceBytes) => {
     const objects: string[] = [];
-    let size = 0;
+    let [size, holes] = [0, 0];
     while (size < limit) {
       const length = readFully(file, buffer, { position: size, length: Math.min(pieceBytes, limit - size) });
       if (length === 0) break;
-      objects.push(await sink.put(buffer.subarray(0, length)));
+      const piece = buffer.subarray(0, length);
+      if (isEmptyPiece(piece)) holes += length;
+      objects.push(await sink.put(piece));
       size += length;
       copied(length);
       await pace.rest();
     }
-    return { size, objects };
+    return { size, objects, holes };
   };
 }
 
@@ -173,7 +186,9 @@ async function copyFound(found: FoundFile, store: Store, losses: Losses) {
 
 /** Permissions alone: whoever restores it gives nobody the rights of another user. */
 function factsOf({ stats: { mode, mtimeMs } }: FoundFile): Pick<ListedFile, 'mode' | 'modified_at'> {
-  return { mode: Number(mode) & 0o777, modified_at: Number(mtimeMs) };
+  // Some file systems keep any time that a command sets.
+  const modifiedAt = Math.max(-LATEST_MS, Math.min(Number(mtimeMs), LATEST_MS));
+  return { mode: Number(mode) & 0o777, modified_at: modifiedAt };
 }
 
 /** Undefined when it is gone, or no text. */

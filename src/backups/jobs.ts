@@ -49,8 +49,9 @@ export function makeBackupJobs({ backups, clock, log }: JobParts): BackupJobs {
       const manifest = await backups.take(wish, { onProgress, signal });
       job.manifest = manifest;
       job.state = 'completed';
-      const { added, left_out, changing, missing_blobs } = manifest;
-      const facts = { backup_id: job.id, added_bytes: added.bytes, left_out, changing, missing_blobs };
+      const { added, left_out, left_out_files, changing, missing_blobs } = manifest;
+      const counts = { left_out, ...(left_out > 0 && { left_out_files }), changing, missing_blobs };
+      const facts = { backup_id: job.id, added_bytes: added.bytes, ...counts };
       if (missing_blobs > 0) log.warn(facts, 'a backup was made; files are missing that the database names');
       else log.info(facts, 'a backup was made');
       return manifest;

@@ -1,7 +1,8 @@
 // Restores a backup into an empty directory.
-import { chmodSync, existsSync, lchownSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freeBytes, megabytes } from '../disk/disk-space.ts';
+import { giveTree } from '../disk/give-tree.ts';
 import type { Owner } from '../disk/make-beneath.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
@@ -16,11 +17,13 @@ import { openStore } from '../store/open-store.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
+import { type LeftOut, makeLeftOut } from './left-out.ts';
 import { requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
-import { entriesOf, sumOf } from './summary.ts';
-import { makeUnpacker, syncPath, type Target } from './archive/unpack.ts';
+import { entriesOf, spaceOf } from './summary.ts';
+import type { Target } from './archive/place-of.ts';
+import { makeUnpacker, syncPath } from './archive/unpack.ts';
 
 export interface RestoreWish extends Target {
   readonly source: Source;
@@ -40,9 +43,10 @@ const BYTES_PER_ENTRY = 4_096;
 
 /**
  * Restores a backup. A directory that is not complete has a marker, with which no daemon starts. Throws `conflict` for a
- * directory with content and for a damaged backup, `unavailable` when there is no space.
+ * directory with content and for a damaged backup, `unavailable` when there is no space. Returns the files of sessions and of the
+ * configuration that can't exist there; everything else is restored.
  */
-export async function restore(wish: RestoreWish): Promise<void> {
+export async function restore(wish: RestoreWish): Promise<LeftOut> {
   const { dataDir, configDir, manifest } = wish;
   requireKnownSchema(manifest);
   requireEmpty(wish);
@@ -56,19 +60,23 @@ export async function restore(wish: RestoreWish): Promise<void> {
     const marker = markerOf(dataDir);
     writeFileSync(marker, `${manifest.id}\n`, { mode: 0o600 });
     for (const path of [marker, dataDir]) syncPath(path);
-    await unpackAll(wish);
+    const leftOut = unpackAll(wish);
     restoreAuditEnd(wish);
     if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
     if (wish.paused) await pause(join(dataDir, 'errand.db'));
     if (wish.service !== null) {
-      letRead(wish.service, configDir);
-      giveTo(wish.service, dataDir);
+      const { uid, gid } = wish.service;
+      // The configuration is the operator's; the user gets what is for its owner alone.
+      giveTree(configDir, (found) => ({ uid: (found.mode & 0o040) === 0 ? uid : found.uid, gid }));
+      chmodSync(configDir, 0o750);
+      giveTree(dataDir, () => ({ uid, gid }));
     }
     for (const directory of [dataDir, configDir])
       if (!(await syncDiskOf(directory)))
         throw new ErrandError('unavailable', 'What was restored could not be synced.');
     rmSync(marker);
     syncPath(dataDir);
+    return leftOut;
   } catch (error) {
     throw explained(error, dataDir);
   } finally {
@@ -76,15 +84,22 @@ export async function restore(wish: RestoreWish): Promise<void> {
   }
 }
 
-async function unpackAll(wish: RestoreWish): Promise<void> {
+function unpackAll(wish: RestoreWish): LeftOut {
   const { source, manifest, onProgress, signal } = wish;
-  const unpack = makeUnpacker(wish, source.read);
+  const unpacker = makeUnpacker(wish, { read: source.read, keeps: true });
+  const leftOut = makeLeftOut();
   let bytes = 0;
-  for (const file of readList(manifest.list, source.read)) {
-    signal.throwIfAborted();
-    unpack(file);
-    bytes += file.size;
-    onProgress(bytes);
+  try {
+    for (const file of readList(manifest.list, source.read)) {
+      signal.throwIfAborted();
+      const why = unpacker.write(file);
+      if (why !== null) leftOut.add(file.path, why);
+      bytes += file.size;
+      onProgress(bytes);
+    }
+    return leftOut;
+  } finally {
+    unpacker.close();
   }
 }
 
@@ -134,34 +149,10 @@ function requireNothingIn(directory: string): void {
     );
 }
 
-/** Everything in a directory that nobody else uses yet, and itself. */
-function giveTo({ uid, gid }: Owner, directory: string): void {
-  for (const path of pathsOf(directory)) lchownSync(path, uid, gid);
-}
-
-/** The configuration is the operator's; the user gets what is for its owner alone. */
-function letRead({ uid, gid }: Owner, configDir: string): void {
-  for (const path of pathsOf(configDir)) {
-    const { mode, uid: owner } = lstatSync(path);
-    lchownSync(path, (mode & 0o040) === 0 ? uid : owner, gid);
-  }
-  chmodSync(configDir, 0o750);
-}
-
-/** What is in a directory, and itself in the end. Node's own recursion follows links, out of the directory as well. */
-function* pathsOf(directory: string): Generator<string> {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) yield* pathsOf(path);
-    else yield path;
-  }
-  yield directory;
-}
-
 function requireSpace(target: string, manifest: Manifest): void {
   let directory = target;
   while (!existsSync(directory)) directory = dirname(directory);
-  const needed = sumOf(manifest).bytes + entriesOf(manifest) * BYTES_PER_ENTRY;
+  const needed = spaceOf(manifest) + entriesOf(manifest) * BYTES_PER_ENTRY;
   const free = freeBytes(directory);
   if (free < needed)
     throw new ErrandError(

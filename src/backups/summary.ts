@@ -20,6 +20,11 @@ export function sumOf(manifest: Manifest): { files: number; bytes: number } {
   };
 }
 
+/** How much space a restore needs for contents. */
+export function spaceOf(manifest: Manifest): number {
+  return treesOf(manifest).reduce((space, { holes = 0 }) => space - holes, sumOf(manifest).bytes);
+}
+
 /** How many entries its list has: files, links and folders. */
 export function entriesOf(manifest: Manifest): number {
   const others = treesOf(manifest).reduce((sum, { links = 0, folders = 0 }) => sum + links + folders, 0);
@@ -28,6 +33,7 @@ export function entriesOf(manifest: Manifest): number {
 
 export function summaryOf(manifest: Manifest): BackupWire {
   const { id, created_at, errand_version, schema_version, missing_blobs, left_out, changing } = manifest;
+  const { left_out_files = [] } = manifest;
   return {
     id,
     created_at,
@@ -39,6 +45,7 @@ export function summaryOf(manifest: Manifest): BackupWire {
     master_key: manifest.master_key !== null,
     missing_blobs,
     left_out,
+    left_out_files,
     changing,
   };
 }

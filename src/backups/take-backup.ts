@@ -8,8 +8,9 @@ import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
-import { type Counts, type Losses, makeCopier, type TreeCounts } from './copy-files.ts';
+import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './file-list.ts';
+import { makeLeftOut } from './left-out.ts';
 import { readManifest, sealManifest } from './manifest.ts';
 import type { BackupTask, Progress } from './orders.ts';
 import type { Pace } from './pace.ts';
@@ -28,7 +29,7 @@ export interface TakeParts {
 type Copier = ReturnType<typeof makeCopier>;
 
 const none = (): Counts => ({ files: 0, bytes: 0 });
-const noTree = (): TreeCounts => ({ ...none(), links: 0, folders: 0 });
+const noTree = (): TreeCounts => ({ ...none(), links: 0, folders: 0, holes: 0 });
 
 /** Takes the backup, and returns its manifest once it is durable. */
 export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Manifest> {
@@ -40,7 +41,8 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   };
   const copied = (bytes: number) => progress({ bytes: last.bytes + bytes });
   const list = makeListWriter(sink);
-  const losses = { leftOut: 0, changing: 0, missingBlobs: 0 };
+  const leftOut = makeLeftOut();
+  const losses = { leftOut, changing: 0, missingBlobs: 0 };
   const copier = makeCopier({ sink, list, pace, copied }, losses);
   const staged = join(task.staging, 'errand.db');
   await copyDatabase(task.database, staged, (done, total) => {
@@ -72,7 +74,8 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
       workspaces,
       configuration,
       missing_blobs: losses.missingBlobs,
-      left_out: losses.leftOut,
+      left_out: leftOut.count,
+      left_out_files: leftOut.named,
       changing: losses.changing,
       audit: copy.auditEnd(),
       audit_anchor: task.anchor === null ? null : parseAnchor(task.anchor),
@@ -128,7 +131,7 @@ async function copyWorkspaces(directory: string, copy: DatabaseCopy, { copier, p
   progress({ phase: 'workspaces', done, total });
   for (const session of copy.sessions()) {
     const root = join(directory, session);
-    if (isClosed(root)) losses.leftOut += 1;
+    if (isClosed(root)) losses.leftOut.add(session, REASONS.unreadable);
     else await copier.copyTree(counts, { kind: 'workspace', root, prefix: session, except: new Set<string>() });
     done += 1;
     progress({ done });

@@ -1,7 +1,8 @@
 // Verifies a backup: every object against its hash, the database in a scratch place, and each of its rows against the bytes.
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { removeTree } from '../disk/remove-beneath.ts';
 import { systemClock } from '../domain/clock.ts';
 import { wordsOfFault } from '../domain/people/audit-anchor.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
@@ -11,10 +12,12 @@ import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { linkOf } from '../wire/people/audit-anchor.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
+import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
-import { makeUnpacker, pathIn } from './archive/unpack.ts';
+import { isShared, placeOf } from './archive/place-of.ts';
+import { makeUnpacker } from './archive/unpack.ts';
 
 export interface VerifyWish {
   readonly source: Source;
@@ -35,6 +38,10 @@ export interface Verdict {
   readonly isSealVerified: boolean;
   /** What is wrong, at most `MAX_FAULTS`; empty when nothing is. */
   readonly faults: readonly string[];
+  /** What was left out when it was made. */
+  readonly leftOut: LeftOut;
+  /** What is as it was made, and a restore leaves out. */
+  readonly unrestorable: LeftOut;
 }
 
 const MAX_FAULTS = 100;
@@ -43,7 +50,8 @@ const MAX_FAULTS = 100;
 export async function verify(wish: VerifyWish): Promise<Verdict> {
   const { source, id, sealKey } = wish;
   const faults: string[] = [];
-  const found = { id, files: 0, bytes: 0, isSealVerified: sealKey !== null, faults };
+  const unrestorable = makeLeftOut();
+  const found = { id, files: 0, bytes: 0, isSealVerified: sealKey !== null, faults, leftOut: NOTHING, unrestorable };
   let manifest: Manifest;
   try {
     manifest = source.manifest(id);
@@ -62,17 +70,21 @@ export async function verify(wish: VerifyWish): Promise<Verdict> {
     if (!isFault(error)) throw error;
     faults.push(messageOf(error));
   }
-  return { ...found, faults: faults.slice(0, MAX_FAULTS) };
+  const leftOut = { count: manifest.left_out, named: manifest.left_out_files ?? [] };
+  return { ...found, leftOut, faults: faults.slice(0, MAX_FAULTS) };
 }
 
-type Found = { files: number; bytes: number; faults: string[] };
+type Found = { files: number; bytes: number; faults: string[]; unrestorable: ReturnType<typeof makeLeftOut> };
+
+const NOTHING: LeftOut = { count: 0, named: [] };
 
 /** The database comes first in the list, then the blobs by their keys: as its rows name them. */
 async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): Promise<void> {
   const { source, scratch, onProgress, signal } = wish;
   const target = { dataDir: join(scratch, 'data'), configDir: join(scratch, 'config'), owner: null };
-  mkdirSync(target.dataDir, { mode: 0o700 });
-  const unpack = makeUnpacker(target, source.read);
+  for (const directory of [target.dataDir, target.configDir]) mkdirSync(directory, { mode: 0o700 });
+  // As a restore does it: names that can't be made there can't be made here.
+  const unpacker = makeUnpacker(target, { read: source.read, keeps: false });
   let copy: DatabaseCopy | undefined;
   let rows: Rows | undefined;
   let entries = 0;
@@ -81,13 +93,15 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
       signal.throwIfAborted();
       if (found.faults.length >= MAX_FAULTS) return;
       if (file.kind === 'database') {
-        unpack(file);
+        unpacker.write(file);
         copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
         rows = makeRows(copy, found.faults);
       } else {
-        pathIn(target, file);
+        placeOf(file);
         verifyFile(file, source, found.faults);
         if (file.kind === 'blob') rows?.compare(file);
+        const why = isShared(file.kind) ? unpacker.write(file) : null;
+        if (why !== null) found.unrestorable.add(file.path, why);
       }
       entries += 1;
       if (file.type === undefined) found.files += 1;
@@ -100,7 +114,8 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
   } finally {
     rows?.close();
     copy?.close();
-    rmSync(target.dataDir, { recursive: true, force: true });
+    unpacker.close();
+    for (const directory of [target.dataDir, target.configDir]) await removeTree(directory);
   }
 }
 
@@ -154,7 +169,8 @@ function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
   };
 }
 
-function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, faults: string[]): void {
+function verifyFile(entry: ListedFile, source: Source, faults: string[]): void {
+  const { kind, path, size, objects } = entry;
   const hash = createHash('sha256');
   let bytes = 0;
   try {
@@ -165,10 +181,10 @@ function verifyFile({ kind, path, size, objects }: ListedFile, source: Source, f
     }
   } catch (error) {
     if (!isFault(error)) throw error;
-    faults.push(`${kind} ${path}: ${messageOf(error)}`);
+    faults.push(`${shownEntry(entry)}: ${messageOf(error)}`);
     return;
   }
-  if (bytes !== size) faults.push(`${kind} ${path}: it has ${bytes} bytes, and the list says ${size}.`);
+  if (bytes !== size) faults.push(`${shownEntry(entry)}: it has ${bytes} bytes, and the list says ${size}.`);
   if (kind === 'blob' && hash.digest('hex') !== path) faults.push(`The blob ${path} has other content.`);
 }
 

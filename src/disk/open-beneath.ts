@@ -106,7 +106,8 @@ export function openDirectoryAt(parent: Folder, name: string | Buffer, path: str
 
 type Step = (parent: Folder, name: string, path: string) => Folder | Promise<Folder>;
 
-function openRoot(root: string, first: string | undefined): Folder {
+/** Opens a directory by its path. `first`: what a message says doesn't exist when it doesn't. */
+export function openRoot(root: string, first?: string): Folder {
   try {
     return folderOf(openSync(root, O_RDONLY | O_DIRECTORY));
   } catch (error) {

@@ -1,9 +1,10 @@
 // Temporary folders, named after the process that made them, so that a crash's leftovers can be distinguished from those in
 // use.
 import { readFileSync, readlinkSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from './remove-beneath.ts';
 
 const NAME = /^errand-[a-z]+-(\d+)-(\d+)-(\d+)-/;
 
@@ -22,7 +23,7 @@ export async function removeOrphanedFolders(): Promise<void> {
     const [, namespace, pid, start] = NAME.exec(name) ?? [];
     if (namespace !== own || startOf(Number(pid)) === start) continue;
     // Another user's folder can't be removed, and isn't ours.
-    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(join(tmpdir(), name)).catch(() => undefined);
   }
 }
 

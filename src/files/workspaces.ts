@@ -7,7 +7,7 @@ import { makeDirectoriesBeneath, makeRoot, type Owner, reopenRoot } from '../dis
 import { openFileBeneath, statBeneath } from '../disk/open-beneath.ts';
 import { replaceFileBeneath, TEMPORARY_PREFIX } from '../disk/replace-beneath.ts';
 import { takenBy } from '../disk/disk-space.ts';
-import { removeBeneath } from '../disk/remove-beneath.ts';
+import { removeBeneath, removeIn } from '../disk/remove-beneath.ts';
 import { walkBeneath } from '../disk/walk-beneath.ts';
 import type { Attachment } from '../domain/sessions/content.ts';
 import { codeOf, ErrandError } from '../domain/errors.ts';
@@ -85,7 +85,7 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       await reopenRoot(root);
       for await (const { folder, listing } of walkBeneath(root, '/')) {
         const left = listing.entries.filter(({ name }) => isTemporary(name));
-        for (const { name } of left) await removeBeneath(root, `${folder}/${name}`);
+        for (const { name } of left) await removeIn(root, folder, name);
       }
     },
     remove: async (sessionId) => {

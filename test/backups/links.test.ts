@@ -1,6 +1,7 @@
 // Links, folders and modes in backups: kept as they are, and never a way out of the directory that is restored.
 import {
   chmodSync,
+  type Dirent,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -19,9 +20,17 @@ import { installation, take } from '../support/backups/installation.ts';
 import { verdictOf, wishOf } from '../support/backups/wishes.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
+/** Node's own recursion follows links. */
+function* entriesBelow(directory: string): Generator<Dirent> {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    yield entry;
+    if (entry.isDirectory()) yield* entriesBelow(join(directory, entry.name));
+  }
+}
+
 /** Everything below a directory that isn't a regular file, with its mode or its target, and its time. */
 function othersIn(directory: string): Record<string, string> {
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isFile());
+  const entries = [...entriesBelow(directory)].filter((entry) => !entry.isFile());
   const found = entries.map(({ parentPath, name }): [string, string] => {
     const path = join(parentPath, name);
     const { mode, mtimeMs } = lstatSync(path);

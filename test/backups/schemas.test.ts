@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
+import { FORMAT } from '../../src/wire/backups/manifest.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
 import { verdictOf, wishOf } from '../support/backups/wishes.ts';
@@ -61,7 +62,7 @@ test('a backup of a newer Errand is refused with its version, and nothing is wri
 
 test('a backup of a newer format is refused', async () => {
   const { root, place, database } = await older(SCHEMA_VERSION);
-  const id = await makeByHand({ place, database, entries, facts: { format: 3 } });
+  const id = await makeByHand({ place, database, entries, facts: { format: FORMAT + 1 } });
   expect(() => wishOf(place, root)).toThrow('has a newer format. Use the Errand that made it, or a newer one.');
   expect((await verdictOf(place, id)).faults.join()).toContain('has a newer format');
 });

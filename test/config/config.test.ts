@@ -95,7 +95,7 @@ test('without any source, every setting has its default, and that is its origin'
     disk: { keepFreeMb: 500 },
     egress: { allow: [] },
     publish: { maxFiles: 5_000, maxTotalMb: 500 },
-    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000, maxTotalMb: 4096 },
+    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 50_000, maxTotalMb: 4096 },
     log: { level: 'info' },
   });
   expect(new Set(origins.values())).toEqual(new Set(['default']));

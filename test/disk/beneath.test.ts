@@ -1,11 +1,13 @@
 // Promises of the walks beneath a directory: nothing outside is ever read, written, listed or removed.
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
   constants,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -20,8 +22,10 @@ import { makeDirectoriesBeneath } from '../../src/disk/make-beneath.ts';
 import { openFileBeneath, partsBeneath, statBeneath } from '../../src/disk/open-beneath.ts';
 import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
 import { replaceFileBeneath } from '../../src/disk/replace-beneath.ts';
-import { removeBeneath } from '../../src/disk/remove-beneath.ts';
+import { removeBeneath, removeTree } from '../../src/disk/remove-beneath.ts';
 import { walkBeneath } from '../../src/disk/walk-beneath.ts';
+import { longestTurnMsOf } from '../support/time/cpu-time.ts';
+import { makeChain, namesOf } from '../support/files/chain.ts';
 
 let base: string;
 let root: string;
@@ -227,6 +231,23 @@ test('a tree deeper than any path can name is walked to 256 levels, and removed 
   for await (const { depth } of walkBeneath(root, '')) depths.push(depth);
   expect(depths).toEqual(Array.from({ length: 257 }, (_, level) => level));
   expect(await removeBeneath(root, 'folder')).toBe(true);
+  expect(readdirSync(root)).toEqual([]);
+});
+
+test('a directory is removed by its path with trees that no path can name; of a link, only the link', async () => {
+  makeChain(root, namesOf(20, 255));
+  makeChain(root, namesOf(5_000, 2));
+  symlinkSync(join(base, 'outside'), join(root, 'door'));
+  symlinkSync(join(base, 'outside'), join(base, 'link'));
+  for (const path of [root, join(base, 'link'), join(base, 'missing')]) await removeTree(path);
+  expect(readdirSync(base)).toEqual(['outside']);
+  expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
+});
+
+test('a folder of very many files is removed in short turns', async () => {
+  mkdirSync(join(root, 'tree/many'), { recursive: true });
+  for (let i = 0; i < 20_000; i += 1) closeSync(openSync(join(root, 'tree/many', String(i)), 'w'));
+  expect(await longestTurnMsOf(() => removeBeneath(root, 'tree'))).toBeLessThan(50);
   expect(readdirSync(root)).toEqual([]);
 });
 

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
 import type { Attachment } from '../../src/domain/sessions/content.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
+import { makeChain, namesOf } from '../support/files/chain.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function house() {
@@ -117,4 +119,12 @@ test('what a lost worker left half-written goes, at any depth, and everything el
     'deep/er/kept',
   ]);
   await expect(workspaces.tidy('a-session-without-a-workspace')).resolves.toBeUndefined();
+});
+
+test('what was left half-written goes where its path is longer than one that can be asked for', async () => {
+  const { workspaces, root } = await house();
+  const names = [...namesOf(15, 255), '7'.repeat(250)];
+  makeChain(root, names, { name: `.errand-tmp-${randomUUID()}` });
+  await workspaces.tidy('s1');
+  expect(await readDirectoryBeneath(root, names.join('/'))).toEqual({ entries: [], more: false });
 });

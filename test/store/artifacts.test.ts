@@ -292,7 +292,7 @@ test('a session whose last run is not looked at yet is pending, whatever was exp
 });
 
 describe('blobs', () => {
-  test('are in use while a row of a session that is not deleted names them', async () => {
+  test('are in use while a row names them, and the clean-up of a deleted session says which it has erased', async () => {
     const run = await ended();
     const inUse = (...keys: string[]) => Promise.all(keys.map((key) => house.store.sessions.isBlobInUse(key)));
     await artifacts().recordArtifacts(run.seq, found(file('/a', 'content')));
@@ -300,9 +300,11 @@ describe('blobs', () => {
     await artifacts().finishExport(run.sessionSeq, run.seq, { key: 'zip', size: 1 });
     expect(await inUse('content', 'tar', 'zip', 'other')).toEqual([true, true, true, false]);
     await house.store.sessions.deleteSession(run.sessionSeq);
+    expect((await house.store.erasures.finishCleanup(run.sessionSeq))?.toSorted()).toEqual(['content', 'tar', 'zip']);
     expect(await inUse('content', 'tar', 'zip')).toEqual([false, false, false]);
-    expect((await house.store.sessions.listBlobs(run.sessionSeq)).sort()).toEqual(['content', 'tar', 'zip']);
-    await house.store.erasures.finishCleanup(run.sessionSeq);
+    expect(await house.store.sessions.listCleanups(0, 10)).toHaveLength(1);
+    expect(await house.store.erasures.finishCleanup(run.sessionSeq)).toBe(null);
+    expect(await house.store.sessions.listCleanups(0, 10)).toEqual([]);
     expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
   });
 

@@ -1,10 +1,11 @@
 // Finds a Chromium that starts inside the sandbox.
 import { constants } from 'node:fs';
-import { access, open, rm } from 'node:fs/promises';
+import { access, open } from 'node:fs/promises';
 import type { SandboxGrant } from '../port/grants.ts';
 import { runInSandbox } from '../sandbox/sandbox.ts';
 import { placed } from './start-chromium.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
+import { removeTree } from '../../disk/remove-beneath.ts';
 
 export type BrowserProbe =
   | { readonly ok: true; readonly executable: string; readonly version: string }
@@ -45,7 +46,7 @@ export async function findChromium(sandbox: SandboxGrant | null, named: string):
   } catch (error) {
     return { ok: false, why: `${found} did not start in the sandbox: ${String(error)}` };
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    await removeTree(workspace);
   }
 }
 

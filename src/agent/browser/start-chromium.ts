@@ -1,5 +1,5 @@
 // Starts Chromium inside the sandbox, with a guarded proxy as its only way out.
-import { access, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
@@ -9,6 +9,7 @@ import { type ServiceRequest, startInSandbox } from '../sandbox/service.ts';
 import type { Mount } from '../sandbox/walls.ts';
 import { cdpTransport } from './cdp-transport.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
+import { removeTree } from '../../disk/remove-beneath.ts';
 
 const TMP_BYTES = 256 * 1024 * 1024;
 const MAX_REFUSALS = 50;
@@ -85,7 +86,7 @@ export interface ChromiumParts {
 /** Starts one. Throws when the sandbox or the proxy can't be started. */
 export async function startChromium({ grant, policy, runId }: ChromiumParts): Promise<Chromium> {
   const folder = await makeTemporaryFolder('browser');
-  const open: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const open: (() => Promise<unknown>)[] = [() => removeTree(folder)];
   const closeAll = async () => {
     for (const close of open.toReversed()) await close();
   };

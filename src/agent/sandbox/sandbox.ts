@@ -1,6 +1,6 @@
 // Runs commands in a bubblewrap sandbox: no network, no files but the workspace, nothing left running.
 import { constants as fsConstants } from 'node:fs';
-import { access, realpath, rm } from 'node:fs/promises';
+import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
@@ -10,6 +10,7 @@ import { adviceOn } from './advice.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import { type Mount, SANDBOX_OWNER, type StopCause } from './walls.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
+import { removeTree } from '../../disk/remove-beneath.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -80,7 +81,7 @@ async function tryOut(grant: SandboxGrant, launched?: () => void): Promise<Sandb
   } catch (error) {
     return { ok: false, why: adviceOn(messageOf(error)) };
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    await removeTree(workspace);
   }
 }
 

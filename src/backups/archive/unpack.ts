@@ -1,131 +1,142 @@
 // Writes the files, links and folders of a backup to new directories, which nobody else uses meanwhile.
 import {
-  chmodSync,
   closeSync,
+  fchmodSync,
+  fchownSync,
   fsyncSync,
+  ftruncateSync,
+  futimesSync,
   lchownSync,
-  lstatSync,
   lutimesSync,
-  mkdirSync,
   openSync,
   symlinkSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { dirname, join, relative, sep } from 'node:path';
-import { ErrandError } from '../../domain/errors.ts';
-import { isUuid } from '../../domain/ids.ts';
+import { codeOf, ErrandError } from '../../domain/errors.ts';
 import type { Owner } from '../../disk/make-beneath.ts';
-import { blobPath } from '../../files/blobs/blob-place.ts';
+import { at } from '../../disk/open-beneath.ts';
 import type { ListedFile } from '../../wire/backups/manifest.ts';
+import { type Level, makeFolders } from './folders.ts';
+import { shownEntry } from '../left-out.ts';
+import { isEmptyPiece } from '../empty-piece.ts';
+import { isShared, placeOf, type Target } from './place-of.ts';
 
-export interface Target {
-  readonly dataDir: string;
-  readonly configDir: string;
-  /** Who owns the files of workspaces; null: whoever unpacks them. */
-  readonly owner: Owner | null;
+export interface Unpacker {
+  /**
+   * Writes an entry of the list, with its mode and time. Returns why it can't exist here; null when it does. Throws `conflict` when
+   * its content isn't as listed, and for a path that leads through a link. Not durable yet.
+   */
+  write(entry: ListedFile): string | null;
+  close(): void;
 }
 
-const KEY = /^[0-9a-f]{64}$/;
-const OWNER_ALONE = 0o700;
-const OPEN_FOLDER = 0o755;
-/** The longest that Linux makes. */
-const MAX_TARGET_BYTES = 4_095;
-
-/** The path of an entry of the list. Throws `conflict` for one that leads out of its directory or isn't plain. */
-export function pathIn({ dataDir, configDir }: Pick<Target, 'configDir' | 'dataDir'>, entry: ListedFile): string {
-  const { kind, path, type } = entry;
-  const [first = '', ...others] = path.split('/');
-  const isPlain =
-    path.length <= 4_200 && !path.includes('\0') && others.every((name) => !['', '.', '..'].includes(name));
-  if (type === undefined && kind === 'database' && path === 'errand.db') return join(dataDir, path);
-  if (type === undefined && kind === 'blob' && KEY.test(path)) return blobPath(join(dataDir, 'blobs'), path);
-  if (isPlain && isShared(kind) && isWhole(entry)) {
-    const isRoot = type === 'folder' && kind === 'workspace' && others.length === 0;
-    if (kind === 'workspace' && isUuid(first) && (isRoot || others.length > 0))
-      return join(dataDir, 'workspaces', path);
-    if (kind === 'configuration' && first === '' && others.length > 0) return join(configDir, path);
-  }
-  throw new ErrandError(
-    'conflict',
-    `The list of files has a path that is not allowed: ${JSON.stringify(path.slice(0, 200))}.`,
-  );
-}
-
-/** Links and folders have no content, and links alone a target. */
-function isWhole({ type, target = '', size, objects }: ListedFile): boolean {
-  if (type === undefined) return target === '';
-  const isTarget = target !== '' && Buffer.byteLength(target) <= MAX_TARGET_BYTES;
-  return size === 0 && objects.length === 0 && (type === 'link' ? isTarget : target === '');
-}
+/** Codes of what this file system can't have, and the words for it. Anything else is a fault of the machine. */
+const IMPOSSIBLE: Readonly<Record<string, string>> = {
+  ENAMETOOLONG: 'its name is too long for this file system',
+  EINVAL: 'its name is not allowed on this file system',
+  EILSEQ: 'its name is not allowed on this file system',
+  EEXIST: 'there is another file of that name',
+  ELOOP: 'its path leads through a link',
+  EMLINK: 'its folder has too many folders',
+  EOPNOTSUPP: 'this file system has no such files',
+};
 
 /**
- * Makes the verb that writes an entry of the list, with its mode and time. Throws `conflict` when its content isn't as listed,
- * and for a path that leads through a link. Not durable yet.
+ * Makes an unpacker. It goes by open folders: a path from the root may be longer than a system call takes. Without `keeps`, it only
+ * tries: apart from the database, it writes no content, and what it has made is removed as it goes on.
  */
-export function makeUnpacker(target: Target, read: (key: string) => Buffer): (entry: ListedFile) => void {
-  /** A folder that has no link on its path: the files of a folder come one after another. */
-  let plain = '';
+export function makeUnpacker(
+  target: Target,
+  { read, keeps }: { readonly read: (key: string) => Buffer; readonly keeps: boolean },
+): Unpacker {
+  const folders = makeFolders(target, keeps);
 
-  function openFolder(folder: string, { kind }: ListedFile): void {
-    if (folder === plain) return;
-    const root = kind === 'configuration' ? target.configDir : target.dataDir;
-    const [mode, owner] = [isShared(kind) ? OPEN_FOLDER : OWNER_ALONE, kind === 'workspace' ? target.owner : null];
-    let path = root;
-    for (const name of relative(root, folder).split(sep)) {
-      path = join(path, name);
-      makeFolder(path, mode, owner);
+  function write(entry: ListedFile): void {
+    const { root, names } = placeOf(entry);
+    if (entry.type === 'folder') {
+      const { folder } = folders.open(root, names, entry);
+      if (isShared(entry.kind)) dressOpen(folder.fd, entry, null);
+      return;
     }
-    plain = folder;
+    const [level, name] = [folders.open(root, names.slice(0, -1), entry), names.at(-1)!];
+    folders.claim(level, name);
+    const isKept = keeps || entry.kind === 'database';
+    const owner = entry.kind === 'workspace' ? target.owner : null;
+    if (entry.type === 'link') writeLink(level, name, { entry, owner });
+    else writeFile(level, name, { entry, owner, read: isKept ? read : null });
+    if (!isKept) unlinkSync(at(level.folder, name));
   }
 
-  return (entry) => {
-    const path = pathIn(target, entry);
-    if (entry.type === 'folder') openFolder(path, entry);
-    else {
-      openFolder(dirname(path), entry);
-      if (entry.type === 'link') symlinkSync(entry.target!, path);
-      else writeContent(path, entry, read);
-      if (entry.kind === 'workspace' && target.owner !== null) lchownSync(path, target.owner.uid, target.owner.gid);
-    }
-    if (isShared(entry.kind)) dress(path, entry);
+  return {
+    write: (entry) => {
+      try {
+        write(entry);
+        return null;
+      } catch (error) {
+        const why = IMPOSSIBLE[codeOf(error) ?? ''];
+        if (why === undefined || !isShared(entry.kind)) throw error;
+        return why;
+      }
+    },
+    close: folders.close,
   };
 }
 
-const isShared = (kind: ListedFile['kind']) => kind === 'workspace' || kind === 'configuration';
-
-function dress(path: string, { type, mode, modified_at: modifiedAt }: ListedFile): void {
-  // A link has no mode of its own, and a change would be made to what it leads to.
-  if (type !== 'link') chmodSync(path, mode);
-  lutimesSync(path, modifiedAt / 1_000, modifiedAt / 1_000);
+interface Wanted {
+  readonly entry: ListedFile;
+  readonly owner: Owner | null;
 }
 
-function writeContent(path: string, file: ListedFile, read: (key: string) => Buffer): void {
-  const hash = createHash('sha256');
-  const opened = openSync(path, 'wx', 0o600);
+function writeLink({ folder }: Level, name: string, { entry, owner }: Wanted): void {
+  const place = at(folder, name);
+  symlinkSync(entry.target!, place);
+  if (owner !== null) lchownSync(place, owner.uid, owner.gid);
+  // It has no mode of its own.
+  lutimesSync(place, entry.modified_at / 1_000, entry.modified_at / 1_000);
+}
+
+/** Without `read`, an empty one. */
+function writeFile(
+  { folder }: Level,
+  name: string,
+  { entry, owner, read }: Wanted & { readonly read: ((key: string) => Buffer) | null },
+): void {
+  const file = openSync(at(folder, name), 'wx', 0o600);
   try {
-    let size = 0;
-    for (const key of file.objects) {
-      const bytes = read(key);
-      hash.update(bytes);
-      for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at, bytes.length - at);
-      size += bytes.length;
-    }
-    if (size !== file.size || (file.kind === 'blob' && hash.digest('hex') !== file.path))
-      throw new ErrandError('conflict', `The content of ${file.kind} ${file.path} is not as listed.`);
+    if (read !== null) writeContent(file, entry, read);
+    if (isShared(entry.kind)) dressOpen(file, entry, owner);
   } finally {
-    closeSync(opened);
+    closeSync(file);
   }
 }
 
-/** Unless it is there. The kernel would follow a link that an earlier entry has made. */
-function makeFolder(path: string, mode: number, owner: Owner | null): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return;
-  if (found !== undefined)
-    throw new ErrandError('conflict', `The list of files has a path through something else: ${JSON.stringify(path)}.`);
-  mkdirSync(path, { mode });
-  if (owner !== null) lchownSync(path, owner.uid, owner.gid);
+/** The owner first: that clears bits of the mode. */
+function dressOpen(opened: number, { mode, modified_at: modifiedAt }: ListedFile, owner: Owner | null): void {
+  if (owner !== null) fchownSync(opened, owner.uid, owner.gid);
+  fchmodSync(opened, mode);
+  futimesSync(opened, modifiedAt / 1_000, modifiedAt / 1_000);
+}
+
+function writeContent(opened: number, file: ListedFile, read: (key: string) => Buffer): void {
+  const hash = createHash('sha256');
+  let size = 0;
+  for (const key of file.objects) {
+    const bytes = read(key);
+    if (file.kind === 'blob') hash.update(bytes);
+    // A hole stays one: a file of many would take more space than it did.
+    if (!isShared(file.kind) || !isEmptyPiece(bytes)) writeAt(opened, bytes, size);
+    size += bytes.length;
+  }
+  if (isShared(file.kind)) ftruncateSync(opened, size);
+  if (size !== file.size || (file.kind === 'blob' && hash.digest('hex') !== file.path))
+    throw new ErrandError('conflict', `The content of ${shownEntry(file)} is not as listed.`);
+}
+
+function writeAt(opened: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; )
+    done += writeSync(opened, bytes, done, bytes.length - done, position + done);
 }
 
 /** Makes a name durable. */

@@ -73,10 +73,11 @@ export const AGENT_OPTIONS = {
   },
   'artifacts.max_files': {
     schema: count(1, 10_000_000),
-    fallback: 200_000,
+    fallback: 50_000,
     about:
-      'Files of one workspace. Further files are neither listed nor packed, nor are those whose paths would make the average longer ' +
-      'than 256 bytes.',
+      'Files of one workspace, in order of path. Further files stay in the workspace, but are neither listed nor packed, nor are those ' +
+      'whose paths would make the average longer than 256 bytes. What other requests wait after a run grows with it: some 10 ms for each ' +
+      'thousand files that the run has changed.',
   },
   'artifacts.max_total_mb': {
     schema: megabytes(1, 16_777_216),

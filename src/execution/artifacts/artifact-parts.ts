@@ -71,7 +71,7 @@ export interface BlobRemoval {
 }
 
 /** Blobs between two pauses: each check takes time, and there may be many. */
-const SLICE = 200;
+const SLICE = 50;
 
 export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 'blobs'>): BlobRemoval {
   let held = new Set<string>();

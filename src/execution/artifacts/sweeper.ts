@@ -1,5 +1,4 @@
 // The sweeper: removes what deleted sessions and discarded replies leave behind, from lists that survive any crash (E9).
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
@@ -8,6 +7,7 @@ import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
 import type { Cleanup } from '../../store/sessions/cleanups.ts';
 import type { Store } from '../../store/open-store.ts';
+import { type ErasedBlobs, makeErasedBlobs } from './erased-blobs.ts';
 
 export interface SweeperParts {
   readonly store: Pick<Store, 'erasures' | 'sessions'>;
@@ -26,8 +26,6 @@ export interface Sweeper extends Pick<Service, 'wake' | 'stop'> {
 }
 
 const PAGE = 50;
-/** Blobs that are checked before the event loop continues. */
-const SLICE = 50;
 /** Time before failed removals are retried. */
 const RETRY_MS = 60_000;
 /** Interval between checks for discarded text that is a day old. */
@@ -36,6 +34,7 @@ const DISCARDED_MS = 3_600_000;
 /** Makes the sweeper. It works on one session at a time; each step is repeatable, so a crash does no harm. */
 export function makeSweeper(parts: SweeperParts): Sweeper {
   const { store, clock, log } = parts;
+  const erased = makeErasedBlobs(store, parts.blobs);
   /** Whether a clean-up may be left: known only at the end of a sweep. */
   let left = false;
 
@@ -55,7 +54,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
       const page = await store.sessions.listCleanups(after, PAGE);
       for (const cleanup of page) {
         if (stopping.aborted) return false;
-        if (!(await attempt(parts, cleanup, stopping))) complete = false;
+        if (!(await attempt({ ...parts, erased }, cleanup, stopping))) complete = false;
         after = cleanup.sessionSeq;
       }
       if (page.length < PAGE) return complete;
@@ -82,8 +81,10 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   };
 }
 
+type Work = SweeperParts & { readonly erased: ErasedBlobs };
+
 /** Cleans up after one session. Returns false when it has to be retried. */
-async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSignal): Promise<boolean> {
+async function attempt(parts: Work, cleanup: Cleanup, stopping: AbortSignal): Promise<boolean> {
   try {
     if (!(await cleanUp(parts, cleanup, stopping))) return false;
     parts.log.info({ session_id: cleanup.sessionId }, 'the files and texts of a deleted session were removed');
@@ -99,7 +100,7 @@ async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSig
 
 /** Returns false when something must stay for now. The texts go first: they are not needed to find the rest. */
 async function cleanUp(
-  { store, workspaces, blobs, snapshotThread, beforeErasing }: SweeperParts,
+  { store, workspaces, erased, snapshotThread, beforeErasing }: Work,
   { sessionSeq, sessionId }: Cleanup,
   stopping: AbortSignal,
 ): Promise<boolean> {
@@ -111,12 +112,8 @@ async function cleanUp(
     after = await store.erasures.eraseRuns(sessionSeq, after);
   }
   while (await store.erasures.eraseSession(sessionSeq)) if (stopping.aborted) return false;
-  let complete = true;
-  for (const [index, key] of (await store.sessions.listBlobs(sessionSeq)).entries()) {
-    if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) complete = false;
-    if (index % SLICE === SLICE - 1) await nextTurn();
-  }
-  if (!complete) return false;
-  while (await store.erasures.finishCleanup(sessionSeq)) if (stopping.aborted) return false;
+  // No further rows before the blobs of those that were erased are gone.
+  for (let keys: readonly string[] | null = []; keys !== null; keys = await store.erasures.finishCleanup(sessionSeq))
+    if (!(await erased.remove(sessionSeq, keys)) || stopping.aborted || !erased.hasRoom()) return false;
   return true;
 }

@@ -1,5 +1,4 @@
 // Checks of models and MCP servers: each on its own thread, a few at a time, within a deadline.
-import { rm } from 'node:fs/promises';
 import type {
   CheckTask,
   McpCheckReport,
@@ -19,6 +18,7 @@ import { grantMcpServer } from '../brief/mcp-grant.ts';
 import type { Permits } from '../queue/permits.ts';
 import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
+import { removeTree } from '../../disk/remove-beneath.ts';
 import { makeOneShotHost } from '../../threads/one-shot.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
@@ -83,7 +83,7 @@ export function makeChecks(parts: CheckParts): Checks {
   }
 
   async function removeWorkspace(directory: string): Promise<void> {
-    await rm(directory, { recursive: true, force: true }).catch((error: unknown) => {
+    await removeTree(directory).catch((error: unknown) => {
       log.warn({ err: error, directory }, 'what a check left behind could not be removed');
     });
   }

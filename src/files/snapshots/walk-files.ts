@@ -32,6 +32,8 @@ export type SkipCounts = { -readonly [reason in keyof Skipped]: number };
 export interface WalkParts {
   readonly limits: SnapshotLimits;
   readonly skipped: SkipCounts;
+  /** Called for each name that is skipped. */
+  readonly left?: (path: string, reason: keyof Skipped) => void;
   /** Called for each name; if it throws, the walk ends. */
   readonly check: () => void;
 }
@@ -117,7 +119,7 @@ function folderAt({ folder, path }: Level): FoundEntry {
 }
 
 function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Generator<FoundEntry> {
-  const { skipped, limits } = state;
+  const { limits } = state;
   state.check();
   const path = `${level.path}/${name.text}`;
   const place = `/proc/self/fd/${level.folder}/${name.text}`;
@@ -126,10 +128,10 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
     const hasRoom = state.found < limits.maxFiles && pathBytes <= state.pathBytesLeft;
     const verdict = name.kind === 'links' || hasRoom ? judge(place, limits, state.uid) : 'tooMany';
     if (verdict === 'gone') return;
-    if (pathBytes > MAX_PATH_BYTES) skipped.tooDeep += 1;
-    else if (typeof verdict === 'string') skipped[verdict] += 1;
+    if (pathBytes > MAX_PATH_BYTES) skip(state, path, 'tooDeep');
+    else if (typeof verdict === 'string') skip(state, path, verdict);
     else if (verdict.isSymbolicLink()) yield { kind: 'link', path, place, stats: verdict };
-    else if (verdict.size > state.bytesLeft) skipped.tooLarge += 1;
+    else if (verdict.size > state.bytesLeft) skip(state, path, 'tooLarge');
     else {
       state.found += 1;
       state.bytesLeft -= verdict.size;
@@ -137,14 +139,19 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
       yield { kind: 'file', path, place, stats: verdict };
     }
   } else if (name.kind !== 'folder') {
-    skipped[name.kind] += 1;
+    skip(state, path, name.kind);
   } else if (levels.length > Math.min(limits.maxDepth, MAX_DEPTH) || pathBytes > MAX_PATH_BYTES) {
-    skipped.tooDeep += 1;
+    skip(state, path, 'tooDeep');
   } else {
     const folder = openFolder(place);
     if (typeof folder === 'number') enter(levels, { folder, path }, state);
-    else if (folder !== 'gone') skipped[folder] += 1;
+    else if (folder !== 'gone') skip(state, path, folder);
   }
+}
+
+function skip({ skipped, left }: WalkState, path: string, reason: keyof Skipped): void {
+  skipped[reason] += 1;
+  left?.(path, reason);
 }
 
 /** The facts of a file that belongs into a snapshot or of a link, or why it does not. */
@@ -181,7 +188,8 @@ function enter(levels: Level[], { folder, path }: Pick<Level, 'folder' | 'path'>
   const names: Name[] = [];
   levels.push({ folder, path, names, next: 0 });
   const ended = ifAllowed(() => list(folder, path, names, state));
-  if (ended === 'unreadable') state.skipped.unreadable += 1;
+  if (ended === 'unreadable') skip(state, path, 'unreadable');
+  removeDuplicates(names);
   names.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
@@ -193,7 +201,7 @@ function list(folder: number, path: string, names: Name[], state: WalkState): vo
       const name = nameOf(entry);
       if (isOwn(path, name.text)) continue;
       if (state.namesLeft === 0) {
-        state.skipped.tooMany += 1;
+        skip(state, path, 'tooMany');
         return;
       }
       state.namesLeft -= 1;
@@ -202,6 +210,18 @@ function list(folder: number, path: string, names: Name[], state: WalkState): vo
   } finally {
     directory.closeSync();
   }
+}
+
+/** Several of these may have the same text. */
+const isInexact = ({ kind }: Name) => kind === 'notUtf8';
+
+/** The kernel may list a name again that is renamed meanwhile, also as something else. */
+function removeDuplicates(names: Name[]): void {
+  names.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : Number(isInexact(a)) - Number(isInexact(b))));
+  let kept = 0;
+  for (const name of names)
+    if (kept === 0 || names[kept - 1]!.text !== name.text || isInexact(name)) names[kept++] = name;
+  names.length = kept;
 }
 
 /** One name of a folder that was opened for names as bytes. */

@@ -29,18 +29,16 @@ export const REFERENCES = [
 /** The files of published versions. */
 export const MANIFEST_FILES = 'publish_files';
 
-const BLOBS_OF_SESSION = REFERENCES.map(
-  ({ key, from, session }) => `SELECT ${key} AS key FROM ${from} WHERE ${session} = ? AND ${key} IS NOT NULL`,
-).join(' UNION ');
-/** Manifests need no session: what is published stays when its session is deleted. */
-const IN_MANIFEST = `EXISTS (SELECT 1 FROM ${MANIFEST_FILES} WHERE sha256 = ?)`;
+/**
+ * Rows of a deleted session count until its clean-up has removed them: to pass them would take as long as it has files of the same
+ * content. Manifests need no session: what is published stays when its session is deleted.
+ */
 const IS_BLOB_IN_USE = `SELECT ${[
-  ...REFERENCES.map(
-    ({ key, from, session }) =>
-      `EXISTS (SELECT 1 FROM ${from} JOIN sessions s ON s.seq = ${session} WHERE ${key} = ? AND s.deleted_at IS NULL)`,
-  ),
-  IN_MANIFEST,
-].join(' OR ')} AS used`;
+  ...REFERENCES.map(({ key, from }) => [from.split(' JOIN ')[0], key] as const),
+  [MANIFEST_FILES, 'sha256'] as const,
+]
+  .map(([table, key]) => `EXISTS (SELECT 1 FROM ${table} WHERE ${key} = ?)`)
+  .join(' OR ')} AS used`;
 
 /** The verbs that delete and clean up. */
 export function makeCleanups(database: Database) {
@@ -65,14 +63,7 @@ export function makeCleanups(database: Database) {
         ),
     ),
 
-    /** Keys of the blobs that a session refers to. */
-    listBlobs: read(function* (tx: Reader, sessionSeq: number): Step<string[]> {
-      return (yield* tx.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq))).map(
-        ({ key }) => key,
-      );
-    }),
-
-    /** Whether a session that is not deleted refers to a blob, or a manifest does. */
+    /** Whether a row refers to a blob: one of a session, or of a manifest. */
     isBlobInUse: read(function* (tx: Reader, key: string): Step<boolean> {
       return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
     }),

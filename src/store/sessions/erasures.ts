@@ -77,22 +77,20 @@ const DOCUMENT_TEXTS = `DELETE FROM document_texts WHERE sha256 IN (
     SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
     WHERE a.sha256 = document_texts.sha256 AND s.deleted_at IS NULL) LIMIT ?`;
 
-const inRunsOf = (table: string, key: string) => `DELETE FROM ${table} WHERE (${key}) IN (
-  SELECT ${key} FROM runs r CROSS JOIN ${table} x ON x.run_seq = r.seq WHERE r.session_seq = ? LIMIT ?)`;
+const inRunsOf = (table: string, key: string, blob: string) => `DELETE FROM ${table} WHERE (${key}) IN (
+  SELECT ${key} FROM runs r CROSS JOIN ${table} x ON x.run_seq = r.seq WHERE r.session_seq = ? LIMIT ?)
+  RETURNING ${blob} AS blob`;
 
-/** Rows that name files: only when the files are deleted, because the rows are needed to find them. */
-const NAMES_OF_FILES: readonly Erasure[] = [
-  { sql: DOCUMENT_TEXTS, weight: LARGE },
-  {
-    sql: `DELETE FROM attachments WHERE seq IN (
-            SELECT a.seq FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ? LIMIT ?)`,
-    weight: 1,
-  },
-  { sql: inRunsOf('run_artifact_files', 'run_seq, path'), weight: 1 },
-  { sql: inRunsOf('run_artifacts', 'run_seq'), weight: 1 },
-  { sql: inRunsOf('screenshots', 'run_seq, tool_use_id'), weight: 1 },
-  { sql: 'DELETE FROM workspace_files WHERE session_seq = ? LIMIT ?', weight: 1 },
-  { sql: 'DELETE FROM workspace_exports WHERE session_seq = ? LIMIT ?', weight: 1 },
+/** Rows that name blobs. Each gives those of the rows that it removes. Parameters: which, and how many. */
+const NAMES_OF_BLOBS: readonly string[] = [
+  `DELETE FROM attachments WHERE seq IN (
+     SELECT a.seq FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ? LIMIT ?)
+   RETURNING sha256 AS blob`,
+  inRunsOf('run_artifact_files', 'run_seq, path', 'sha256'),
+  inRunsOf('run_artifacts', 'run_seq', 'archive_key'),
+  inRunsOf('screenshots', 'run_seq, tool_use_id', 'sha256'),
+  'DELETE FROM workspace_files WHERE session_seq = ? RETURNING sha256 AS blob LIMIT ?',
+  'DELETE FROM workspace_exports WHERE session_seq = ? RETURNING archive_key AS blob LIMIT ?',
 ];
 
 /** For this long, a rejoined stream still shows what others have seen, including text that was discarded since. */
@@ -132,11 +130,25 @@ export function makeErasures({ write }: Database) {
       return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
     }, 'free'),
 
-    /** Erases the rows that name files of a deleted session, then removes its clean-up. Returns whether any may be left. */
-    finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
-      if ((yield* eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET })) === 0) return true;
+    /**
+     * Erases rows that name files of a deleted session, and returns their blobs, which nothing else says from now on. Once there were
+     * none, removes its clean-up, and returns null.
+     */
+    finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<readonly string[] | null> {
+      // First: the rows of attachments say whose texts these are.
+      const texts = yield* tx.run(DOCUMENT_TEXTS, sessionSeq, BUDGET / LARGE);
+      if (texts === BUDGET / LARGE) return [];
+      const blobs = new Set<string>();
+      let left = BUDGET - LARGE * texts;
+      for (const sql of NAMES_OF_BLOBS) {
+        if (left <= 0) break;
+        const rows = yield* tx.all<{ blob: string | null }>(sql, sessionSeq, left);
+        left -= rows.length;
+        for (const { blob } of rows) if (blob !== null) blobs.add(blob);
+      }
+      if (left < BUDGET) return [...blobs];
       yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
-      return false;
+      return null;
     }, 'free'),
 
     /** Empties deltas of text that was discarded a day ago. `more`: some may be left; `later`: they are not due yet. */

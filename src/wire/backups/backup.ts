@@ -2,11 +2,14 @@
 import { array, object } from '../composites.ts';
 import { boolean, integer, line, oneOf, string, text, time } from '../scalars.ts';
 import { named, nullable, nullish, type Static } from '../shape.ts';
-import { backupId } from './manifest.ts';
+import { backupId, leftOutFile } from './manifest.ts';
 
 const count = integer({ from: 0 });
 
-/** A backup. `bytes`: what a restore writes; `added_bytes`: what the backup itself has added to its place. */
+/**
+ * A backup. `bytes`: what a restore writes; `added_bytes`: what the backup itself has added to its place. `left_out_files`: the
+ * first of those that `left_out` counts.
+ */
 export const backup = named(
   'Backup',
   object({
@@ -21,6 +24,7 @@ export const backup = named(
     master_key: boolean,
     missing_blobs: count,
     left_out: count,
+    left_out_files: array(leftOutFile),
     changing: count,
   }),
 );

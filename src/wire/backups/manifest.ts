@@ -12,11 +12,21 @@ const bytes = matching(/^[A-Za-z0-9_-]{1,128}$/u, 'must be base64url');
 export const backupId = matching(/^\d{8}T\d{6}Z-[0-9a-f]{6}$/u, 'must be the id of a backup');
 
 const part = object({ files: count, bytes: count });
-/** Without links and folders in format 1. */
-const tree = object({ files: count, bytes: count, links: optional(count), folders: optional(count) });
+/** Without links and folders in format 1. `holes`: of the bytes, those that take no space; from format 3 on. */
+const tree = object({
+  files: count,
+  bytes: count,
+  links: optional(count),
+  folders: optional(count),
+  holes: optional(count),
+});
 
-/** Of the manifests that this Errand writes. Format 1 had regular files alone. */
-export const FORMAT = 2;
+/** Of the manifests that this Errand writes. Format 1 had regular files alone, and format 2 named nothing that was left out. */
+export const FORMAT = 3;
+
+/** What could not be copied or restored. `path`: shortened when it is long. */
+export const leftOutFile = object({ path: string, why: string });
+export type LeftOutFile = Static<typeof leftOutFile>;
 
 /** The master key, encrypted with a passphrase: scrypt, then AES-256-GCM. */
 const wrappedKey = object({
@@ -42,8 +52,10 @@ export const manifest = object({
   configuration: tree,
   /** Blobs that the database names and whose bytes were not there. */
   missing_blobs: count,
-  /** Special files and unreadable files; in format 1 links, too. */
+  /** Special files, unreadable files and those whose path is too long; in format 1 links, too. */
   left_out: count,
+  /** The first of them. */
+  left_out_files: optional(array(leftOutFile)),
   /** Files that changed each time they were read. */
   changing: count,
   /** What this backup added to the place. */

@@ -250,6 +250,27 @@ describe('the session’s next run', () => {
   });
 });
 
+test('when the limit of files is lowered below what a workspace has, no run deletes the others, and they are back once it is raised', async () => {
+  const before = await turn(Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`${at}.txt`, `${at}`])));
+  const { sessionId } = before.run;
+  const { artifacts } = house.settings();
+  const limited = (maxFiles: number) => {
+    collector = house.collect({ settings: () => ({ ...house.settings(), artifacts: { ...artifacts, maxFiles } }) });
+  };
+  limited(4);
+  const lowered = await turn({ '1.txt': 'changed', '7.txt': 'changed, too' }, sessionId);
+  expect(changesOf(lowered.own.files)).toEqual(['modified /1.txt']);
+  expect(pathsOf(lowered.whole.files)).toEqual(['/0.txt', '/1.txt', '/2.txt', '/3.txt']);
+  expect(lowered.own.skipped).toMatchObject({ tooMany: 5 });
+  // What the first run has made is still there.
+  expect((await house.artifactsOf(before.run)).files).toHaveLength(9);
+  expect(house.blobKeys()).toContain(sha256('8'));
+  limited(9);
+  const raised = await turn({ '8.txt': 'new' }, sessionId);
+  expect(changesOf(raised.own.files)).toEqual(['modified /8.txt']);
+  expect(pathsOf(raised.whole.files)).toHaveLength(9);
+});
+
 describe('the baseline of a run', () => {
   test('a first run that did nothing needs no baseline, and is untouched', async () => {
     const baseline = collector.baselineOf(await house.begin());

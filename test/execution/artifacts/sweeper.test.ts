@@ -10,6 +10,7 @@ import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { longestTurnMsOf } from '../../support/time/cpu-time.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 async function sweepHouse() {
@@ -238,6 +239,56 @@ test('texts of a deleted session and text that was thrown away leave the databas
     { run_seq: gone.seq, content: '[]' },
     { run_seq: stays.seq, content: expect.stringContaining('tides') as string },
   ]);
+});
+
+test('a session of very many files, also of the same content, is cleaned up in short turns', {
+  timeout: 120_000,
+}, async () => {
+  const house = await sweepHouse();
+  const { sessionSeq } = await house.accept();
+  for (const [folder, content] of [
+    ['different', "printf('%064x', i)"],
+    ['same', "printf('%064x', 0)"],
+  ])
+    house.change(`WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 100000)
+      INSERT INTO workspace_files (session_seq, path, sha256, size)
+      SELECT ${sessionSeq}, '/${folder}/' || printf('%06d', i), ${content}, 1 FROM numbers`);
+  await house.store.sessions.deleteSession(sessionSeq);
+  const erased: number[] = [];
+  const { finishCleanup } = house.store.erasures;
+  vi.spyOn(house.store.erasures, 'finishCleanup').mockImplementation(async (seq) => {
+    const keys = await finishCleanup(seq);
+    erased.push(keys?.length ?? 0);
+    return keys;
+  });
+  const longest = await longestTurnMsOf(async () => {
+    house.sweeper.wake();
+    await waitFor(async () => (await house.left()).length === 0, { everyMs: 100 });
+  });
+  expect(house.rows('SELECT 1 FROM workspace_files')).toEqual([]);
+  expect(Math.max(...erased)).toBe(1_000);
+  expect(longest).toBeLessThan(50);
+});
+
+test('while a backup holds all blobs, the rows of a deleted session stay but for a few', async () => {
+  const house = await sweepHouse();
+  const sessions = await Promise.all(Array.from({ length: 3 }, () => house.accept()));
+  for (const { sessionSeq } of sessions) {
+    house.change(`WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 2500)
+      INSERT INTO workspace_files (session_seq, path, sha256, size)
+      SELECT ${sessionSeq}, '/' || i, printf('%064x', i), 1 FROM numbers`);
+    await house.store.sessions.deleteSession(sessionSeq);
+  }
+  const backup = house.blobs.holdRest();
+  const removed = vi.spyOn(house.blobs, 'removeUnless');
+  house.sweeper.wake();
+  await waitFor(() => house.forgotten.length === 3);
+  await waitFor(() => removed.mock.calls.length === 3_000);
+  expect(house.rows('SELECT 1 FROM workspace_files')).toHaveLength(3 * 1_500);
+  expect(await house.left()).toHaveLength(3);
+  backup.release();
+  house.sweeper.released();
+  await waitFor(async () => (await house.left()).length === 0);
 });
 
 test('a start continues the clean-ups that an earlier process has left', async () => {

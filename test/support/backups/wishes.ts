@@ -27,11 +27,16 @@ export function wishOf(from: string, target: string, over: Partial<RestoreWish> 
 }
 
 /** Verifies a backup with the key of the installation, or another one. */
-export const verdictOf = (from: string, id: string, sealKey: Uint8Array | null = SEAL_KEY) =>
+export const verdictOf = (
+  from: string,
+  id: string,
+  sealKey: Uint8Array | null = SEAL_KEY,
+  scratch = temporaryDirectory(),
+) =>
   verify({
     source: openSource(from),
     id,
-    scratch: temporaryDirectory(),
+    scratch,
     sealKey,
     onProgress: () => undefined,
     signal: SIGNAL,

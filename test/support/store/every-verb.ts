@@ -682,7 +682,6 @@ async function callDeletion(house: StoreHouse): Promise<void> {
   while ((await erasures.eraseDiscarded()) === 'more');
   await events.isOver(seq);
   await sessions.isBlobInUse('a');
-  await sessions.listBlobs(sessionSeq);
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
   await erasures.eraseRuns(sessionSeq, 0);

@@ -7,3 +7,19 @@ export function cpuMsOf(work: () => void): number {
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;
 }
+
+/** Milliseconds of CPU time of the longest turn of this thread's event loop while the work is done. */
+export async function longestTurnMsOf(work: () => Promise<unknown>): Promise<number> {
+  let [longest, isOver, before] = [0, false, process.threadCpuUsage()];
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    longest = Math.max(longest, (user + system) / 1_000);
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await work();
+  isOver = true;
+  look();
+  return longest;
+}

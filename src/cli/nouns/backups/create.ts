@@ -10,6 +10,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { readableSize } from '../../../terminal/sizes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
+import { hintLeftOut } from './left-out.ts';
 import { readPassphrase } from './passphrase.ts';
 
 export interface CreateOptions {
@@ -73,6 +74,7 @@ async function cancel({ client, out }: Context, id: string): Promise<void> {
 function show({ out }: Context, { backup, error, directory }: BackupJobWire): void {
   if (backup === null) throw new CommandError('failure', error ?? 'The backup failed.');
   out.record(backup, BACKUPS, { ...backup, directory });
+  hintLeftOut(out, 'is left out of the backup', { count: backup.left_out, named: backup.left_out_files });
   if (backup.missing_blobs > 0)
     out.hint(
       `${backup.missing_blobs} files are missing that the database names: the data directory itself is damaged.`,

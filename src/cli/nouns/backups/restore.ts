@@ -6,7 +6,7 @@ import { sealKeyOf } from '../../../backups/backups.ts';
 import { requireEmpty, restore } from '../../../backups/restore.ts';
 import { openSource, type Source } from '../../../backups/source.ts';
 import { sumOf, summaryOf } from '../../../backups/summary.ts';
-import { verify } from '../../../backups/verify.ts';
+import { type Verdict, verify } from '../../../backups/verify.ts';
 import { unwrapKey } from '../../../backups/wrapped-key.ts';
 import { makeTemporaryFolder } from '../../../disk/temporary-folder.ts';
 import { deriveFrom, readMasterKey } from '../../../files/master-key.ts';
@@ -15,6 +15,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
+import { hintLeftOut } from './left-out.ts';
 import { ownerOf } from './owner.ts';
 import { readPassphrase } from './passphrase.ts';
 import { sourcePath } from './source-path.ts';
@@ -29,7 +30,7 @@ export async function verifyBackup(
   id: string | undefined,
   options: VerifyOptions,
 ): Promise<void> {
-  const { io, out, signal } = context;
+  const { io, signal } = context;
   const source = openSource(await sourcePath(context, from));
   const scratch = await makeScratch(options);
   const bar = makeProgressBar(io);
@@ -38,19 +39,42 @@ export async function verifyBackup(
     const wish = { source, id: newestOf(source, id), scratch, sealKey: sealKeyHere(context), onProgress, signal };
     const verdict = await verify(wish);
     bar.end();
-    const { faults, isSealVerified, ...found } = verdict;
-    const document = { ok: faults.length === 0, ...found, seal_verified: isSealVerified, faults };
-    if (out.format === 'json') out.json(document);
-    else for (const fault of faults) out.hint(fault);
-    if (faults.length > 0) throw new CommandError('checkFailed', `The backup ${verdict.id} is not as it was made.`);
-    if (out.format === 'json') return;
-    const seal = isSealVerified ? '' : ' Its seal was not verified: that takes the master key.';
-    out.text(`The backup ${found.id} is intact: ${found.files} files.${seal}\n`);
+    showVerdict(context, verdict);
   } finally {
     bar.end();
     rmSync(scratch, { recursive: true, force: true });
     source.close();
   }
+}
+
+function showVerdict({ out }: Context, verdict: Verdict): void {
+  const { id, files, bytes, faults, isSealVerified, leftOut, unrestorable } = verdict;
+  const ok = faults.length === 0 && unrestorable.count === 0;
+  if (out.format === 'json')
+    out.json({
+      ok,
+      id,
+      files,
+      bytes,
+      seal_verified: isSealVerified,
+      faults,
+      left_out: leftOut.count,
+      left_out_files: leftOut.named,
+      unrestorable: unrestorable.count,
+      unrestorable_files: unrestorable.named,
+    });
+  else for (const fault of faults) out.hint(fault);
+  hintLeftOut(out, 'was left out when the backup was made', leftOut);
+  hintLeftOut(out, "can't be restored", unrestorable);
+  if (faults.length > 0) throw new CommandError('checkFailed', `The backup ${id} is not as it was made.`);
+  if (!ok)
+    throw new CommandError(
+      'checkFailed',
+      `The backup ${id} is as it was made, but a restore will leave out ${unrestorable.count} of its files.`,
+    );
+  if (out.format === 'json') return;
+  const seal = isSealVerified ? '' : ' Its seal was not verified: that takes the master key.';
+  out.text(`The backup ${id} is intact: ${files} files.${seal}\n`);
 }
 
 async function makeScratch({ scratch }: VerifyOptions): Promise<string> {
@@ -103,7 +127,7 @@ export async function restoreBackup(
     const service = ownerOf(dataDir, options.owner);
     const masterKey = await masterKeyOf(context, manifest, options);
     const { bytes: total } = sumOf(manifest);
-    await restore({
+    const leftOut = await restore({
       source,
       manifest,
       dataDir,
@@ -118,10 +142,17 @@ export async function restoreBackup(
     });
     bar.end();
     const summary = summaryOf(manifest);
-    out.record(summary, BACKUPS, { ...summary, data_dir: dataDir, config_dir: configDir });
+    const missing = { unrestorable: leftOut.count, unrestorable_files: leftOut.named };
+    out.record(summary, BACKUPS, { ...summary, ...missing, data_dir: dataDir, config_dir: configDir });
     if (masterKey === null)
       out.hint(`Put the master key at ${join(dataDir, 'master.key')} before you start the daemon.`);
     hintOwner(context, dataDir);
+    hintLeftOut(out, "can't be restored", leftOut);
+    if (leftOut.count > 0)
+      throw new CommandError(
+        'checkFailed',
+        `${leftOut.count} files could not be restored to ${dataDir}; everything else is there.`,
+      );
   } finally {
     bar.end();
     source.close();
