@@ -57,6 +57,12 @@ kill -KILL "$guard"
 wait "$guard" 2>/dev/null
 exit "$code"`;
 
+/**
+ * Runs between the guard and bwrap, as root of a user namespace that surrounds the sandbox's own: what is counted there is counted
+ * for this sandbox, and has a limit. Then the command to execute.
+ */
+export const COUNTS = `echo 16 >/proc/sys/user/max_inotify_instances && echo 8192 >/proc/sys/user/max_inotify_watches && exec "$@"`;
+
 /** Closes inherited descriptors of the daemon; only bash can name those above 9. */
 const CLOSE_OTHERS = (quietly: string) => `if test -n "$BASH_VERSION"; then
   for fd in /proc/self/fd/*; do fd=\${fd##*/}; test "$fd" -gt 2 && eval "exec $fd>&-"; done${quietly}
