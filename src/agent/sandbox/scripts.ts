@@ -31,7 +31,7 @@ export const COMMAND_FILE = '/command';
  * permanently. That place hides the host's /tmp, which only this script can still reach, by its descriptor. $1 uid, $2 gid, $3
  * number of folders, the folders, then the command to execute.
  */
-export const DROP_ROOT = `exec ${FD.scratch}</tmp && mount -t tmpfs -o size=64k,mode=0755 none /tmp && mkdir ${OPENED} &&
+export const DROP_ROOT = `exec ${FD.scratch}</tmp && mount -t tmpfs -o size=64k,mode=0755 none /tmp && mkdir -m 0755 ${OPENED} &&
 uid=$1 gid=$2 count=$3 at=0 && shift 3 &&
 while test "$at" -lt "$count"; do
   case $1 in /tmp/*) from=/proc/self/fd/${FD.scratch}/\${1#/tmp/} ;; *) from=$1 ;; esac

@@ -58,8 +58,11 @@ async function takeAll(greedy: ReturnType<typeof tenant>, ...wanted: string[]): 
     writeFileSync(join(greedy.workspace, 'stop'), '');
     await taking;
   });
-  await waitFor(() => existsSync(join(greedy.workspace, 'full')), { what: 'all taken', timeoutMs: 40_000 });
-  return read(readFileSync(join(greedy.workspace, 'taken'), 'utf8'));
+  // `tee` may be later than the file that says so.
+  const found = () => read(readFileSync(join(greedy.workspace, 'taken'), 'utf8'));
+  const isFull = () => existsSync(join(greedy.workspace, 'full')) && Object.keys(found()).length === wanted.length;
+  await waitFor(isFull, { what: 'all taken', timeoutMs: 40_000 });
+  return found();
 }
 
 describe.skipIf(why !== null)('a command that takes all it can get', () => {
@@ -67,7 +70,12 @@ describe.skipIf(why !== null)('a command that takes all it can get', () => {
     const greedy = tenant();
     const taken = await takeAll(
       greedy,
-      ...['instances=5000', 'signals=200000', 'queues=5000', 'locked=5000', 'processes=5000', 'pipes=400'],
+      'instances=5000',
+      'signals=200000',
+      'queues=5000',
+      'locked=5000',
+      'processes=5000',
+      'pipes=400',
     );
     expect(taken).toMatchObject({
       instances: { taken: 16, error: EMFILE },
