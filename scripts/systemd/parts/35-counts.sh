@@ -19,6 +19,7 @@ check 'and every part of it is well' errand status --check
 check 'another user’s command gets what it needs' eval 'ERRAND_API_KEY=$other_key outcome_has "$take $some" "$some_taken"'
 outside() { sudo -u errand perl /usr/share/take-counted.pl $some | tee -a /srv/log | grep -c ' 0$' | grep -q '^6$'; }
 check 'and so does the service’s user itself' outside
+check 'all the while it has held what it took' in_progress
 touch "$(dirname "$(is_full)")/stop"
 wait "$greedy"
 taken=$(errand runs tail "$(sed -n 's/^  "run_id": "\(.*\)".*/\1/p' /srv/greedy)" -o json | grep '"type":"tool_result"')

@@ -9,6 +9,7 @@ import type { SandboxGrant } from '../../../src/agent/port/grants.ts';
 import { ownLimit } from '../../../src/agent/sandbox/own-limits.ts';
 import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { ownerFor, SANDBOX_OWNER, SANDBOX_USERS } from '../../../src/agent/sandbox/users.ts';
+import { planSandbox } from '../../../src/agent/sandbox/walls.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -152,6 +153,17 @@ describe.skipIf(whyNotTwo !== null)('commands of different users', () => {
     expect(await one.run('echo after >>old/er/file; cat old/er/file')).toMatchObject({ output: 'beforeafter\n' });
     for (const path of [outside, join(outside, 'kept')]) expect((await lstat(path)).uid).toBe(0);
   });
+});
+
+test('where commands have the daemon’s user, all of them together leave it a fourth of its processes', async () => {
+  const grant = { ...LIMITS, bwrap: '/usr/bin/bwrap', groups: null, watches: 'limited', space: null } as const;
+  const task = { kind: 'command', command: 'true', timeoutMs: 1_000 } as const;
+  const wordsFor = async (owner: SandboxGrant['owner']) =>
+    (await planSandbox({ ...grant, owner }, { workspace: '/w', mounts: [], task })).args.join(' ');
+  const own = ownLimit('Max processes', 'soft');
+  const shared = Number.isFinite(own) ? `prlimit --nproc=${Math.floor(own * 0.75)}: unshare ` : 'sh unshare ';
+  expect(await wordsFor(null)).toContain(shared);
+  expect(await wordsFor(SANDBOX_OWNER)).not.toMatch(/--nproc=\d+: /);
 });
 
 test('a limit of this process is read as the kernel shows it', () => {
