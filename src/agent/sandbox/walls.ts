@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { SandboxGrant } from '../port/grants.ts';
 import { type LimitName, ownLimit } from './own-limits.ts';
 import { systemCallFilter } from './system-call-filter.ts';
-import { COMMAND_FILE, COUNTS, DROP_ROOT, FD, GUARD, OPENED, PARENT, SERVICE } from './scripts.ts';
+import { COMMAND_FILE, COUNTS, DROP_ROOT, FD, GUARD, openedAt, PARENT, SERVICE } from './scripts.ts';
 
 /** Where the launching programs are looked up; they never get the daemon's own environment. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -155,7 +155,7 @@ function limits(grant: SandboxGrant, { task, fileBytes = FILE_BYTES }: SandboxWo
 async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promise<string[]> {
   const { workspace, mounts, task, tmpBytes = TMP_BYTES } = work;
   const isOpen = task.kind === 'service' && task.network;
-  const sourceOf = (source: string, at: number) => (owner === null ? source : `${OPENED}/${at}`);
+  const sourceOf = (source: string, at: number) => (owner === null ? source : openedAt(at, 1 + mounts.length));
   const [uid, gid] = idsOf(owner);
   return [
     // Started by a root, if only that of the namespace around it, bwrap keeps capabilities.
