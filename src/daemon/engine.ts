@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { SandboxGrant } from '../agent/port/grants.ts';
-import { SANDBOX_OWNER } from '../agent/sandbox/walls.ts';
+import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { pause, systemClock as clock } from '../domain/clock.ts';

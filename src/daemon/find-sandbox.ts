@@ -1,4 +1,5 @@
 // Looks for the sandbox that shells and MCP servers of runs need, while the rest of the daemon is built.
+import type { SandboxGrant } from '../agent/port/grants.ts';
 import { probeSandbox, type SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
@@ -34,6 +35,13 @@ async function look(config: Config, log: Log, launched: () => void): Promise<San
   );
   const [found] = await Promise.all([probeSandbox(sandboxSettings(config), launched), removed]);
   if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: no sandbox is available');
-  else log.info({ memory: found.grant.groups === null ? 'watched' : 'control group' }, 'the sandbox works');
+  else log.info(traitsOf(found.grant), 'the sandbox works');
   return found;
 }
+
+/** What a sandbox is on this system, which not every system offers whole. */
+const traitsOf = ({ groups, owner, watches }: SandboxGrant) => ({
+  memory: groups === null ? 'watched' : 'control group',
+  kernel_user: owner === null ? "the daemon's" : 'its own',
+  file_watches: watches,
+});

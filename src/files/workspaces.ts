@@ -14,7 +14,7 @@ import { codeOf, ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs/blobs.ts';
 
 export interface Workspaces {
-  /** Owner of what the agent creates; null is the daemon's own user. */
+  /** Owner of what agents create, unless another one is given; null is the daemon's own user. */
   readonly owner: Owner | null;
   /** Absolute path of a session's workspace. It is created when something is put into it. */
   pathOf(sessionId: string): string;
@@ -44,6 +44,7 @@ export interface PlaceOptions {
   readonly quotaBytes: number;
   /** Whether the agent may have changed them since: then existing ones stay as the agent left them (C4). */
   readonly hasBegun: boolean;
+  readonly owner?: Owner | null;
 }
 
 const retiredName = (sessionId: string) => `.retired-${sessionId}`;
@@ -53,17 +54,17 @@ const isTemporary = (name: string) =>
 
 /** The workspaces below a directory. */
 export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; owner: Owner | null }): Workspaces {
-  const { directory, blobs, owner } = parts;
+  const { directory, blobs, owner: first } = parts;
   const pathOf = (sessionId: string) => join(directory, sessionId);
   return {
-    owner,
+    owner: first,
     pathOf,
     identityOf: (sessionId) => {
       const stats = lstatSync(pathOf(sessionId), { bigint: true, throwIfNoEntry: false });
       // The number alone is given to another one soon.
       return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
     },
-    placeUploads: async (sessionId, attachments, { quotaBytes, hasBegun }) => {
+    placeUploads: async (sessionId, attachments, { quotaBytes, hasBegun, owner = first }) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });

@@ -300,6 +300,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /^bubblewrap is not installed/,
     remedy: /^apt-get install bubblewrap$/,
   },
+  'a machine where commands run as the daemon’s own user': {
+    id: 'sandbox',
+    changes: {
+      sandbox: async () => ({ ok: true, grant: { bwrap: '/usr/bin/bwrap', groups: null, owner: null } as never }),
+    },
+    state: 'warning',
+    evidence: /of whose epoll watches one command can take all, which ends the daemon$/,
+    remedy: /^errand service install .*unshare --user --map-root-user --map-auto errand serve$/,
+  },
   'an endpoint that is not there': {
     id: 'models',
     changes: anEndpoint('http://127.0.0.77:9/v1'),

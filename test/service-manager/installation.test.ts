@@ -75,7 +75,9 @@ test('an installation adds user, directory and units, and starts the service; a 
     'systemctl start errand.socket errand.service',
   ]);
   expect([...users, ...active]).toEqual(['errand', 'errand.socket', 'errand.service']);
-  expect(readFileSync(unit('errand.service'), 'utf8')).toMatch(/^ExecStart=\/usr\/local\/bin\/errand serve$/m);
+  expect(readFileSync(unit('errand.service'), 'utf8')).toMatch(
+    /^ExecStart=(?:.*\\\n)*  \/usr\/local\/bin\/errand serve$/m,
+  );
   expect(readFileSync(unit('errand.socket'), 'utf8')).toMatch(/^ListenStream=127\.0\.0\.1:8484$/m);
   expect(await install()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // What a run is granted: its model, its sandbox, and its equipment in addition to the built-in tools. Plain data for a worker.
+import type { Owner } from '../../disk/make-beneath.ts';
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { CallExtras, EndpointKind, StructuredWay } from '../../domain/capabilities/model.ts';
 
@@ -28,10 +29,12 @@ export interface ModelGrant {
 export interface SandboxGrant {
   /** Path of the `bwrap` binary. */
   readonly bwrap: string;
-  /** The uid and gid to drop to; null when the daemon is not root. */
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** The user of the kernel that it runs as; null for the daemon's own, when that is not root. */
+  readonly owner: Owner | null;
   /** The directory in which each sandbox gets its control group; null when the system has not delegated any. */
   readonly groups: string | null;
+  /** Watches of files (inotify): refused where the system allows no user namespace that limits them. */
+  readonly watches: 'limited' | 'refused';
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly memoryBytes: number;

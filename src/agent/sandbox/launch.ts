@@ -1,9 +1,10 @@
 // A sandbox from launch to end: starts, watches and ends it, and waits until none of its processes is alive.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chown, lstat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { reopenRoot } from '../../disk/make-beneath.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../port/grants.ts';
@@ -17,12 +18,16 @@ const KILL_GRACE_MS = 2000;
 const MAX_COMPLAINT_LENGTH = 2000;
 
 /**
- * Gives the sandbox's uid access to the workspace, whatever mode a command has set; the files inside belong to their creators.
+ * Gives the sandbox's uid access to the workspace, whatever mode a command has set. One that was another's, such as of a daemon that
+ * had no users for commands, is given with all that is in it, its root last.
  */
 async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
   await reopenRoot(workspace);
-  const stats = owner === null ? undefined : await lstat(workspace);
-  if (stats !== undefined && stats.uid !== owner!.uid) await chown(workspace, owner!.uid, owner!.gid);
+  if (owner === null || (await lstat(workspace)).uid === owner.uid) return;
+  const words = ['-hR', '--', `${owner.uid}:${owner.gid}`, workspace];
+  // What can't be given stays another's. The root can be, or nothing is started.
+  await promisify(execFile)('chown', words, { env: { PATH: SYSTEM_PATH } }).catch(() => undefined);
+  await chown(workspace, owner.uid, owner.gid);
 }
 
 /** A sandbox that is being built or runs. */

@@ -8,7 +8,8 @@ import type { SandboxGrant } from '../port/grants.ts';
 import { takeControlGroups } from './control-group.ts';
 import { adviceOn } from './advice.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
-import { type Mount, SANDBOX_OWNER, type StopCause } from './walls.ts';
+import { SANDBOX_OWNER } from './users.ts';
+import type { Mount, StopCause } from './walls.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
 
@@ -40,7 +41,7 @@ export interface SandboxRequest {
   launched?(): void;
 }
 
-export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups' | 'space'> {
+export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups' | 'watches' | 'space'> {
   /** Folders to search for `bwrap`, in the form of PATH. */
   readonly path: string;
   /** The daemon's own folders. Commands can read /usr, so these must not be in it. */
@@ -64,10 +65,28 @@ export async function probeSandbox(settings: SandboxSettings, launched?: () => v
   const open = await findReadable(privateFolders);
   if (open !== undefined) return { ok: false, why: `${open} is in /usr, which commands can read; move it elsewhere.` };
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
-  const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups(), space: null };
-  const found = await tryOut(grant, launched);
-  // The system may delegate only part of what is needed; without control groups, memory is watched from outside.
-  return found.ok || grant.groups === null ? found : tryOut({ ...grant, groups: null });
+  const grant: SandboxGrant = {
+    ...limits,
+    bwrap,
+    owner,
+    groups: await takeControlGroups(),
+    watches: 'limited',
+    space: null,
+  };
+  let found = await tryOut(grant, launched);
+  for (const lesser of lesserThan(grant)) if (!found.ok) found = await tryOut(lesser);
+  return found;
+}
+
+/**
+ * What to try when a system doesn't allow all of it, the best first. It may delegate only part of what control groups need, and then
+ * memory is watched from outside; and AppArmor may allow user namespaces to bubblewrap alone.
+ */
+function lesserThan(grant: SandboxGrant): readonly SandboxGrant[] {
+  const all = (['limited', 'refused'] as const).flatMap((watches) =>
+    [...new Set([grant.groups, null])].map((groups) => ({ ...grant, groups, watches })),
+  );
+  return all.slice(1);
 }
 
 async function tryOut(grant: SandboxGrant, launched?: () => void): Promise<SandboxProbe> {

@@ -19,8 +19,8 @@ export const FD = {
 /** Enters a control group before anything else. $1 its folder, then the command to execute. */
 export const ENTER = `echo 0 >"$1/cgroup.procs" && shift && exec "$@"`;
 
-/** After root's privileges are dropped, folders beneath a closed directory are available here, by their number. */
-export const OPENED = '/tmp/opened';
+/** Where a folder beneath a closed directory is available after root's privileges are dropped: the only one, or one of several. */
+export const openedAt = (at: number, count: number): string => (count === 1 ? '/tmp' : `/tmp/${at}`);
 
 /** Path of the command's text in the sandbox. */
 export const COMMAND_FILE = '/command';
@@ -29,16 +29,20 @@ export const COMMAND_FILE = '/command';
  * Runs as root in a mount namespace of its own. The workspace and other folders are usually beneath a directory that the
  * sandbox's uid can't enter, so each is bound to a place that this uid can reach before root's privileges are dropped
  * permanently. That place hides the host's /tmp, which only this script can still reach, by its descriptor. $1 uid, $2 gid, $3
- * number of folders, the folders, then the command to execute.
+ * number of folders, the folders, then the command to execute. Each program that it calls takes a millisecond.
  */
-export const DROP_ROOT = `exec ${FD.scratch}</tmp && mount -t tmpfs -o size=64k,mode=0755 none /tmp && mkdir ${OPENED} &&
-uid=$1 gid=$2 count=$3 at=0 && shift 3 &&
-while test "$at" -lt "$count"; do
-  case $1 in /tmp/*) from=/proc/self/fd/${FD.scratch}/\${1#/tmp/} ;; *) from=$1 ;; esac
-  mkdir ${OPENED}/$at && mount -c --bind "$from" ${OPENED}/$at || exit 1
-  at=$((at + 1)); shift
-done &&
-exec ${FD.scratch}<&- setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --no-new-privs -- "$@"`;
+export const DROP_ROOT = `uid=$1 gid=$2 count=$3 at=0 places= && shift 3 &&
+if test "$count" = 1; then mount -c --bind "$1" /tmp && shift || exit 1
+else
+  exec ${FD.scratch}</tmp && mount -t tmpfs -o size=64k,mode=0755 none /tmp &&
+  while test "$at" -lt "$count"; do places="$places /tmp/$at" at=$((at + 1)); done && mkdir $places && at=0 &&
+  while test "$at" -lt "$count"; do
+    case $1 in /tmp/*) from=/proc/self/fd/${FD.scratch}/\${1#/tmp/} ;; *) from=$1 ;; esac
+    mount -c --bind "$from" /tmp/$at || exit 1
+    at=$((at + 1)); shift
+  done && exec ${FD.scratch}<&- || exit 1
+fi
+exec setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --no-new-privs -- "$@"`;
 
 /**
  * Runs as bwrap's parent and leader of its own process group, and gets the command to run. The daemon holds the other end of
@@ -56,6 +60,12 @@ test "$code" -gt 128 && exit "$code"
 kill -KILL "$guard"
 wait "$guard" 2>/dev/null
 exit "$code"`;
+
+/**
+ * Runs between the guard and bwrap, as root of a user namespace that surrounds the sandbox's own: what is counted there is counted
+ * for this sandbox, and has a limit. Then the command to execute.
+ */
+export const COUNTS = `echo 16 >/proc/sys/user/max_inotify_instances && echo 8192 >/proc/sys/user/max_inotify_watches && exec "$@"`;
 
 /** Closes inherited descriptors of the daemon; only bash can name those above 9. */
 const CLOSE_OTHERS = (quietly: string) => `if test -n "$BASH_VERSION"; then

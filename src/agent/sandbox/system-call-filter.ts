@@ -1,5 +1,6 @@
 // Generates the system call filter for the kernel: a classic BPF program over a call's number and arguments.
-import { CALL_RULES, type CallRule, type Condition, ENOSYS, NEWEST_CALL } from './system-calls.ts';
+import type { SandboxGrant } from '../port/grants.ts';
+import { CALL_RULES, type CallRule, type Condition, ENOSYS, NEWEST_CALL, WATCH_RULES } from './system-calls.ts';
 
 /** An instruction: code, instructions to skip when its comparison holds and when it does not, and its operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
@@ -20,10 +21,10 @@ const upperHalf = (argument: number) => lowerHalf(argument) + 4;
 
 /**
  * The filter for `process.arch`. A call of another architecture, such as of a 32-bit program, kills the process: its numbers
- * have other meanings. Numbers of the x32 ABI are above the newest known one and count as unknown calls. Throws for an
- * architecture whose numbers are not in the table.
+ * have other meanings. Numbers of the x32 ABI are above the newest known one and count as unknown calls. Watches of files exist
+ * only where their number is limited. Throws for an architecture whose numbers are not in the table.
  */
-export function systemCallFilter(arch: string): Buffer {
+export function systemCallFilter(arch: string, watches: SandboxGrant['watches'] = 'limited'): Buffer {
   const known = ARCHITECTURES[arch];
   if (known === undefined)
     throw new Error(`The sandbox has no filter of system calls for ${arch}, only for x64 and arm64.`);
@@ -34,7 +35,9 @@ export function systemCallFilter(arch: string): Buffer {
     [LOAD, 0, 0, NUMBER_AT],
     [GREATER, 0, 1, NEWEST_CALL],
     [RETURN, 0, 0, ERROR | ENOSYS],
-    ...CALL_RULES.flatMap((rule) => decide(rule, rule.numbers[known.column])),
+    ...[...CALL_RULES, ...(watches === 'refused' ? WATCH_RULES : [])].flatMap((rule) =>
+      decide(rule, rule.numbers[known.column]),
+    ),
     [RETURN, 0, 0, ALLOW],
   ];
   return encode(instructions);

@@ -34,6 +34,13 @@ const UNKNOWN: Readonly<Record<string, Numbers>> = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   msgget: [68, 186],
+  mq_open: [240, 180],
+};
+
+/** Watches of files, which the kernel counts per user. */
+const WATCHES: Readonly<Record<string, Numbers>> = {
+  inotify_init: [253, null],
+  inotify_init1: [294, 26],
 };
 
 const REFUSED: Readonly<Record<string, Numbers>> = {
@@ -144,3 +151,6 @@ const never = (calls: Readonly<Record<string, Numbers>>, error: number): CallRul
 
 /** Every call that is not unconditionally allowed. */
 export const CALL_RULES: readonly CallRule[] = [...never(UNKNOWN, ENOSYS), ...never(REFUSED, EPERM), ...LIMITED];
+
+/** Calls that are refused in addition where their number can't be limited. */
+export const WATCH_RULES: readonly CallRule[] = never(WATCHES, ENOSYS);

@@ -2,14 +2,9 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { SandboxGrant } from '../port/grants.ts';
+import { type LimitName, ownLimit } from './own-limits.ts';
 import { systemCallFilter } from './system-call-filter.ts';
-import { COMMAND_FILE, DROP_ROOT, FD, GUARD, OPENED, PARENT, SERVICE } from './scripts.ts';
-
-/**
- * The uid and gid of commands when the daemon is root: Debian and systemd assign this one to nobody, so that no other service's
- * files or processes are accessible. It needs no entry in /etc/passwd.
- */
-export const SANDBOX_OWNER: { readonly uid: number; readonly gid: number } = { uid: 61000, gid: 61000 };
+import { COMMAND_FILE, COUNTS, DROP_ROOT, FD, GUARD, openedAt, PARENT, SERVICE } from './scripts.ts';
 
 /** Where the launching programs are looked up; they never get the daemon's own environment. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -17,7 +12,15 @@ export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 const MIB = 1024 * 1024;
 const TMP_BYTES = 64 * MIB;
 const FILE_BYTES = 1024 * MIB;
-const OPEN_FILES = 1024;
+/**
+ * Files that are on their way through sockets count per user of the kernel, against the limit of who sends one: commands can't use up
+ * what browsers and tool servers need.
+ */
+const OPEN_FILES = { command: 1024, service: 4096 } as const;
+/** What the kernel counts per user; inside, where the user namespace is new, these are limits of the whole sandbox. */
+const [PENDING_SIGNALS, LOCKED_BYTES] = [128, 64 * 1024];
+/** The part of the daemon's own limit of processes that all sandboxes can have. */
+const SHARED_PROCESSES = 0.75;
 
 const ROOT_NAMES = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
@@ -87,9 +90,9 @@ export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promi
   const { task, mounts, workspace } = work;
   const inside = task.kind === 'command' ? [PARENT, 'sh', shell] : [SERVICE, 'sh', ...task.argv];
   const bwrap = [grant.bwrap, '--args', String(FD.arguments), '--', ...limits(grant, work), shell, '-c', ...inside];
-  const guarded = ['-c', GUARD, 'sh', ...bwrap];
+  const guarded = ['-c', GUARD, 'sh', ...counted(grant), ...bwrap];
   const papers = new Map<number, string | Buffer>([
-    [FD.filter, systemCallFilter(process.arch)],
+    [FD.filter, systemCallFilter(process.arch, grant.watches)],
     [FD.arguments, (await wallArguments(grant, work)).map((argument) => `${argument}\0`).join('')],
     ...identityFiles(grant.owner, homeOf(task.kind)),
     ...(task.kind === 'command' ? [[FD.command, task.command] as const] : []),
@@ -102,9 +105,26 @@ export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promi
   return { program: 'unshare', args: ['--mount', '--propagation', 'private', '--', ...drop], papers };
 }
 
+/**
+ * What surrounds bwrap with a user namespace that limits what is in it. Without a user of their own, all sandboxes together leave the
+ * daemon some processes.
+ */
+function counted({ owner, watches }: SandboxGrant): readonly string[] {
+  if (watches === 'refused') return [];
+  const processes = owner === null ? ownLimit('Max processes', 'soft') : Infinity;
+  const shared = Number.isFinite(processes) ? ['prlimit', `--nproc=${Math.floor(processes * SHARED_PROCESSES)}:`] : [];
+  return [...shared, ...words('unshare --user --map-root-user -- /bin/sh -c'), COUNTS, 'sh'];
+}
+
+/** The ids inside, which are those outside. */
+const idsOf = (owner: SandboxGrant['owner']): readonly [uid: number, gid: number] => [
+  owner?.uid ?? process.getuid?.() ?? 0,
+  owner?.gid ?? process.getgid?.() ?? 0,
+];
+
 /** The generated files of users and groups. */
 function identityFiles(owner: SandboxGrant['owner'], home: Home): readonly (readonly [number, string])[] {
-  const [uid, gid] = [owner?.uid ?? process.getuid?.() ?? 0, owner?.gid ?? process.getgid?.() ?? 0];
+  const [uid, gid] = idsOf(owner);
   const users = `agent:x:${uid}:${gid}:agent:${home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n`;
   return [
     [FD.passwd, users],
@@ -120,9 +140,13 @@ function identityFiles(owner: SandboxGrant['owner'], home: Home): readonly (read
 function limits(grant: SandboxGrant, { task, fileBytes = FILE_BYTES }: SandboxWork): string[] {
   const seconds = (timeoutMs: number) => Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
   const cpu = task.kind === 'command' ? [`--cpu=${seconds(task.timeoutMs)}`] : [];
+  const atMost = (most: number, name: LimitName) => Math.min(most, ownLimit(name, 'hard'));
   return [
     ...words(`nice -n 5 prlimit --nproc=${grant.maxProcesses} --data=${grant.memoryBytes}`),
-    ...words(`--fsize=${Math.min(fileBytes, FILE_BYTES)} --nofile=${OPEN_FILES} --core=0`),
+    ...words(`--fsize=${Math.min(fileBytes, FILE_BYTES)} --core=0 --msgqueue=0`),
+    `--nofile=${atMost(OPEN_FILES[task.kind], 'Max open files')}`,
+    `--sigpending=${atMost(PENDING_SIGNALS, 'Max pending signals')}`,
+    `--memlock=${atMost(LOCKED_BYTES, 'Max locked memory')}`,
     ...cpu,
     '--',
   ];
@@ -131,9 +155,12 @@ function limits(grant: SandboxGrant, { task, fileBytes = FILE_BYTES }: SandboxWo
 async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promise<string[]> {
   const { workspace, mounts, task, tmpBytes = TMP_BYTES } = work;
   const isOpen = task.kind === 'service' && task.network;
-  const sourceOf = (source: string, at: number) => (owner === null ? source : `${OPENED}/${at}`);
+  const sourceOf = (source: string, at: number) => (owner === null ? source : openedAt(at, 1 + mounts.length));
+  const [uid, gid] = idsOf(owner);
   return [
-    ...words('--unshare-user --unshare-all --disable-userns --die-with-parent --new-session'),
+    // Started by a root, if only that of the namespace around it, bwrap keeps capabilities.
+    ...words(`--unshare-user --uid ${uid} --gid ${gid} --cap-drop ALL`),
+    ...words('--unshare-all --disable-userns --die-with-parent --new-session'),
     ...(isOpen ? ['--share-net'] : []),
     ...words(`--hostname sandbox --json-status-fd ${FD.status} --seccomp ${FD.filter}`),
     ...words('--ro-bind /usr /usr'),

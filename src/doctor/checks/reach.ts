@@ -21,12 +21,20 @@ const sandbox: Check = {
       const isMissing = found.why.startsWith('bubblewrap is not installed');
       return warning(found.why, isMissing ? 'apt-get install bubblewrap' : SANDBOX_HELP);
     }
-    const { groups, bwrap } = found.grant;
+    const { groups, bwrap, owner } = found.grant;
     const words = `${bwrap} confines commands`;
+    if (owner === null)
+      return warning(
+        `${words}, but they run as the daemon's own user, of whose epoll watches one command can take all, which ends the daemon`,
+        OTHER_USER,
+      );
     if (groups !== null) return ok(`${words}, and control groups limit their memory`);
     return ok(`${words}; their memory is watched from outside, as no control group is delegated`);
   },
 };
+
+const OTHER_USER =
+  'errand service install  # or, with the package uidmap, begin it as: unshare --user --map-root-user --map-auto errand serve';
 
 const SANDBOX_HELP =
   'sysctl -w user.max_user_namespaces=15000  # unless the evidence names another way; then restart the daemon';

@@ -1,6 +1,7 @@
 // The brief: everything a worker needs to know of a run, from the store, the catalog and the settings.
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
+import { ownerFor } from '../../agent/sandbox/users.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
@@ -52,6 +53,7 @@ async function build(
   const { instructions, tools, equipment } = equipped.outfit;
   const turn = freshTurnOf(run) ?? (await store.turns.get(run.seq, run.attempt));
   const space = spaceOf(settings);
+  const owner = ownerFor(workspaces.owner, run.userSeq);
   // A power failure must not leave a workspace without a session. Such servers work there from the start.
   if (turn.attachments.length > 0 || equipment.mcp.some(({ transport }) => transport.kind === 'stdio'))
     await store.kept();
@@ -59,6 +61,7 @@ async function build(
     const placed = await workspaces.placeUploads(run.sessionId, turn.attachments, {
       quotaBytes: space.quotaBytes,
       hasBegun: turn.steps.length > 0,
+      owner,
     });
     if (!placed) return { ok: false, error: noRoom(space) };
   }
@@ -73,7 +76,7 @@ async function build(
     sessionId: run.sessionId,
     attempt: run.attempt,
     workspace: workspaces.pathOf(run.sessionId),
-    workspaceOwner: workspaces.owner,
+    workspaceOwner: owner,
     model: grantModel(resolved),
     instructions,
     compaction: history.compaction,
@@ -87,7 +90,7 @@ async function build(
     connectorToken: null,
     answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
     egress: settings.egress.allow,
-    sandbox: grant === null ? null : withShellLimits(grant, settings),
+    sandbox: grant === null ? null : { ...withShellLimits(grant, settings), owner },
     space,
     limits: limitsOf(run, settings),
     nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,

@@ -80,6 +80,7 @@ interface CandidateRow {
   id: string;
   session_seq: number;
   session_id: string;
+  user_seq: number;
   attempt: number;
   is_scheduled: number;
   is_background: number;
@@ -93,7 +94,7 @@ interface CandidateRow {
   lead_model: string | null;
 }
 
-const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
   r.${IS_BACKGROUND_WORK} AS is_background, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
   s.lead_model FROM runs r
@@ -114,6 +115,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
     id: row.id,
     sessionSeq: row.session_seq,
     sessionId: row.session_id,
+    userSeq: row.user_seq,
     attempt: row.attempt + 1,
     model: order.modelFor(choice),
     workedMs: row.worked_ms,

@@ -26,7 +26,7 @@ export interface StartOrder {
 }
 
 /** The columns of a run that executing it needs: a run has many, and reading them all costs as much as the claim. */
-export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model'> & {
+export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'userSeq' | 'attempt' | 'model'> & {
   /** Working time of its earlier attempts, which counts against its time limit. */
   readonly workedMs: number;
   /** `free`, `expert:NAME` or `team:NAME`. */

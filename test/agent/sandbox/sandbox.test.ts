@@ -14,7 +14,7 @@ import {
   type SandboxSettings,
 } from '../../../src/agent/sandbox/sandbox.ts';
 import { adviceOn } from '../../../src/agent/sandbox/advice.ts';
-import { SANDBOX_OWNER } from '../../../src/agent/sandbox/walls.ts';
+import { SANDBOX_OWNER } from '../../../src/agent/sandbox/users.ts';
 import { shell } from '../../../src/agent/tools/shell.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -32,7 +32,9 @@ const SETTINGS: SandboxSettings = {
 
 const probe = await probeSandbox(SETTINGS);
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of the sandbox. ${probe.why} ***\n`);
-const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null, groups: null, space: null };
+const grant: SandboxGrant = probe.ok
+  ? probe.grant
+  : { ...SETTINGS, bwrap: '', owner: null, groups: null, watches: 'limited', space: null };
 
 function run(command: string, changes: Partial<SandboxRequest & { grant: Partial<SandboxGrant> }> = {}) {
   const { grant: limits, ...request } = changes;

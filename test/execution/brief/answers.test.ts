@@ -1,44 +1,16 @@
 // What a run that waited gets when it continues: its answers, and its remaining time.
-import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { type BuildBrief, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
-import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { MODEL } from './resolved-model.ts';
 
 const HOUR_MS = 3_600_000;
-const MODEL: ResolvedModel = {
-  model: {
-    name: 'scripted',
-    endpoint: 'local',
-    model: 'scripted',
-    contextWindow: 32_000,
-    maxOutputTokens: 1_000,
-    images: false,
-    documents: false,
-    structured: 'tool',
-    price: {
-      inputPerMillionUsd: 0,
-      outputPerMillionUsd: 0,
-      cacheReadPerMillionUsd: 0,
-      cacheWritePerMillionUsd: 0,
-    },
-  },
-  endpoint: {
-    name: 'local',
-    kind: 'openai',
-    baseUrl: 'http://127.0.0.1:9',
-    apiKey: null,
-    maxInFlight: null,
-    extras: NO_EXTRAS,
-  },
-};
-
 async function briefsOf({ store }: StoreHouse): Promise<BuildBrief> {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));

@@ -10,6 +10,7 @@ const WALLS: SandboxGrant = {
   bwrap: '/usr/bin/bwrap',
   owner: null,
   groups: null,
+  watches: 'limited',
   space: null,
   timeoutMs: 1,
   maxOutputBytes: 1,

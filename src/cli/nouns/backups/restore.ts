@@ -1,7 +1,7 @@
 // `errand backup verify` and `errand backup restore`: neither needs a daemon.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { SANDBOX_OWNER } from '../../../agent/sandbox/walls.ts';
+import { SANDBOX_OWNER } from '../../../agent/sandbox/users.ts';
 import { sealKeyOf } from '../../../backups/backups.ts';
 import { requireEmpty, restore } from '../../../backups/restore.ts';
 import { openSource, type Source } from '../../../backups/source.ts';

@@ -1,0 +1,30 @@
+// A model as a brief gets it.
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
+import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
+
+export const MODEL: ResolvedModel = {
+  model: {
+    name: 'scripted',
+    endpoint: 'local',
+    model: 'scripted',
+    contextWindow: 32_000,
+    maxOutputTokens: 1_000,
+    images: false,
+    documents: false,
+    structured: 'tool',
+    price: {
+      inputPerMillionUsd: 0,
+      outputPerMillionUsd: 0,
+      cacheReadPerMillionUsd: 0,
+      cacheWritePerMillionUsd: 0,
+    },
+  },
+  endpoint: {
+    name: 'local',
+    kind: 'openai',
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: null,
+    maxInFlight: null,
+    extras: NO_EXTRAS,
+  },
+};
