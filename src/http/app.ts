@@ -48,6 +48,8 @@ export interface HttpParts {
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
   readonly readiness: () => Readiness;
+  /** Whether a first start isn't over. */
+  readonly isStarting: () => boolean;
   readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
@@ -91,6 +93,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     officeStreams,
     runs,
     readiness,
+    isStarting: parts.isStarting,
     clientAddressOf,
     countMisses: makeMissLimit({ clock, clientAddressOf }),
     renderer: parts.renderer,
