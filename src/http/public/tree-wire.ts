@@ -41,18 +41,21 @@ function nodesOf({ folders, files }: Folder, parts: TreeParts): PublishedNodeWir
   ];
 }
 
+/** What nodes of other trees say of storage (§2.8). */
+const STORAGE = { oss_status: null, oss_meta: null } as const;
+
 function folderNode(name: string, folder: Folder, parts: TreeParts): PublishedNodeWire {
   const { path } = folder;
   const id = idOf(path, parts);
   const none = { size: null, mimeType: null, url: null, downloadUrl: null };
-  return { id, name, type: 'folder', path, ...none, children: nodesOf(folder, parts) };
+  return { id, name, type: 'folder', path, ...none, children: nodesOf(folder, parts), ...STORAGE };
 }
 
 function fileNode({ path, size }: FileVersion, parts: TreeParts): PublishedNodeWire {
   const name = nameOf(path);
   const addresses = addressesOf(parts.version, path, parts.base);
   const mimeType = mediaTypeOf(name);
-  return { id: idOf(path, parts), name, type: 'file', path, size, mimeType, ...addresses, children: null };
+  return { id: idOf(path, parts), name, type: 'file', path, size, mimeType, ...addresses, children: null, ...STORAGE };
 }
 
 function idOf(path: string, { version }: TreeParts): string {
