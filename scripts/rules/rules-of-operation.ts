@@ -1,7 +1,18 @@
-// Rules of decisions on running the daemon: what it reports of itself.
+// Rules of decisions on running the daemon: what it refuses, and what it reports of itself.
 import type { Rule } from './rule.ts';
 
 export const RULES_OF_OPERATION: readonly Rule[] = [
+  {
+    id: 'A4 limits of a body',
+    text: 'A body with too many values, names, levels or too much text is refused with the path of the value that is too much.',
+    proofs: {
+      'http/body/json-scan.test.ts': [
+        'a refusal names the path %s, whatever the chunks',
+        'values are counted exactly, and the first beyond is named: %s',
+        'text beyond what may be parsed is refused at the value that is too much, and long strings do not count',
+      ],
+    },
+  },
   {
     id: 'K5 first start',
     text: '/healthz is 200 once the daemon is ready: after a first start, once its credentials have been shown or are in their file.',
