@@ -10,6 +10,7 @@ import { RULES_OF_ENDPOINTS } from './rules-of-endpoints.ts';
 import { RULES_OF_MESSAGES } from './rules-of-messages.ts';
 import { RULES_OF_OFFICE } from './rules-of-office.ts';
 import { RULES_OF_OFFICE_DECISIONS } from './rules-of-office-decisions.ts';
+import { RULES_OF_OPERATION } from './rules-of-operation.ts';
 import { RULES_OF_PUBLISHING } from './rules-of-publishing.ts';
 import { RULES_OF_PUBLISHING_DECISIONS } from './rules-of-publishing-decisions.ts';
 import { RULES_OF_SCHEDULES } from './rules-of-schedules.ts';
@@ -29,6 +30,7 @@ const RULES = inOrder([
   ...RULES_OF_OFFICE_DECISIONS,
   ...RULES_OF_EDGES,
   ...RULES_OF_SCHEDULES,
+  ...RULES_OF_OPERATION,
 ]);
 
 /** Sections in the order of the specification, then the decisions; rules within one keep their order. */

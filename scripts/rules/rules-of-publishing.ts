@@ -23,11 +23,14 @@ export const RULES_OF_PUBLISHING: readonly Rule[] = [
   },
   {
     id: '§2.13 detail',
-    text: 'A detail has exactly its thirteen fields; description, category and workspace_file are null when there are none.',
+    text: 'A detail has exactly its thirteen fields; description, category and workspace_file are null when there are none, and the others keep what was last known.',
     proofs: {
       'acceptance/publishing/public-pages.test.ts': [
         'a detail has exactly its fields, and the entry of its latest version',
         'the detail of a page without description and category, and not on the board',
+      ],
+      'http/public/pages.test.ts': [
+        'a page whose versions have all ended keeps what was last known of them but the file, and is not on the board',
       ],
       'acceptance/publishing/public-shares.test.ts': [
         'an expired share is not found in any of its forms, and comes back with a later end',

@@ -153,6 +153,18 @@ export const RULES_OF_STATES: readonly Rule[] = [
     },
   },
   {
+    id: '§3.3 one event',
+    text: 'One stop sends one session.stopped, of the run that had begun, or else of the newest; a dropped firing sends none.',
+    proofs: {
+      'store/webhooks/announced-stops.test.ts': [
+        '%s with queued turns behind the one that executes sends one event, of that one',
+        '%s that finds queued turns only sends one event, of the newest',
+        'runs that a queue finds of a disabled user are one stop for each session',
+        'a firing that waits as its task is %s is dropped without an event: nobody stopped it',
+      ],
+    },
+  },
+  {
     id: '§3.3 unconfirmed',
     text: 'A first stop that the executor does not confirm is stopping; the session is stopped all the same.',
     proofs: { [STOP]: ['is stopping when the executor does not confirm, and the session is stopped all the same'] },

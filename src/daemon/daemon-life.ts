@@ -3,6 +3,7 @@ import type { LiveConfig } from '../config/live-config.ts';
 import type { Log } from '../log/log.ts';
 import { type Closer, closeAll } from './closers.ts';
 import type { Engine } from './engine.ts';
+import type { Store } from '../store/open-store.ts';
 import type { Health, ServiceManager } from '../service-manager/service-manager.ts';
 import type { Created } from './initialize.ts';
 import { drainingStatus, drainLimitMs } from './service-status.ts';
@@ -15,7 +16,10 @@ export interface Daemon {
   readonly created: Created | null;
   /** Resolves when everything is closed. */
   readonly ended: Promise<void>;
-  /** Reports to the service manager that the daemon is ready, and from then on how it is. */
+  /**
+   * What was created has been shown: `/healthz` is 200 from now on. Reports to the service manager that the daemon is ready, and
+   * from then on how it is.
+   */
   ready(): Promise<void>;
   /** SIGHUP: reads all configuration files now. */
   reload(): void;
@@ -38,10 +42,25 @@ interface Running {
   readonly draining: AbortController;
   readonly manager: ServiceManager;
   readonly health: Health;
+  /** Ends the start. */
+  started(): void;
   /** Leaves new connections to the next daemon, where something holds them until then. */
   handOver(): void;
   /** Resolves with the reason when the database can no longer be written. */
   readonly lost: Promise<unknown>;
+}
+
+/** How far a daemon's life has got. A first start lasts until its credentials were shown: who waits for it is going to read them. */
+export async function makeStages(store: Pick<Store, 'users'>) {
+  let isStarting = (await store.users.list()).total === 0;
+  return {
+    isStarting: () => isStarting,
+    started: () => {
+      isStarting = false;
+    },
+    closing: new AbortController(),
+    draining: new AbortController(),
+  };
 }
 
 /** Time limit for the last moves of a daemon that can't continue; what hangs is abandoned. */
@@ -97,7 +116,10 @@ export function makeDaemon(running: Running): Daemon {
     url,
     created,
     ended,
-    ready: () => manager.ready(health),
+    ready: () => {
+      running.started();
+      return manager.ready(health);
+    },
     reload: () => {
       log.info('reloading the configuration');
       manager.reloading(running.reload);

@@ -11,7 +11,7 @@ import { explainToOperator } from '../store/engine/storage-fault.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 import { type Closer, closeAll } from './closers.ts';
-import { type Daemon, makeDaemon } from './daemon-life.ts';
+import { type Daemon, makeDaemon, makeStages } from './daemon-life.ts';
 import { makeEngine } from './engine.ts';
 import { findSandbox } from './find-sandbox.ts';
 import { databaseOf, layFoundations, openAuditAnchor, openFiles, type Start } from './foundations.ts';
@@ -64,8 +64,7 @@ async function build(start: Start): Promise<Daemon> {
   const renderer = makeRenderer({ clock: systemClock, log });
   const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: systemClock, log });
   closers.push(...engine.closers, schemas.stop, renderer.stop, backups.stop);
-  const closing = new AbortController();
-  const draining = new AbortController();
+  const { isStarting, started, closing, draining } = await makeStages(store);
   draining.signal.addEventListener('abort', rooms.checks.stop);
   // Before the listeners close: readers who wait for a rendering still get a reply.
   draining.signal.addEventListener('abort', () => void renderer.stop());
@@ -80,6 +79,7 @@ async function build(start: Start): Promise<Daemon> {
     ...telemetry.watching,
     backups,
     startedAt,
+    isStarting,
     closing: closing.signal,
     draining: draining.signal,
   });
@@ -100,7 +100,7 @@ async function build(start: Start): Promise<Daemon> {
   log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
-  const hooks = { reload: reloadOf(live, certificate), health, handOver };
+  const hooks = { reload: reloadOf(live, certificate), health, handOver, started };
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, lost, ...hooks });
 }
 

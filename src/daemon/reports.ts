@@ -39,6 +39,8 @@ export interface ReportParts {
   auditFault(): string | null;
   /** What to do about a limit of open files that is too low; null when it isn't. */
   readonly descriptors: string | null;
+  /** Whether what a first start has created is still to be shown. */
+  isStarting(): boolean;
   closing(): boolean;
   readonly clock: Clock;
 }
@@ -53,7 +55,10 @@ export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'd
 /** How many webhooks that need someone are shown. */
 const SHOWN_WEBHOOKS = 10;
 
-/** The reports. A daemon is ready unless a part has failed; a degraded part only reduces what it can do. */
+/**
+ * The reports. A daemon is ready unless a part has failed, which is while new turns are refused; a degraded part only
+ * reduces what it can do (L8).
+ */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, node, startedAt, clock } = parts;
 
@@ -114,7 +119,8 @@ export function makeReports(parts: ReportParts) {
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
 
-function daemonPart({ closing }: ReportParts): PartReport {
+function daemonPart({ isStarting, closing }: ReportParts): PartReport {
+  if (isStarting()) return { name: 'daemon', state: 'failed', detail: 'starting' };
   return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
 }
 
@@ -140,7 +146,7 @@ function descriptorsPart({ descriptors }: ReportParts): PartReport[] {
 function diskPart({ disk }: ReportParts): PartReport {
   const shortage = disk.shortage();
   if (shortage === null) return ok('disk');
-  return { name: 'disk', state: shortage.isFull ? 'failed' : 'degraded', detail: shortage.words };
+  return { name: 'disk', state: 'failed', detail: shortage.words };
 }
 
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {

@@ -32,7 +32,8 @@ export interface EventPayloads {
   'run.finalizing': { stopReason: StopReason | null; usage: Usage; failedCall?: RecordedTiming };
   'run.done': { status: 'completed' };
   'run.failed': { status: 'failed' | 'incomplete'; error: RunError };
-  'run.stopped': { reason: StopCause };
+  /** `unannounced`: webhooks hear nothing of it, as another run stands for the stop, or nobody stopped it (§3.3). */
+  'run.stopped': { reason: StopCause; unannounced?: true };
   'run.resumed': { resumes: number };
   content_block_start: { index: number };
   content_block_delta: { index: number; text: string };

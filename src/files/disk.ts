@@ -10,9 +10,8 @@ const LOOK_MS = 100;
 /** That much above what has to stay free is ample: no disk is written that fast. */
 const AMPLE_MB = 1_024;
 
-/** What is wrong with a disk. `isFull`: it has no space left at all, rather than less than it should have. */
+/** What is wrong with a disk. */
 export interface Shortage {
-  readonly isFull: boolean;
   /** Suitable for every caller. */
   readonly words: string;
 }
@@ -40,9 +39,9 @@ export function makeDisk({ directory, settings, clock, free: look = freeBytes }:
       if (now < ample.until && keepFreeMb === ample.keepFreeMb) return null;
       const free = look(directory);
       if (megabytes(free) >= keepFreeMb + AMPLE_MB) ample = { keepFreeMb, until: now + LOOK_MS };
-      if (free < NOTHING_BYTES) return { isFull: true, words: FULL };
+      if (free < NOTHING_BYTES) return { words: FULL };
       if (megabytes(free) >= keepFreeMb) return null;
-      return { isFull: false, words: `The daemon's disk is almost full: less than ${keepFreeMb} MB are free.` };
+      return { words: `The daemon's disk is almost full: less than ${keepFreeMb} MB are free.` };
     },
   };
 }

@@ -51,6 +51,8 @@ export interface HttpParts {
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
   readonly readiness: () => Readiness;
+  /** Whether a first start isn't over. */
+  readonly isStarting: () => boolean;
   readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
@@ -94,6 +96,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     officeStreams,
     runs,
     readiness,
+    isStarting: parts.isStarting,
     clientAddressOf,
     countMisses: makeMissLimit({ clock, clientAddressOf }),
     renderer: parts.renderer,

@@ -8,7 +8,7 @@ import { EVENT_BODIES } from '../wire/webhooks/event-bodies.ts';
 const SUMMARIES: Readonly<Record<WebhookEventType, string>> = {
   'session.completed': 'A run of a session completed',
   'session.failed': 'A run of a session failed',
-  'session.stopped': 'A run of a session was stopped',
+  'session.stopped': 'A session was stopped',
   'scheduled_task.run_status_changed': 'The status of a run of a scheduled task changed',
   'user_input.requested': 'A run asks its user',
   'user_input.answered': 'The user answered a question',

@@ -1,6 +1,7 @@
 // Every path of the daemon, those of Office Mode, webhooks and publishing from pages of their own: its method, its guard, the shape of
 // its errors, what it reads and what it replies.
 import type { Clock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import { administrationRoutes } from './administration/routes.ts';
@@ -87,6 +88,7 @@ export interface RouteParts {
   readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
+  readonly isStarting: () => boolean;
   readonly clientAddressOf: ClientAddressOf;
   readonly countMisses: CountMisses;
   readonly renderer: Pick<Renderer, 'render'>;
@@ -121,11 +123,11 @@ function once<T>(make: () => T): () => T {
 
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
-  const { operations, conversations, runs, readiness, clientAddressOf } = parts;
+  const { operations, conversations, runs, clientAddressOf } = parts;
   const turn = { takesAttachments: true, headers: turnHeaders } as const;
   const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
-  const { models, ready } = makeSimpleHandlers(operations, readiness);
+  const { models, alive, ready } = makeSimpleHandlers(parts);
   const logIn = makeTokenEndpoint(operations, clientAddressOf);
   const file = makeFileHandler(operations, parts.clock);
 
@@ -146,8 +148,8 @@ function programRoutes(parts: RouteParts): Route[] {
     ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
 
     ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
-    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: () => ok({ status: 'ok' } as const) }),
-    ofAnyone('GET /readyz', 'Whether the daemon can execute runs', { reply: readinessShape, isSmall: true, statuses: [200, 503], handler: ready }),
+    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: alive }),
+    ofAnyone('GET /readyz', 'Whether the daemon takes new turns', { reply: readinessShape, isSmall: true, statuses: [200, 503], handler: ready }),
   ];
 }
 
@@ -267,10 +269,15 @@ function definitionRoutes(operations: Operations): Route[] {
   });
 }
 
-function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {
+function makeSimpleHandlers({ operations, readiness, isStarting }: RouteParts) {
   return {
     models: (_exchange: Exchange, caller: KeyCaller) =>
       ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
+    alive: () => {
+      if (isStarting())
+        throw new ErrandError('unavailable', 'The daemon is starting.', { details: { retryAfterSeconds: 1 } });
+      return ok({ status: 'ok' } as const);
+    },
     ready: () => {
       const { ready, parts } = readiness();
       const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };

@@ -130,7 +130,7 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
   'run.finalizing': (payload) => ({ stop_reason: payload.stopReason, usage: renderUsage(payload.usage) }),
   'run.done': same,
   'run.failed': ({ error }) => ({ error }),
-  'run.stopped': same,
+  'run.stopped': ({ reason }) => ({ reason }),
   'run.resumed': same,
   content_block_start: same,
   content_block_delta: ({ index, text }) => ({ index, delta: { type: 'text_delta', text } }),

@@ -40,6 +40,7 @@ test('SIGHUP takes a new certificate for new connections, and a broken one for n
   if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
   const daemon = await startDaemon(loaded);
   onTestFinished(() => daemon.halt());
+  await daemon.ready();
   expect(daemon.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   const port = Number(new URL(daemon.url).port);
 

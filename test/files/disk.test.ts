@@ -28,7 +28,7 @@ test('while there is ample space, a burst costs one look, and the next one is du
   clock.advance(99);
   expect(disk.shortage()).toBeNull();
   clock.advance(1);
-  expect(disk.shortage()).toMatchObject({ isFull: false, words: expect.stringContaining('less than 500 MB') });
+  expect(disk.shortage()).toMatchObject({ words: expect.stringContaining('less than 500 MB') });
 });
 
 test('near the limit, each turn looks', () => {
@@ -36,14 +36,14 @@ test('near the limit, each turn looks', () => {
   for (let i = 0; i < 10; i += 1) disk.shortage();
   expect(state.looks).toBe(10);
   state.freeMb = 499;
-  expect(disk.shortage()).toMatchObject({ isFull: false });
+  expect(disk.shortage()).toMatchObject({ words: expect.stringContaining('almost full') });
   state.freeMb = 0;
-  expect(disk.shortage()).toMatchObject({ isFull: true });
+  expect(disk.shortage()).toMatchObject({ words: expect.stringContaining('no space is left') });
 });
 
 test('a limit that was raised holds at once', () => {
   const { state, disk } = watch(5_000);
   expect(disk.shortage()).toBeNull();
   state.keepFreeMb = 6_000;
-  expect(disk.shortage()).toMatchObject({ isFull: false });
+  expect(disk.shortage()).toMatchObject({ words: expect.stringContaining('less than 6000 MB') });
 });

@@ -167,7 +167,7 @@ test('storage that refuses doesn’t count as an attempt: it is tried again', as
 
 test('while the disk is almost full, jobs wait without an attempt; they are published within a minute of room', async () => {
   const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
-  house.setShortage({ isFull: false, words: 'The disk is almost full.' });
+  house.setShortage({ words: 'The disk is almost full.' });
   await fire(1, await house.workspace());
   await wake();
   await pass(3_600_000);

@@ -184,7 +184,7 @@ test('while the queue or the disk is full, tasks stay due and are tried every tw
   await pass(10_000, 500);
   expect(looks).toHaveBeenCalledTimes(5);
   state.limits = LIMITS;
-  state.shortage = { isFull: false, words: 'The disk is almost full.' };
+  state.shortage = { words: 'The disk is almost full.' };
   await pass(4_000, 500);
   expect(firings(house)).toEqual([]);
   state.shortage = null;

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { isoTime } from '../../domain/clock.ts';
 import { isIdStart, isUuid } from '../../domain/ids.ts';
-import { parseDuration } from './durations.ts';
+import { formatMilliseconds, parseDuration, parseMilliseconds } from './durations.ts';
 import type { Io } from './io.ts';
 
 /** Seconds of a duration such as `30d`. */
@@ -82,6 +82,17 @@ export function integerIn({ from, to }: { readonly from: number; readonly to: nu
       to === Number.MAX_SAFE_INTEGER
         ? `It must be an integer from ${from}.`
         : `It must be an integer from ${from} to ${to}.`,
+    );
+  };
+}
+
+/** Milliseconds of a duration within limits, which are in milliseconds. */
+export function durationIn({ from, to }: { readonly from: number; readonly to: number }): (text: string) => number {
+  return (text) => {
+    const found = parseMilliseconds(text);
+    if (found !== undefined && found >= from && found <= to) return found;
+    throw new InvalidArgumentError(
+      `It must be a duration from ${formatMilliseconds(from)} to ${formatMilliseconds(to)}, such as 500ms or 10s.`,
     );
   };
 }

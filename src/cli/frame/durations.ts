@@ -10,6 +10,19 @@ export function parseDuration(text: string): number | undefined {
   return seconds >= 1 && seconds <= LONGEST_SECONDS ? seconds : undefined;
 }
 
+/** Milliseconds of a duration, which may be as short as `250ms`; undefined as of `parseDuration`. */
+export function parseMilliseconds(text: string): number | undefined {
+  const [, count] = /^(\d{1,10})ms$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) >= 1 ? Number(count) : undefined;
+  const seconds = parseDuration(text);
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+/** A number of milliseconds for people: `100ms`, `30s`. */
+export function formatMilliseconds(ms: number): string {
+  return ms % 1_000 === 0 ? formatDuration(ms / 1_000) : `${ms}ms`;
+}
+
 /** A duration for people, in its two largest units: `3d 4h`, `5m 2s`, `0s`. */
 export function formatDuration(totalSeconds: number): string {
   let rest = Math.max(0, Math.floor(totalSeconds));

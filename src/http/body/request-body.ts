@@ -7,7 +7,7 @@ import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { chunksOf } from './body-chunks.ts';
 import type { BodyShare } from './body-budget.ts';
-import { makeJsonScan, malformed } from './json-scan.ts';
+import { makeJsonScan, malformed, tooMuchText } from './json-scan.ts';
 import { type SpooledStrings, makeStringSpooler, NO_SPOOLED_STRINGS, type StringSpooler } from './spooled-strings.ts';
 import { makeUtf8Guard } from './utf8-guard.ts';
 
@@ -102,9 +102,11 @@ interface Intake {
 
 /** The JSON text without its long strings. Each chunk is scanned, and then held or written, before the next one. */
 async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, spooler, takeRoom }: Intake): Promise<string> {
-  const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes: rules.lays ? LONG_BYTES : Infinity });
+  const maxTextBytes = Math.min(rules.limitBytes, rules.limitParsedBytes);
+  const longBytes = rules.lays ? LONG_BYTES : Infinity;
+  const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes, maxTextBytes });
   const utf8 = makeUtf8Guard();
-  const rest = makeRest(Math.min(rules.limitBytes, rules.limitParsedBytes));
+  const rest = makeRest(maxTextBytes);
   let received = 0;
   let isSpooling = false;
   const put = async (bytes: Buffer) => (isSpooling ? spooler.append(bytes) : rest.append(bytes));
@@ -134,7 +136,7 @@ function makeRest(limitBytes: number) {
   return {
     append: (bytes: Uint8Array): void => {
       const needed = length + bytes.length;
-      if (needed > limitBytes) throw tooMuchText(limitBytes);
+      if (needed > limitBytes) throw tooMuchText(limitBytes, 'body');
       if (needed > buffer.length) {
         const grown = Buffer.allocUnsafe(Math.min(Math.max(2 * buffer.length, needed), limitBytes));
         buffer.copy(grown, 0, 0, length);
@@ -169,11 +171,4 @@ function notUtf8(): ErrandError {
 
 function tooLarge(limitBytes: number): ErrandError {
   return new ErrandError('too_large', `The body is larger than ${limitBytes} bytes.`);
-}
-
-function tooMuchText(limitBytes: number): ErrandError {
-  return new ErrandError(
-    'too_large',
-    `The body has more than ${limitBytes} bytes in addition to its attachments and long texts.`,
-  );
 }

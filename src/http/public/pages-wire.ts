@@ -27,6 +27,8 @@ export function renderItem(page: PublicPage & { readonly latest: PublicVersion }
 /** `base`: what public addresses begin with. */
 export function renderDetail(page: Omit<PublicPage, 'owner' | 'versionCount'>, base: string): PublicPageWire {
   const { key, name, description, category, origin, tags, isOnBoard, isDistractionFree, latest } = page;
+  // Of a page whose versions have all ended, clients still get what it was (§2.13).
+  const known = latest ?? page.lastKnown;
   return {
     publish_key: key,
     name,
@@ -35,11 +37,11 @@ export function renderDetail(page: Omit<PublicPage, 'owner' | 'versionCount'>, b
     origin,
     tags,
     public_to_board_enabled: isOnBoard,
-    latest_share_code: latest?.shareCode ?? null,
-    latest_entry_path: latest?.entryPath ?? null,
-    latest_published_at: latest && beijingTime(latest.publishedAt),
+    latest_share_code: known?.shareCode ?? null,
+    latest_entry_path: known?.entryPath ?? null,
+    latest_published_at: known && beijingTime(known.publishedAt),
     distraction_free_mode_enabled: isDistractionFree,
-    share_type: latest?.shareType ?? null,
+    share_type: known?.shareType ?? null,
     workspace_file: latest && renderEntry(latest, base),
   };
 }

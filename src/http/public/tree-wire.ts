@@ -44,8 +44,11 @@ export async function* withBase(pieces: AsyncIterable<string>, base: string): As
   yield rest;
 }
 
+/** What nodes of other trees say of storage (§2.8). */
+const STORAGE = { oss_status: null, oss_meta: null } as const;
+
 function folderNode(path: string, name: string, { shareCode }: Version) {
-  const none = { size: null, mimeType: null, url: null, downloadUrl: null };
+  const none = { size: null, mimeType: null, url: null, downloadUrl: null, ...STORAGE };
   return { id: nodeId(shareCode, path), name, type: 'folder', path, ...none, children: [] } as const;
 }
 
@@ -53,5 +56,5 @@ function fileNode({ path, size }: FileVersion, version: Version): PublishedNodeW
   const name = nameOf(path);
   const addresses = addressesOf(version, path, BASE);
   const id = nodeId(version.shareCode, path);
-  return { id, name, type: 'file', path, size, mimeType: mediaTypeOf(name), ...addresses, children: null };
+  return { id, name, type: 'file', path, size, mimeType: mediaTypeOf(name), ...addresses, children: null, ...STORAGE };
 }

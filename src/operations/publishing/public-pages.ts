@@ -9,7 +9,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Category } from '../../store/publishing/board.ts';
-import type { PageRecord, ReadableVersion } from '../../store/publishing/page-rows.ts';
+import type { KnownVersion, PageRecord, ReadableVersion } from '../../store/publishing/page-rows.ts';
 import { makeOpenShare, type OpenedShare } from './open-share.ts';
 import { makeVersionTrees, type RenderTree } from './version-trees.ts';
 
@@ -38,6 +38,8 @@ export interface PublicPage
   readonly versionCount: number;
   /** The newest of them. */
   readonly latest: PublicVersion | null;
+  /** What was last published, whether it can be read or not; null before the first. */
+  readonly lastKnown: KnownVersion | null;
 }
 
 /** An absent filter finds everything. The name is a part of it, whatever its case; the others are exact (F5). */
@@ -158,7 +160,7 @@ export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
 /** Field by field: what is added to a page stays in the house. */
 function toPublic(page: PageRecord): PublicPage {
   const { key, name, description, category, tags, origin, isOnBoard, isDistractionFree, createdAt, updatedAt } = page;
-  const { owner, versionCount, latest } = page;
+  const { owner, versionCount, latest, lastKnown } = page;
   return {
     key,
     name,
@@ -173,5 +175,6 @@ function toPublic(page: PageRecord): PublicPage {
     owner,
     versionCount,
     latest,
+    lastKnown,
   };
 }

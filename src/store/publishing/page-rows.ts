@@ -26,7 +26,12 @@ export interface PageRecord extends Page {
   readonly versionCount: number;
   /** The newest of them. */
   readonly latest: ReadableVersion | null;
+  /** The newest version, whether it can be read or not; null before the first. */
+  readonly lastKnown: KnownVersion | null;
 }
+
+/** What stays of a version that can't be read any more. */
+export type KnownVersion = Pick<PageVersion, 'shareCode' | 'shareType' | 'entryPath' | 'publishedAt'>;
 
 /** Any version, with the page that it belongs to. */
 export interface VersionRecord extends PageVersion {
@@ -77,7 +82,17 @@ interface ReadableRow {
   v_entry_sha256: string;
 }
 
-export type PageRecordRow = PageRow & OwnerRow & { [C in keyof ReadableRow]: ReadableRow[C] | null };
+/** Those of the newest version; of a page without one, they are null. */
+interface KnownRow {
+  l_share_code: string;
+  l_share_type: ShareType;
+  l_entry_path: string;
+  l_published_at: number;
+}
+
+type OrNull<Row> = { [C in keyof Row]: Row[C] | null };
+
+export type PageRecordRow = PageRow & OwnerRow & OrNull<ReadableRow> & OrNull<KnownRow>;
 export type ReadableVersionRow = ReadableRow & { is_latest: number };
 
 /** A version `v` is readable at a moment: the parameter. */
@@ -95,9 +110,12 @@ export const ENTRY = 'publish_files f ON f.version_seq = v.seq AND f.path = v.en
 export const PAGES = `SELECT p.id, p.key, p.user_seq, p.name, p.description, p.category, p.tags, p.origin,
     CASE p.origin WHEN 'existing_session' THEN s.id END AS session_id, p.task_id, p.entry_path, p.is_on_board,
     p.is_distraction_free, p.open_versions, p.created_at, p.updated_at,
-    u.username, u.full_name, u.department, ${READABLE_COLUMNS}
+    u.username, u.full_name, u.department, ${READABLE_COLUMNS}, l.share_code AS l_share_code, l.share_type AS l_share_type,
+    l.entry_path AS l_entry_path, l.published_at AS l_published_at
   FROM publish_pages p CROSS JOIN users u ON u.seq = p.user_seq LEFT JOIN sessions s ON s.seq = p.session_seq
-    LEFT JOIN publish_versions v ON v.page_id = p.id AND v.no = ${LATEST_NO} LEFT JOIN ${ENTRY}`;
+    LEFT JOIN publish_versions v ON v.page_id = p.id AND v.no = ${LATEST_NO} LEFT JOIN ${ENTRY}
+    LEFT JOIN publish_versions l ON l.page_id = p.id
+      AND l.no = (SELECT max(y.no) FROM publish_versions y WHERE y.page_id = p.id)`;
 
 export function toPageRecord(row: PageRecordRow): PageRecord {
   const latest = row.v_no === null ? null : toReadable({ ...(row as ReadableRow), is_latest: 1 });
@@ -121,6 +139,16 @@ export function toPageRecord(row: PageRecordRow): PageRecord {
     // Ends that have not been noticed yet still count, but for the last.
     versionCount: latest === null ? 0 : row.open_versions,
     latest,
+    lastKnown: row.l_share_code === null ? null : toKnown(row as KnownRow),
+  };
+}
+
+function toKnown(row: KnownRow): KnownVersion {
+  return {
+    shareCode: row.l_share_code,
+    shareType: row.l_share_type,
+    entryPath: row.l_entry_path,
+    publishedAt: row.l_published_at,
   };
 }
 

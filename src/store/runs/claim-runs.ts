@@ -104,8 +104,8 @@ const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r
 function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim | null> {
   const row = (yield* tx.get<CandidateRow>(CANDIDATE, runSeq))!;
   if (row.disabled === 1) {
-    // Accepted just as the user was disabled.
-    yield* stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
+    // Accepted just as the user was disabled. What waits behind it belongs to the same stop.
+    yield* stopIn(tx, { sessionSeq: row.session_seq, runSeq: null }, 'operator_requested_stop');
     return null;
   }
   const { scenario, target } = row;

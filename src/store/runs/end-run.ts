@@ -216,13 +216,20 @@ function* writeAssistantMessage(
   return 1;
 }
 
+/** Why a run is canceled, and whether webhooks hear of it. */
+export interface Cancellation {
+  readonly cause: StopCause;
+  readonly announced: boolean;
+}
+
 /** Cancels an unfinished run; what its agent has done is kept. Returns how many of its questions expired. */
-export function* cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): Step<number> {
+export function* cancelIn(tx: Transaction, fence: RunPlace, { cause, announced }: Cancellation): Step<number> {
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
   const facts = yield* moveToEnd(tx, fence, 'canceled');
   const messages = yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured: undefined, usage: facts });
-  yield* leaveIn(tx, fence, facts, { messages, event: { type: 'run.stopped', payload: { reason: cause } } });
+  const payload = announced ? { reason: cause } : ({ reason: cause, unannounced: true } as const);
+  yield* leaveIn(tx, fence, facts, { messages, event: { type: 'run.stopped', payload } });
   return expired;
 }
 

@@ -84,10 +84,13 @@ export function makeStopRuns(database: Database) {
 interface StopScope {
   readonly sessionSeq: number;
   readonly runSeq: number | null;
+  /** Whether webhooks hear of it: they do unless it is false. */
+  readonly announced?: boolean;
 }
 
 /** Stops within a transaction; deleting a session begins with it. */
-export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause: StopCause): Step<StopCommit> {
+export function* stopIn(tx: Transaction, scope: StopScope, cause: StopCause): Step<StopCommit> {
+  const { sessionSeq, runSeq, announced = true } = scope;
   const session = yield* tx.get<StopRow>(
     `SELECT status, stop_requested_at AS requested_at, stop_confirmed_at AS confirmed_at, stop_cause AS cause, deleted_at
      FROM sessions WHERE seq = ?`,
@@ -111,8 +114,13 @@ export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, caus
     cause,
     sessionSeq,
   );
+  // One stop is one event for webhooks (§3.3).
+  const announcing = announced ? (runs.find(({ status }) => status !== 'queued') ?? runs[0]) : undefined;
   let expiredQuestions = 0;
-  for (const run of runs) expiredQuestions += yield* cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
+  for (const run of runs) {
+    const cancellation = { cause, announced: run === announcing };
+    expiredQuestions += yield* cancelIn(tx, { sessionSeq, runSeq: run.seq }, cancellation);
+  }
   const { status } = (yield* tx.get<{ status: SessionStatus }>(
     'SELECT status FROM sessions WHERE seq = ?',
     sessionSeq,

@@ -212,5 +212,6 @@ function* dropWaitingIn(tx: Transaction, taskSeq: number): Step<void> {
      WHERE task_seq = ? AND ended_at IS NULL AND status = 'pending' ORDER BY id DESC`,
     taskSeq,
   );
-  for (const place of waiting) yield* stopIn(tx, place, 'operator_requested_stop');
+  // Nobody stopped a conversation: webhooks hear of the firing only.
+  for (const place of waiting) yield* stopIn(tx, { ...place, announced: false }, 'operator_requested_stop');
 }

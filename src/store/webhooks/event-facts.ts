@@ -69,7 +69,7 @@ export function* findSession(tx: Reader, sessionSeq: number): Step<FoundSession>
   };
 }
 
-/** The facts of an event of a session; undefined when what it is about is gone. */
+/** The facts of an event of a session; undefined when what it is about is gone, or webhooks are to hear nothing of it. */
 export function* factsOf(tx: Reader, event: EventRow, found: FoundSession): Step<EventFacts | undefined> {
   const subject = yield* subjectOf(tx, toEvent(event));
   if (subject === undefined) return undefined;
@@ -85,6 +85,7 @@ function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefi
     case 'run.failed':
       return yield* endOf(tx, event, { type: 'session.failed', message: event.payload.error.message });
     case 'run.stopped':
+      if (event.payload.unannounced) return undefined;
       return yield* endOf(tx, event, { type: 'session.stopped', message: STOPPED_MESSAGE });
     case 'user_input.requested':
     case 'user_input.answered':

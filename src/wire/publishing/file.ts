@@ -1,6 +1,6 @@
 // Published files, as everybody reads them (§2.13, F10).
 import { array, object } from '../composites.ts';
-import { integer, oneOf, string } from '../scalars.ts';
+import { constant, integer, oneOf, string } from '../scalars.ts';
 import { named, nullable, type Shape, type Static } from '../shape.ts';
 
 /** The entry of a version. Both addresses end with its share. */
@@ -21,6 +21,9 @@ export interface PublishedNodeWire {
   readonly url: string | null;
   readonly downloadUrl: string | null;
   readonly children: readonly PublishedNodeWire[] | null;
+  /** Both are of artifacts, and null here (§2.8). */
+  readonly oss_status: null;
+  readonly oss_meta: null;
 }
 
 export const publishedNode: Shape<PublishedNodeWire> = named('PublishedNode', () =>
@@ -34,6 +37,8 @@ export const publishedNode: Shape<PublishedNodeWire> = named('PublishedNode', ()
     url: nullable(string),
     downloadUrl: nullable(string),
     children: nullable(array(publishedNode)),
+    oss_status: constant(null),
+    oss_meta: constant(null),
   }),
 );
 

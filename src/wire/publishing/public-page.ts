@@ -43,7 +43,10 @@ export type PublicPageItemWire = Static<typeof publicPageItem>;
 
 export const publicPageItems = array(publicPageItem);
 
-/** The fields of a page's detail. Those of its latest version are null when no version can be read. */
+/**
+ * The fields of a page's detail. Those of its latest version are of the last one, while no version can be read, and null before
+ * the first; `workspace_file` is that of a version that can be read.
+ */
 export const pageDetailFields = {
   publish_key: string,
   name: string,

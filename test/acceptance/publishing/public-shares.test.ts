@@ -211,10 +211,10 @@ describe('the end of a share', () => {
     for (const form of ['/metadata', '/content', '/media', '/assets/photo.png'])
       expect([form, (await site.read(`/shares/${code}${form}`)).status]).toEqual([form, 404]);
     expect((await site.read(`/publishes/${key}`)).data).toMatchObject({
-      latest_share_code: null,
-      latest_entry_path: null,
-      latest_published_at: null,
-      share_type: null,
+      latest_share_code: code,
+      latest_entry_path: '/photo.png',
+      latest_published_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      share_type: 'media',
       workspace_file: null,
     });
     expect((await site.read(`/publishes/${key}/versions`)).data).toEqual([]);

@@ -160,7 +160,7 @@ test('each reason that holds a test event back names a command that lets it pass
   expect(said).toEqual([
     `webhooks enable ${id}`,
     `webhooks set ${id} ${events}`,
-    `webhooks set ${id} --kind chat --kind api`,
+    `webhooks set ${id} --session-kind chat --session-kind api`,
   ]);
   await errand('webhooks', 'delete', String(id), '--yes');
 });

@@ -205,9 +205,16 @@ test('a stop is sent once however often it is requested, a question when it is a
 
   model.script(replyFromDirectives);
   const hanging = await openTurn(target, { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
-  const stop = () => post(`sessions/${hanging.headers.get('x-session-id')}/stop`);
-  for (const answer of [await stop(), await stop()]) expect(answer.status).toBe(200);
+  const sessionId = hanging.headers.get('x-session-id');
+  const behind = [1, 2].map(async () => openTurn(target, { stream: true, content: 'Behind it.', sessionId }));
+  await Promise.all(behind);
+  const stop = () => post(`sessions/${sessionId}/stop`);
+  const answers = [await stop(), await stop()];
+  expect(await answers[0]!.json()).toMatchObject({ cancelled_runs: 3 });
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   await waitFor(() => typesOf().includes('session.stopped'));
+  const sent = receiver.received.find(({ eventType }) => eventType === 'session.stopped')!;
+  expect(JSON.parse(sent.body.toString())).toMatchObject({ run: { run_id: hanging.headers.get('x-run-id') } });
 
   model.script((request) =>
     JSON.stringify(request.body.messages).includes('The second one')

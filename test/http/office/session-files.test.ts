@@ -59,7 +59,7 @@ describe('the workspace', () => {
     });
     await at.collected(run);
     const [folder] = (await at.data(`/sessions/${run.sessionId}/workspace/files`)) as { children: object[] }[];
-    expect(folder).toMatchObject({ name: 'site', type: 'folder', path: '/site' });
+    expect(folder).toMatchObject({ name: 'site', type: 'folder', path: '/site', oss_status: null, oss_meta: null });
     expect(folder!.children).toMatchObject([
       {
         name: 'a.txt',
@@ -67,6 +67,7 @@ describe('the workspace', () => {
         path: '/site/a.txt',
         children: null,
         mimeType: 'text/plain',
+        oss_status: null,
         oss_meta: { size: 5 },
       },
     ]);

@@ -88,17 +88,19 @@ test('a page off the board has its detail all the same', async () => {
   });
 });
 
-test('a page whose versions have all ended has a detail without one, and is not on the board', async () => {
+test('a page whose versions have all ended keeps what was last known of them but the file, and is not on the board', async () => {
   const { site, data, store } = await publishedHouse();
   const { key, shareCode } = await site(FILES);
+  const { workspace_file: file, ...before } = (await data(`${PUBLIC}/publishes/${key}`)).data as Record<
+    string,
+    unknown
+  >;
+  expect([before['latest_share_code'], file]).toEqual([
+    shareCode,
+    expect.objectContaining({ path: '/site/index.html' }),
+  ]);
   await store.shares.withdraw(shareCode);
-  expect((await data(`${PUBLIC}/publishes/${key}`)).data).toMatchObject({
-    latest_share_code: null,
-    latest_entry_path: null,
-    latest_published_at: null,
-    share_type: null,
-    workspace_file: null,
-  });
+  expect((await data(`${PUBLIC}/publishes/${key}`)).data).toEqual({ ...before, workspace_file: null });
   expect((await data(`${PUBLIC}/publishes`)).data).toEqual([]);
   expect((await data(`${PUBLIC}/publishes/${key}/versions`)).data).toEqual([]);
 });
@@ -155,6 +157,8 @@ test('the files of a version are a tree with the paths of the workspace and addr
     url: `https://errand.example${base}/assets/${address}`,
     downloadUrl: `https://errand.example${base}/assets/${address}?download=1`,
     children: null,
+    oss_status: null,
+    oss_meta: null,
   });
   const folder = (path: string, children: object[]) => ({
     ...file(path, 0, '', ''),

@@ -292,7 +292,7 @@ test('files that are replaced while they are copied keep their bytes until the v
 test('an almost full disk gets no new version', async () => {
   const house = await publishHouse();
   const run = await house.workspace();
-  house.setShortage({ isFull: false, words: 'The disk is almost full.' });
+  house.setShortage({ words: 'The disk is almost full.' });
   await expect(house.publish(run)).rejects.toMatchObject({
     reason: 'unavailable',
     message: 'The disk is almost full.',

@@ -39,6 +39,7 @@ export function aPage(over: Partial<PublicPage> = {}): PublicPage {
     updatedAt: AT,
     owner: { account: 'mara', name: 'Mara Vogt', department: 'Lab' },
     versionCount: 1,
+    lastKnown: latest,
     ...over,
     latest,
   };

@@ -62,7 +62,7 @@ export async function taskHouse() {
     slices: makeSlices(clock),
     definitions: () => ({ experts: new Map([['pilot', {}]]), teams: new Map([['press', {}]]) }) as never,
     node: { onlineCapacity: () => now.capacity },
-    disk: { shortage: () => now.shortage as never },
+    disk: { shortage: () => now.shortage },
     makeSetup: async ({ target }) => ({ target, capabilityConfig: NO_CAPABILITIES, orchestration: null }),
     settings: () => SETTINGS,
     draining: () => now.draining,

@@ -213,7 +213,7 @@ const HELD_BACK: Readonly<Record<FilteredReason, (webhook: WebhookWire, tested: 
   }),
   session_kind_filtered: ({ id, session_kinds: kinds }, { tested_session_kind: kind }) => ({
     why: `the session is of the kind ${kind}, which the webhook leaves out`,
-    command: `webhooks set ${id} ${[...(kinds ?? []), kind].map((one) => `--kind ${one}`).join(' ')}`,
+    command: `webhooks set ${id} ${[...(kinds ?? []), kind].map((one) => `--session-kind ${one}`).join(' ')}`,
   }),
   session_project_missing: ({ id, project_id: project }) => ({
     why: `the webhook is for the project ${project}, and the session has none`,

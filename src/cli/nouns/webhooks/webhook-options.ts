@@ -1,9 +1,10 @@
 // The options that say what a webhook is told, and how patiently.
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SESSION_KINDS, type SessionKind } from '../../../domain/sessions/session.ts';
 import { WEBHOOK_EVENT_TYPES, WEBHOOK_LIMITS, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookChangeWire } from '../../../wire/webhooks/webhook.ts';
-import { integerIn, NONE, notEmpty, oneOfEach, uuid } from '../../frame/arguments.ts';
+import { durationIn, integerIn, NONE, notEmpty, oneOfEach, uuid } from '../../frame/arguments.ts';
+import { formatMilliseconds } from '../../frame/durations.ts';
 
 export const ALL = 'all';
 
@@ -13,10 +14,15 @@ export interface FieldOptions {
   /** Not `--url`, which is the daemon's address. */
   readonly to?: string;
   readonly event?: readonly WebhookEventType[];
-  readonly kind?: readonly SessionKind[];
+  readonly sessionKind?: readonly SessionKind[];
   readonly project?: string;
-  readonly timeoutMs?: number;
+  /** Milliseconds, like `backoff`. */
+  readonly timeout?: number;
   readonly retries?: number;
+  readonly backoff?: number;
+  /** Earlier names of `sessionKind`, `timeout` and `backoff`. */
+  readonly kind?: readonly SessionKind[];
+  readonly timeoutMs?: number;
   readonly backoffMs?: number;
 }
 
@@ -39,15 +45,31 @@ export function numberId(text: string): number {
 /** Adds the options that `create` and `set` share. */
 export function addFieldOptions(command: Command): Command {
   const { timeoutMs, retryCount, retryBackoffMs } = WEBHOOK_LIMITS;
-  const limits = (of: { readonly from: number; readonly to: number; readonly default: number }) =>
-    `${of.from} to ${of.to} (default: ${of.default})`;
-  return command
+  const limits = (of: Limits, format: (value: number) => string = String) =>
+    `${format(of.from)} to ${format(of.to)} (default: ${format(of.default)})`;
+  const [timeout, backoff] = [timeoutMs, retryBackoffMs].map((of) => limits(of, formatMilliseconds));
+  return addEarlierNames(command)
     .option('--event <type>', 'send this event, or "all"; can be repeated', eventTypes)
-    .option('--kind <kind>', `only of sessions of this kind, or "all"; can be repeated`, kinds)
+    .option('--session-kind <kind>', `only of sessions of this kind, or "all"; can be repeated`, kinds)
     .option('--project <uuid>', 'only of sessions in this project; "none" for any', projectOrNone)
-    .option('--timeout-ms <ms>', `how long the receiver has to answer, ${limits(timeoutMs)}`, integerIn(timeoutMs))
+    .option('--timeout <duration>', `how long the receiver has to answer, ${timeout}`, durationIn(timeoutMs))
     .option('--retries <count>', `attempts after the first, ${limits(retryCount)}`, integerIn(retryCount))
-    .option('--backoff-ms <ms>', `the first pause, ${limits(retryBackoffMs)}`, integerIn(retryBackoffMs));
+    .option('--backoff <duration>', `the first pause, ${backoff}`, durationIn(retryBackoffMs));
+}
+
+interface Limits {
+  readonly from: number;
+  readonly to: number;
+  readonly default: number;
+}
+
+/** Scripts use them. */
+function addEarlierNames(command: Command): Command {
+  const { timeoutMs, retryBackoffMs } = WEBHOOK_LIMITS;
+  return command
+    .addOption(new Option('--kind <kind>').argParser(kinds).conflicts('sessionKind').hideHelp())
+    .addOption(new Option('--timeout-ms <ms>').argParser(integerIn(timeoutMs)).conflicts('timeout').hideHelp())
+    .addOption(new Option('--backoff-ms <ms>').argParser(integerIn(retryBackoffMs)).conflicts('backoff').hideHelp());
 }
 
 /** Adds those that `set` has in addition: `create` takes both as arguments. */
@@ -57,7 +79,10 @@ export function addIdentityOptions(command: Command): Command {
 
 /** What the given options ask for, without fields for other options. */
 export function fieldsOf(options: FieldOptions): WebhookChangeWire {
-  const { name, to, event, kind, project, timeoutMs, retries, backoffMs } = options;
+  const { name, to, event, project, retries } = options;
+  const kind = options.sessionKind ?? options.kind;
+  const timeoutMs = options.timeout ?? options.timeoutMs;
+  const backoffMs = options.backoff ?? options.backoffMs;
   return {
     ...(name !== undefined && { name }),
     ...(to !== undefined && { url: to }),

@@ -89,10 +89,13 @@ async function testedDaemon(over: Partial<WebhookTestResultWire> = {}, hook: Par
 
 const TEST = ['webhooks', 'test', '3', '--event', 'session.completed'];
 
-test('a webhook is created with what its options say, and its generated secret is shown once', async () => {
+test.each([
+  ['what its options say', ['--session-kind', 'api', '--timeout', '500ms', '--backoff', '30s'], [500, 30_000]],
+  ['their earlier names', ['--kind', 'api', '--timeout-ms', '500', '--backoff-ms', '100'], [500, 100]],
+])('a webhook is created with %s, and its generated secret is shown once', async (_name, pace, [timeout, backoff]) => {
   const { dataDir, received } = await startFakeDaemon({ 'POST /api/v1/webhooks': () => HOOK });
-  const flags = ['--event', 'session.completed', '--event', 'session.failed', '--kind', 'api', '--project', PROJECT];
-  const patience = ['--timeout-ms', '500', '--retries', '0', '--backoff-ms', '100', '--disabled', '--user', 'mara'];
+  const flags = ['--event', 'session.completed', '--event', 'session.failed', '--project', PROJECT];
+  const patience = [...pace, '--retries', '0', '--disabled', '--user', 'mara'];
   const args = ['webhooks', 'create', 'ledger', HOOK.url, ...flags, ...patience, '--generate-secret'];
   const { code, stdout, stderr } = await run([...args, '-o', 'json'], { dataDir });
   const { secret, ...webhook } = JSON.parse(stdout);
@@ -107,9 +110,9 @@ test('a webhook is created with what its options say, and its generated secret i
     session_kinds: ['api'],
     scope: 'project',
     project_id: PROJECT,
-    timeout_ms: 500,
+    timeout_ms: timeout,
     retry_count: 0,
-    retry_backoff_ms: 100,
+    retry_backoff_ms: backoff,
     enabled: false,
     user: 'mara',
     secret,
@@ -136,6 +139,9 @@ test.each([
   ],
   ['no such secret file', ['create', 'x', HOOK.url, '--event', 'all', '--secret-file', '/none'], 'cannot be read'],
   ['nothing to change', ['set', '3'], 'at least one field'],
+  ['a timeout without a unit', ['set', '3', '--timeout', '500'], 'a duration from 100ms to 30s, such as 500ms or 10s'],
+  ['a pause over the limit', ['set', '3', '--backoff', '61m'], 'a duration from 100ms to 1h'],
+  ['a pause under two names', ['set', '3', '--backoff', '1s', '--backoff-ms', '100'], 'cannot be used with'],
   ['an id that is none', ['show', 'x'], 'It must be a number from 1'],
   ['a rotation to nothing', ['rotate-secret', '3'], '--generate-secret'],
   ['a deletion without a terminal', ['delete', '3'], '--yes'],
@@ -222,7 +228,12 @@ const HELD: readonly (readonly [FilteredReason, Partial<WebhookWire>, Partial<We
   ['disabled', { enabled: false }, {}, 'errand webhooks enable 3'],
   ['disabled', {}, {}, 'errand users enable mara'],
   ['event_type_filtered', { events: ['session.failed'] }, {}, 'set 3 --event session.failed --event session.completed'],
-  ['session_kind_filtered', { session_kinds: ['api'] }, {}, 'errand webhooks set 3 --kind api --kind chat'],
+  [
+    'session_kind_filtered',
+    { session_kinds: ['api'] },
+    {},
+    'errand webhooks set 3 --session-kind api --session-kind chat',
+  ],
   ['session_project_missing', { project_id: PROJECT }, {}, 'errand webhooks set 3 --project none'],
   [
     'project_mismatch',

@@ -1,0 +1,62 @@
+// Readiness of a daemon: it says no exactly while new turns are refused, and until a first start is over.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { formatProblem } from '../../src/catalog/reading/problem.ts';
+import { loadLiveConfig } from '../../src/config/live-config.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+
+async function start(configDir: string) {
+  const flags = { dataDir: temporaryDirectory(), configDir, listen: '127.0.0.1:0', noWorkers: true };
+  const loaded = loadLiveConfig(flags, {});
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+  const daemon = await startDaemon(loaded);
+  onTestFinished(() => daemon.halt());
+  return { daemon, ask: (path: string, init?: RequestInit) => fetch(daemon.url + path, init) };
+}
+
+test('a first start is alive and ready only once its credentials have been shown', async () => {
+  const { daemon, ask } = await start(temporaryDirectory({ 'errand.yaml': 'log: { level: fatal }\n' }));
+  expect(daemon.created).not.toBeNull();
+  const [alive, ready] = [await ask('/healthz'), await ask('/readyz')];
+  expect([alive.status, alive.headers.get('retry-after'), ready.status]).toEqual([503, '1', 503]);
+  expect(await alive.json()).toMatchObject({ error: { message: 'The daemon is starting.' } });
+  expect(await ready.json()).toMatchObject({
+    parts: expect.arrayContaining([{ name: 'daemon', state: 'failed', detail: 'starting' }]) as unknown[],
+  });
+  await daemon.ready();
+  expect([(await ask('/healthz')).status, (await ask('/readyz')).status]).toEqual([200, 200]);
+});
+
+test('below disk.keep_free_mb /readyz is 503 with Retry-After, as turns are, and 200 again above it', async () => {
+  const configDir = temporaryDirectory();
+  const keepFree = (megabytes: number) => {
+    const lines = [`disk: { keep_free_mb: ${megabytes} }`, 'log: { level: fatal }', 'shell: { enabled: false }', ''];
+    writeFileSync(join(configDir, 'errand.yaml'), lines.join('\n'));
+  };
+  // More than any disk has.
+  keepFree(16_777_216);
+  const { daemon, ask } = await start(configDir);
+  await daemon.ready();
+  const turn = async () => {
+    const headers = { authorization: `Bearer ${daemon.created!.apiKey.key}`, 'content-type': 'application/json' };
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const body = JSON.stringify({ model: 'any', max_tokens: 9, messages, background: true, idempotency_key: 'one' });
+    return (await ask('/openapi/v1/messages', { method: 'POST', headers, body })).status;
+  };
+
+  const low = await ask('/readyz');
+  expect([low.status, low.headers.get('retry-after'), await turn()]).toEqual([503, '5', 503]);
+  const words = expect.stringContaining('almost full: less than 16777216 MB') as string;
+  expect(await low.json()).toMatchObject({
+    ready: false,
+    parts: expect.arrayContaining([{ name: 'disk', state: 'failed', detail: words }]) as unknown[],
+  });
+  expect((await ask('/healthz')).status).toBe(200);
+
+  keepFree(0);
+  daemon.reload();
+  expect((await ask('/readyz')).status).toBe(200);
+  expect(await turn()).toBe(202);
+});
