@@ -66,6 +66,9 @@ test.skipIf(!hasTmux)(
     expect(view.modes()).toBe('1 1 0');
     await view.until('evil title');
 
+    // A daemon's next snapshot has what its events said.
+    const [first, ...others] = server.snapshot.entities;
+    server.snapshot = aSnapshot([{ ...first!, detail: 'writes report.md' }, ...others]);
     server.emit(anEvent(1, 'tool_use', { name: 'write_file', input: { path: '/report.md' } }));
     await view.until('writes report.md');
     await server.die();
