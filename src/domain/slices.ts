@@ -22,47 +22,64 @@ export interface Slices {
 type Clocked = Pick<Clock, 'monotonic'>;
 
 export function makeSlices(clock: Clocked): Slices {
-  // Who waits, by owner. The first owner is the next one.
-  const waiting = new Map<string, (() => void)[]>();
-  let startedAt: number | null = null;
+  // Who waits, by owner; the first owner is the next one.
+  const waiting = new Map<string, Waiter[]>();
+  // Null while nobody has asked for a slice in this turn or the last.
+  let turn: { readonly startedAt: number; isUsed: boolean } | null = null;
+  // Whoever has the thread now. Whether he is done with it is known at his next pause, or when the next one is resumed.
   let holder: Pause | null = null;
 
+  const isOver = () => turn !== null && clock.monotonic() - turn.startedAt >= LONGEST_TURN_MS;
+
+  // The first of the immediates of each turn of the loop.
   function beginTurn(): void {
-    const [next] = waiting;
-    if (next === undefined) {
-      startedAt = null;
-      holder = null;
+    holder = null;
+    if (waiting.size === 0 && turn?.isUsed === false) {
+      turn = null;
       return;
     }
-    const [owner, resumes] = next;
-    const resume = resumes.shift()!;
-    waiting.delete(owner);
-    if (resumes.length > 0) waiting.set(owner, resumes);
-    startedAt = clock.monotonic();
+    turn = { startedAt: clock.monotonic(), isUsed: false };
     setImmediate(beginTurn);
-    resume();
   }
 
-  function isFree(asking: Pause): boolean {
-    if (startedAt === null) {
-      startedAt = clock.monotonic();
-      setImmediate(beginTurn);
-    } else if (clock.monotonic() - startedAt >= LONGEST_TURN_MS) return false;
-    return holder === asking || waiting.size === 0;
+  function take(pause: Pause): void {
+    turn!.isUsed = true;
+    holder = pause;
+  }
+
+  // One for each who waits. Between two of them, the first does his step.
+  function resumeNext(): void {
+    if (isOver()) return void setImmediate(resumeNext);
+    const [owner, waiters] = waiting.entries().next().value!;
+    const next = waiters.shift()!;
+    waiting.delete(owner);
+    if (waiters.length > 0) waiting.set(owner, waiters);
+    take(next.pause);
+    next.resume();
   }
 
   return {
     of: (owner) => {
       const pause: Pause = async () => {
-        if (!isFree(pause))
-          await new Promise<void>((resume) => {
-            const own = waiting.get(owner);
-            if (own === undefined) waiting.set(owner, [resume]);
-            else own.push(resume);
-          });
-        holder = pause;
+        if (turn === null) {
+          turn = { startedAt: clock.monotonic(), isUsed: false };
+          setImmediate(beginTurn);
+        }
+        const isNext = holder === pause || (holder === null && waiting.size === 0);
+        if (isNext && !isOver()) return take(pause);
+        await new Promise<void>((resume) => {
+          const own = waiting.get(owner) ?? [];
+          own.push({ pause, resume });
+          waiting.set(owner, own);
+          setImmediate(resumeNext);
+        });
       };
       return pause;
     },
   };
+}
+
+interface Waiter {
+  readonly pause: Pause;
+  resume(): void;
 }
