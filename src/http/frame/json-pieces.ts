@@ -21,14 +21,14 @@ export class Streamed<T> {
   }
 }
 
-/** A body or a part of one, in which lists can be streamed. */
+/** An object whose fields can be streamed. */
+export type StreamableFields<T> = { readonly [Name in keyof T]: Streamable<T[Name]> };
+
+/** A body or a part of one that can be streamed, or parts of it; the items of a list can't. */
 export type Streamable<T> =
   | T
-  | (T extends readonly unknown[]
-      ? Streamed<T>
-      : T extends object
-        ? { readonly [Name in keyof T]: Streamable<T[Name]> }
-        : never);
+  | Streamed<T>
+  | (T extends readonly unknown[] ? never : T extends object ? StreamableFields<T> : never);
 
 /** What rows take while they are rendered, as a multiple of what they take when they are stored: parsed, rendered, and as JSON. */
 const HELD_PER_STORED = 4;

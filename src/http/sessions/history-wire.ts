@@ -1,7 +1,9 @@
 // A session's history as the API returns it (§2.7, E2).
 import type { AssistantBlock, Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { Portions } from '../../domain/portions.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { HistoryMessage } from '../../operations/sessions/history.ts';
+import type { StoredBlock } from '../../store/runs/progress/replies.ts';
 import type {
   AssistantBlockWire,
   AttachmentWire,
@@ -9,7 +11,8 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
-import { type Streamable, Streamed, streamedList } from '../frame/json-pieces.ts';
+import { type Streamable, type StreamableFields, Streamed, streamedList } from '../frame/json-pieces.ts';
+import { decoded, storedJson, streamedText } from '../frame/stored-text.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
@@ -20,15 +23,15 @@ export function renderHistory(history: {
 }
 
 /** One of them. */
-export function renderMessage(message: HistoryMessage): Streamable<HistoryMessageWire> {
+export function renderMessage(message: HistoryMessage): StreamableFields<HistoryMessageWire> {
   const { id, textPreview } = message;
   return { id, role: message.role, text_preview: textPreview, ...contentOf(message) };
 }
 
-function contentOf(message: HistoryMessage): Streamable<Pick<HistoryMessageWire, 'content' | 'attachments'>> {
+function contentOf(message: HistoryMessage): StreamableFields<Pick<HistoryMessageWire, 'content' | 'attachments'>> {
   if ('replies' in message)
     return {
-      content: { _type: 'AssistantMessage', content: streamedList(message.replies, renderAssistantBlock) },
+      content: { _type: 'AssistantMessage', content: streamedList(message.replies, renderStoredBlock) },
       attachments: [],
     };
   const attachments = message.attachments.map(renderAttachment);
@@ -44,22 +47,29 @@ function contentOf(message: HistoryMessage): Streamable<Pick<HistoryMessageWire,
 
 /** How a place of an attachment is stored. Within a text, its quotes would be escaped. */
 const STORED_PLACE = '{"type":"attachment"';
-const PIECE_CHARACTERS = 32_768;
 
 /** A user's blocks that have not been parsed: those of texts are stored as they are sent. */
-function storedBlocks(json: string, attachments: readonly Attachment[]): Streamed<readonly UserBlockWire[]> {
+function storedBlocks(json: Buffer, attachments: readonly Attachment[]): Streamed<readonly UserBlockWire[]> {
   return new Streamed(async function* () {
     for (let at = 0; at < json.length; ) {
       const place = attachments.length === 0 ? -1 : json.indexOf(STORED_PLACE, at);
-      const textEnd = place === -1 ? json.length : place;
-      for (; at < textEnd; at = Math.min(at + PIECE_CHARACTERS, textEnd))
-        yield json.slice(at, Math.min(at + PIECE_CHARACTERS, textEnd));
+      yield* decoded(json.subarray(at, place === -1 ? json.length : place));
       if (place === -1) return;
       at = json.indexOf('}', place) + 1;
-      const block = JSON.parse(json.slice(place, at)) as UserBlock;
+      const block = JSON.parse(json.toString('utf8', place, at)) as UserBlock;
       yield JSON.stringify(renderUserBlock(block, attachments));
     }
   });
+}
+
+function renderStoredBlock(block: StoredBlock): Streamable<AssistantBlockWire> {
+  if (block.type === 'text') return { type: 'text', text: streamedText(block.text) };
+  if (block.type === 'tool_use') {
+    const { id, name, input } = block;
+    return { type: 'tool_use', id, name, input: storedJson<JsonObject>(input) };
+  }
+  const { toolUseId, ok, output } = block;
+  return { type: 'tool_result', tool_use_id: toolUseId, is_error: !ok, content: streamedText(output) };
 }
 
 function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): UserBlockWire {

@@ -1,19 +1,20 @@
 // The history of a session in portions: as many small messages as fit into one, and of a long run step by step.
-import type { AssistantBlock, Attachment } from '../../domain/sessions/content.ts';
+import type { Attachment } from '../../domain/sessions/content.ts';
 import { type Portion, PORTION_BYTES, type Portions } from '../../domain/portions.ts';
+import type { StoredBlock } from '../../store/runs/progress/replies.ts';
 import type { MessageFacts, MessageOfRun, MessageSize } from '../../store/sessions/history.ts';
 import type { Store } from '../../store/open-store.ts';
 
 /** What an agent said and did in a run that fills more than a portion. */
 export interface LongReply extends MessageFacts {
   readonly role: 'assistant';
-  readonly replies: Portions<AssistantBlock>;
+  readonly replies: Portions<StoredBlock>;
 }
 
-/** What a user said that fills more than a portion. `blocks`: `UserBlock[]` as JSON, which has not been parsed. */
+/** What a user said that fills more than a portion. `blocks`: `UserBlock[]` as it is stored, JSON in UTF-8. */
 export interface LongQuestion extends MessageFacts {
   readonly role: 'user';
-  readonly blocks: string;
+  readonly blocks: Buffer;
   readonly attachments: readonly Attachment[];
 }
 
@@ -65,14 +66,14 @@ function longMessage(history: History, { id, runSeq, bytes, isInSteps }: Message
   return { bytes, read };
 }
 
-async function* repliesOf(history: History, runSeq: number): Portions<AssistantBlock> {
+async function* repliesOf(history: History, runSeq: number): Portions<StoredBlock> {
   let last = 0;
   for (;;) {
     const sizes = await history.listStepSizes(runSeq, last, MEASURED_STEPS);
     if (sizes.length === 0) return;
     for (const group of groupsOf(sizes)) {
       const read = async () => {
-        const blocks: AssistantBlock[] = [];
+        const blocks: StoredBlock[] = [];
         for (const { step } of group) blocks.push(...(await history.getReply(runSeq, step)));
         return blocks;
       };

@@ -1,8 +1,9 @@
 // The messages of a session: how large each of them is, and whole ones (§2.7, G3).
 import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readReplies, readReply } from '../runs/progress/replies.ts';
+import { IN_STEPS, readReplies, readStoredReply, type StoredBlock } from '../runs/progress/replies.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
 /** How many messages are measured at once: those of agents are summed over their steps. */
@@ -93,9 +94,12 @@ export function makeHistory({ read }: Database) {
       });
     }),
 
-    /** What a user said, as JSON: parsing a long one takes long. */
-    getUserContent: read(function* (tx: Reader, id: number): Step<string> {
-      return (yield* tx.get<{ content: string }>('SELECT content FROM messages WHERE id = ?', id))!.content;
+    /** What a user said, as JSON in UTF-8: decoding and parsing a long one takes long. Throws `not_found` after a deletion. */
+    getUserContent: read(function* (tx: Reader, id: number): Step<Buffer> {
+      const sql = 'SELECT CAST(content AS BLOB) AS content FROM messages WHERE id = ?';
+      const row = yield* tx.get<{ content: Buffer }>(sql, id);
+      if (row === undefined) throw notFound('Message');
+      return row.content;
     }),
 
     /** The attachments of a message. */
@@ -104,9 +108,11 @@ export function makeHistory({ read }: Database) {
       return (yield* tx.all<AttachmentRow>(sql, id)).map(toAttachment);
     }),
 
-    /** A message without its content. */
+    /** A message without its content. Throws `not_found` after a deletion. */
     getMessageFacts: read(function* (tx: Reader, id: number): Step<MessageFacts> {
-      return (yield* tx.get<MessageFacts>(`SELECT ${FACTS} ${FROM} WHERE m.id = ?`, id))!;
+      const row = yield* tx.get<MessageFacts>(`SELECT ${FACTS} ${FROM} WHERE m.id = ?`, id);
+      if (row === undefined) throw notFound('Message');
+      return row;
     }),
 
     /** The sizes of up to `limit` steps of a run after a step, in order. */
@@ -121,9 +127,9 @@ export function makeHistory({ read }: Database) {
         ),
     ),
 
-    /** What an agent said and did in one step. */
+    /** What an agent said and did in one step, as it is stored. */
     getReply: read(
-      (tx: Reader, runSeq: number, step: number): Step<readonly AssistantBlock[]> => readReply(tx, runSeq, step),
+      (tx: Reader, runSeq: number, step: number): Step<StoredBlock[]> => readStoredReply(tx, runSeq, step),
     ),
   };
 }

@@ -10,7 +10,7 @@ import { openLargeStore } from '../../support/store/large-store.ts';
 const HEAP_MB = 256;
 const LONGEST_TURN_MS = 50;
 const FILES = 50_000;
-const TURNS = 20;
+const TURNS = 10;
 const STEPS = 100;
 /** The longest text of a turn, all of it characters that JSON escapes or that take two bytes: it has 4 MB. */
 const TEXT = '\u0001ö"'.repeat(1_000_000);
@@ -30,7 +30,9 @@ beforeAll(async () => {
     deep: store.workspace(500, (index) => `${'/deep'.repeat(700)}/${index}`),
     turns: store.conversation(TURNS, TEXT),
     many: store.conversation(5_000, 'A short text.'),
-    steps: store.longRun(STEPS, TEXT.slice(0, 400_000)),
+    steps: store.longRun(STEPS, TEXT.slice(0, 200_000)),
+    oneTurn: store.conversation(1, TEXT),
+    oneRun: store.longRun(2, TEXT),
   };
   store.close();
   await daemon.restart();
@@ -84,4 +86,21 @@ test.each<[string, string, number, (id: { sessionId: string; runId?: string }) =
     expect(replies).toEqual(replies.map(() => ({ status: 200, isWhole: true })));
   });
   expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test('what is too long to be read at once comes whole', async () => {
+  const read = async (name: string) => {
+    const headers = { Authorization: `Bearer ${daemon.apiKey}` };
+    const reply = await fetch(`${daemon.url}/openapi/v1/sessions/${made[name]!.sessionId}/messages`, { headers });
+    const { messages } = (await reply.json()) as { messages: { content: { content: unknown[] } }[] };
+    return messages.map(({ content }) => content.content);
+  };
+  const said = [{ type: 'text', text: TEXT }];
+  expect(await read('oneTurn')).toEqual([said, said]);
+  const step = (number: number) => [
+    { type: 'text', text: TEXT },
+    { type: 'tool_use', id: `t${number}`, name: 'shell', input: { command: TEXT } },
+    { type: 'tool_result', tool_use_id: `t${number}`, is_error: false, content: TEXT },
+  ];
+  expect((await read('oneRun'))[1]).toEqual([...step(1), ...step(2)]);
 });

@@ -5,8 +5,8 @@ import { randomCode } from '../../../src/domain/ids.ts';
 
 type Row = Record<string, unknown>;
 
-/** Makes sessions of the daemon's first key. */
-export function openLargeStore(file: string) {
+/** Makes sessions of a key, by its public id; of the daemon's first one when absent. */
+export function openLargeStore(file: string, keyId: string | null = null) {
   const db = new Connection(file);
   db.pragma('foreign_keys = ON');
   db.pragma('synchronous = OFF');
@@ -18,7 +18,8 @@ export function openLargeStore(file: string) {
     statements.set(sql, statement);
     return Number(statement.run(row).lastInsertRowid);
   };
-  const key = db.prepare<[], { seq: number; user_seq: number }>('SELECT seq, user_seq FROM api_keys LIMIT 1').get()!;
+  const sql = 'SELECT seq, user_seq FROM api_keys WHERE id = coalesce(?, id) ORDER BY seq LIMIT 1';
+  const key = db.prepare<[string | null], { seq: number; user_seq: number }>(sql).get(keyId)!;
   const owned = { user_seq: key.user_seq, key_seq: key.seq };
   const times = { created_at: Date.now(), updated_at: Date.now() };
 
@@ -67,6 +68,12 @@ export function openLargeStore(file: string) {
     });
   };
 
+  const addCall = (runSeq: number, step: number, text: string) => {
+    const call = { tool_use_id: `t${step}`, name: 'shell', input: JSON.stringify({ command: text }) };
+    const end = { state: 'ended', ok: 1, output: text, duration_ms: 1, created_at: 1 };
+    insert('tool_calls', { run_seq: runSeq, step, position: 0, ...call, ...end });
+  };
+
   const whole = <T>(work: () => T): T => db.transaction(work)();
   return {
     /** A workspace of so many files, as recorded after a run that has added all of them. */
@@ -100,13 +107,16 @@ export function openLargeStore(file: string) {
         return { sessionId: id };
       }),
 
-    /** A session of one run of so many steps. */
+    /** A session of one run of so many steps, each with a call of a tool: all three texts are the same. */
     longRun: (steps: number, text: string) =>
       whole(() => {
         const { id, seq } = session();
         const { id: runId, seq: runSeq } = run(seq);
         said(seq, runSeq, 'user', JSON.stringify([{ type: 'text', text: 'Go on.' }]));
-        for (let step = 1; step <= steps; step += 1) addStep(runSeq, step, text);
+        for (let step = 1; step <= steps; step += 1) {
+          addStep(runSeq, step, text);
+          addCall(runSeq, step, text);
+        }
         said(seq, runSeq, 'assistant', '');
         return { sessionId: id, runId };
       }),

@@ -65,20 +65,34 @@ export function* readReplies(
   return blocksByRun(steps, calls);
 }
 
-/** The same of one step. */
-export function* readReply(tx: Reader, runSeq: number, step: number): Step<readonly AssistantBlock[]> {
-  const steps = yield* tx.all<StepRow>(
-    'SELECT run_seq, step, text FROM steps WHERE run_seq = ? AND step = ?',
+/** A long block as it is stored: texts in UTF-8, and an input as JSON that has not been parsed. */
+export type StoredBlock =
+  | { readonly type: 'text'; readonly text: Buffer }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Buffer }
+  | { readonly type: 'tool_result'; readonly toolUseId: string; readonly ok: boolean; readonly output: Buffer };
+
+interface StoredCallRow extends Pick<CallRow, 'tool_use_id' | 'name' | 'ok'> {
+  input: Buffer;
+  output: Buffer | null;
+}
+
+/** What an agent said and did in one step; nothing when its details were removed. */
+export function* readStoredReply(tx: Reader, runSeq: number, step: number): Step<StoredBlock[]> {
+  const said = 'SELECT CAST(text AS BLOB) AS text FROM steps WHERE run_seq = ? AND step = ?';
+  const row = yield* tx.get<{ text: Buffer }>(said, runSeq, step);
+  if (row === undefined) return [];
+  const { text } = row;
+  const calls = yield* tx.all<StoredCallRow>(
+    `SELECT tool_use_id, name, CAST(input AS BLOB) AS input, ok, CAST(output AS BLOB) AS output FROM tool_calls
+     WHERE run_seq = ? AND step = ? ORDER BY position`,
     runSeq,
     step,
   );
-  const calls = yield* tx.all<CallRow>(
-    `SELECT run_seq, step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? AND step = ?
-     ORDER BY position`,
-    runSeq,
-    step,
+  const asked = calls.map(({ tool_use_id: id, name, input }) => ({ type: 'tool_use', id, name, input }) as const);
+  const answered = calls.flatMap(({ tool_use_id: toolUseId, ok, output }) =>
+    output === null ? [] : [{ type: 'tool_result', toolUseId, ok: ok === 1, output } as const],
   );
-  return blocksByRun(steps, calls).get(runSeq) ?? [];
+  return [...(text.length === 0 ? [] : [{ type: 'text', text } as const]), ...asked, ...answered];
 }
 
 function blocksByRun(steps: readonly StepRow[], rows: readonly CallRow[]): Map<number, readonly AssistantBlock[]> {
