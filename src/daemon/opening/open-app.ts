@@ -51,7 +51,7 @@ export interface OpenAppParts {
   readonly backups: ReturnType<typeof openBackups>;
   readonly runAccepted: HttpParts['runAccepted'];
   readonly startedAt: number;
-  readonly isStarting: () => boolean;
+  readonly starting: HttpParts['starting'];
   /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
   /** Aborts when waiting requests must end. */
@@ -61,14 +61,14 @@ export interface OpenAppParts {
 /** Makes the app, which a server opens to requests, and the report of its readiness. */
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
   const { config, live, certificate, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
-  const { sandbox, schemas, renderer, startedAt, isStarting, draining } = parts;
+  const { sandbox, schemas, renderer, startedAt, starting, draining } = parts;
   const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { collector, retention } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
-  const machine = { disk, sandbox, browser, isStarting, backups: parts.backups, ...watchMachine(config, log) };
+  const machine = { disk, sandbox, browser, starting, backups: parts.backups, ...watchMachine(config, log) };
   const reports = makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
   const doctor = openDoctor(parts, () => reports.readiness().parts);
   const operations = makeOperations({
@@ -111,7 +111,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const { runAccepted, hooks } = parts;
   const isPublicUrlSet = () => live.isSet('public_url');
   return {
-    app: makeHttpApp({ ...forHttp, isStarting, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
+    app: makeHttpApp({ ...forHttp, starting, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
     readiness,
   };
 }

@@ -361,7 +361,7 @@ export async function openHouse(options: HouseOptions = {}) {
     clock: systemClock,
     log,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
-    isStarting: () => false,
+    starting: () => null,
     renderer: { render: async () => ({ kind: 'refused' }) },
     draining: drain.signal,
     ...options.parts,
