@@ -3,6 +3,19 @@ import type { Rule } from './rule.ts';
 
 export const RULES_OF_OPERATION: readonly Rule[] = [
   {
+    id: '§6.5 has_artifacts',
+    text: 'summary.has_artifacts of the end of a run is true only when the run has left files.',
+    proofs: {
+      'webhooks/held-files.test.ts': [
+        'the end of a run %s is sent once that is known, and says so',
+        'a look that takes too long is not waited for, and later changes nothing of what may have been sent',
+      ],
+      'acceptance/webhooks/webhooks.test.ts': [
+        'the end of a run says that there are artifacts if there are, and they can be fetched then',
+      ],
+    },
+  },
+  {
     id: 'A4 limits of a body',
     text: 'A body with too many values, names, levels or too much text is refused with the path of the value that is too much.',
     proofs: {

@@ -17,7 +17,7 @@ export interface Daemon {
   /** Resolves when everything is closed. */
   readonly ended: Promise<void>;
   /**
-   * What was created has been shown: `/healthz` is 200 from now on. Reports to the service manager that the daemon is ready, and
+   * What was created has been shown: `/healthz` replies from now on. Reports to the service manager that the daemon is ready, and
    * from then on how it is.
    */
   ready(): Promise<void>;
@@ -52,14 +52,19 @@ interface Running {
 
 /** How far a daemon's life has got. A first start lasts until its credentials were shown: who waits for it is going to read them. */
 export async function makeStages(store: Pick<Store, 'users'>) {
-  let isStarting = (await store.users.list()).total === 0;
+  const start = Promise.withResolvers<void>();
+  const [closing, draining] = [new AbortController(), new AbortController()];
+  draining.signal.addEventListener('abort', () => start.resolve());
+  let starting = (await store.users.list()).total === 0 ? start.promise : null;
   return {
-    isStarting: () => isStarting,
+    /** Resolves when a first start is over, or the daemon drains before; null when there is none. */
+    starting: () => starting,
     started: () => {
-      isStarting = false;
+      starting = null;
+      start.resolve();
     },
-    closing: new AbortController(),
-    draining: new AbortController(),
+    closing,
+    draining,
   };
 }
 

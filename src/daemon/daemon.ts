@@ -64,7 +64,7 @@ async function build(start: Start): Promise<Daemon> {
   const renderer = makeRenderer({ clock: systemClock, log });
   const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: systemClock, log });
   closers.push(...engine.closers, schemas.stop, renderer.stop, backups.stop);
-  const { isStarting, started, closing, draining } = await makeStages(store);
+  const { starting, started, closing, draining } = await makeStages(store);
   draining.signal.addEventListener('abort', rooms.checks.stop);
   // Before the listeners close: readers who wait for a rendering still get a reply.
   draining.signal.addEventListener('abort', () => void renderer.stop());
@@ -79,7 +79,7 @@ async function build(start: Start): Promise<Daemon> {
     ...telemetry.watching,
     backups,
     startedAt,
-    isStarting,
+    starting,
     closing: closing.signal,
     draining: draining.signal,
   });

@@ -68,7 +68,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 /** Makes the engine. None of its services works before `start`. */
 export function makeEngine(parts: EngineParts) {
   const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
-  const [{ places }, { settings }] = [config, live];
+  const [{ places }, { settings }, { modelCalled }] = [config, live, parts.hooks ?? {}];
   const grant = () => grantOf(sandbox());
 
   const broker = openBroker({ config, live, log, store, secrets });
@@ -86,10 +86,10 @@ export function makeEngine(parts: EngineParts) {
   const webhooks = openWebhooks({ live, store, secrets, clock, log, attempted: parts.hooks?.deliveryAttempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
+  collector.onCollected(webhooks.planner.collected);
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
   const retention = openRetention({ ...parts, workspaces, webhooks, publishing, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
-  const { modelCalled } = parts.hooks ?? {};
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 

@@ -39,8 +39,8 @@ export interface ReportParts {
   auditFault(): string | null;
   /** What to do about a limit of open files that is too low; null when it isn't. */
   readonly descriptors: string | null;
-  /** Whether what a first start has created is still to be shown. */
-  isStarting(): boolean;
+  /** Null unless what a first start has created is still to be shown. */
+  starting(): Promise<void> | null;
   closing(): boolean;
   readonly clock: Clock;
 }
@@ -119,8 +119,8 @@ export function makeReports(parts: ReportParts) {
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
 
-function daemonPart({ isStarting, closing }: ReportParts): PartReport {
-  if (isStarting()) return { name: 'daemon', state: 'failed', detail: 'starting' };
+function daemonPart({ starting, closing }: ReportParts): PartReport {
+  if (starting() !== null) return { name: 'daemon', state: 'failed', detail: 'starting' };
   return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
 }
 

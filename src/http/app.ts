@@ -51,8 +51,8 @@ export interface HttpParts {
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
   readonly readiness: () => Readiness;
-  /** Whether a first start isn't over. */
-  readonly isStarting: () => boolean;
+  /** Resolves when a first start is over, or the daemon drains before; null when there is none. */
+  readonly starting: () => Promise<void> | null;
   readonly renderer: Pick<Renderer, 'render'>;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
@@ -96,7 +96,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     officeStreams,
     runs,
     readiness,
-    isStarting: parts.isStarting,
+    starting: parts.starting,
     clientAddressOf,
     countMisses: makeMissLimit({ clock, clientAddressOf }),
     renderer: parts.renderer,

@@ -88,7 +88,7 @@ export interface RouteParts {
   readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
-  readonly isStarting: () => boolean;
+  readonly starting: () => Promise<void> | null;
   readonly clientAddressOf: ClientAddressOf;
   readonly countMisses: CountMisses;
   readonly renderer: Pick<Renderer, 'render'>;
@@ -269,13 +269,13 @@ function definitionRoutes(operations: Operations): Route[] {
   });
 }
 
-function makeSimpleHandlers({ operations, readiness, isStarting }: RouteParts) {
+function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
   return {
     models: (_exchange: Exchange, caller: KeyCaller) =>
       ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
-    alive: () => {
-      if (isStarting())
-        throw new ErrandError('unavailable', 'The daemon is starting.', { details: { retryAfterSeconds: 1 } });
+    alive: async () => {
+      await starting();
+      if (starting() !== null) throw new ErrandError('unavailable', 'The daemon stops before it has started.');
       return ok({ status: 'ok' } as const);
     },
     ready: () => {

@@ -178,9 +178,10 @@ function makeArtifacts(database: Database) {
   };
 }
 
-function makeDeliveryVerbs(database: Database, { plan }: Planning) {
+function makeDeliveryVerbs(database: Database, { plan, releaseHeld }: Planning) {
   return {
     plan,
+    releaseHeld,
     readEvents: makeReadEvents(database),
     ...makeDeliveries(database),
     ...makeTestFacts(database),

@@ -5,9 +5,10 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
 import { renderBody } from './bodies/render-body.ts';
+import { makeHeldEvents } from './held-events.ts';
 
 export interface PlannerParts {
-  readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan'> };
+  readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan' | 'releaseHeld'> };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -15,11 +16,15 @@ export interface PlannerParts {
 export interface Planner extends Service {
   /** An event was committed. Costs no statement when no enabled webhook wants one of its type. */
   notice(occasion: Occasion): void;
+  /** The workspace of a session was examined. Costs no statement when no delivery waits for it. */
+  collected(sessionSeq: number): void;
   /** Resolves when every event committed before is planned. Rejects when the store refuses. */
   catchUp(): Promise<void>;
 }
 
 const LOOK_MS = 60_000;
+/** Events whose deliveries are released in one commit. */
+const RELEASED_AT_ONCE = 100;
 
 /** Makes the planner. Wake it at the start, and after each change of a webhook: only then it learns who wants what. */
 export function makePlanner({ store, clock, log }: PlannerParts): Planner {
@@ -27,13 +32,17 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   let wanted: ReadonlySet<string> | undefined;
   /** Plans in progress. An event may be reported before the plan that was committed with it returns what is wanted. */
   let planning = 0;
+  const held = makeHeldEvents(clock);
 
   /** Works off the events in bounded commits, with others' in between. */
   async function plan(stopping?: AbortSignal): Promise<void> {
     planning += 1;
     try {
-      for (let more = true; more && stopping?.aborted !== true; )
-        ({ more, wanted } = await store.deliveries.plan(renderBody));
+      for (let more = true; more && stopping?.aborted !== true; ) {
+        const planned = await store.deliveries.plan(renderBody, { holds: true });
+        ({ more, wanted } = planned);
+        held.add(planned.held);
+      }
     } finally {
       planning -= 1;
     }
@@ -42,6 +51,9 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   /** From time to time it looks unasked, unless nothing is wanted: a notice that was missed costs a minute, not a delivery. */
   async function work(stopping: AbortSignal): Promise<number | null> {
     await plan(stopping);
+    const known = held.takeKnown();
+    for (let at = 0; at < known.length; at += RELEASED_AT_ONCE)
+      held.add((await store.deliveries.releaseHeld(known.slice(at, at + RELEASED_AT_ONCE))).left);
     return wanted === undefined || wanted.size === 0 ? null : LOOK_MS;
   }
 
@@ -50,6 +62,9 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
     ...service,
     notice: (occasion) => {
       if (planning > 0 || wanted === undefined || wanted.has(occasion)) service.wake();
+    },
+    collected: (sessionSeq) => {
+      if (held.know(sessionSeq, planning > 0)) service.wake();
     },
     catchUp: () => plan(),
   };

@@ -1,11 +1,13 @@
 // Readiness of a daemon: it says no exactly while new turns are refused, and until a first start is over.
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import { loadLiveConfig } from '../../src/config/live-config.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 async function start(configDir: string) {
   const flags = { dataDir: temporaryDirectory(), configDir, listen: '127.0.0.1:0', noWorkers: true };
@@ -19,14 +21,31 @@ async function start(configDir: string) {
 test('a first start is alive and ready only once its credentials have been shown', async () => {
   const { daemon, ask } = await start(temporaryDirectory({ 'errand.yaml': 'log: { level: fatal }\n' }));
   expect(daemon.created).not.toBeNull();
-  const [alive, ready] = [await ask('/healthz'), await ask('/readyz')];
-  expect([alive.status, alive.headers.get('retry-after'), ready.status]).toEqual([503, '1', 503]);
-  expect(await alive.json()).toMatchObject({ error: { message: 'The daemon is starting.' } });
+  let isAlive = false;
+  const alive = ask('/healthz').then(({ status }) => {
+    isAlive = status === 200;
+  });
+  const ready = await ask('/readyz');
+  expect([ready.status, isAlive]).toEqual([503, false]);
   expect(await ready.json()).toMatchObject({
     parts: expect.arrayContaining([{ name: 'daemon', state: 'failed', detail: 'starting' }]) as unknown[],
   });
   await daemon.ready();
-  expect([(await ask('/healthz')).status, (await ask('/readyz')).status]).toEqual([200, 200]);
+  await alive;
+  expect([isAlive, (await ask('/healthz')).status, (await ask('/readyz')).status]).toEqual([true, 200, 200]);
+});
+
+test('who asks a first start whether it is alive hears of a stop that comes before', async () => {
+  const { daemon } = await start(temporaryDirectory({ 'errand.yaml': 'log: { level: fatal }\n' }));
+  const socket = connect(Number(new URL(daemon.url).port), '127.0.0.1');
+  let heard = '';
+  socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
+  // In one piece: the second has arrived once the first has its reply.
+  socket.write(['/readyz', '/healthz'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+  await waitFor(() => heard.includes('"starting"'));
+  await daemon.drain();
+  await waitFor(() => heard.includes('The daemon stops before it has started.'));
+  expect(heard.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
 });
 
 test('below disk.keep_free_mb /readyz is 503 with Retry-After, as turns are, and 200 again above it', async () => {

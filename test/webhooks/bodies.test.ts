@@ -76,6 +76,8 @@ test('session.completed, as a whole', async () => {
     stopReason: 'max_tokens',
   });
   await house.store.runs.settle(fenceOf(run));
+  const files = [{ path: '/tides.md', size: 4, sha256: 'a'.repeat(64) }];
+  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
   const [body, ...others] = await house.bodies();
   expect(others).toEqual([]);
   expect(body).toEqual({

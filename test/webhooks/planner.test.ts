@@ -33,12 +33,16 @@ beforeEach(async () => {
   planner = makePlanner({
     store: {
       deliveries: {
-        plan: async (render) => {
+        plan: async (render, options) => {
           looks += 1;
           refuse?.();
-          const result = await house.store.deliveries.plan(render);
+          const result = await house.store.deliveries.plan(render, options);
           await hold;
           return result;
+        },
+        releaseHeld: (held) => {
+          looks += 1;
+          return house.store.deliveries.releaseHeld(held);
         },
       },
     },

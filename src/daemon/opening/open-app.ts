@@ -54,7 +54,7 @@ export interface OpenAppParts {
   readonly backups: ReturnType<typeof openBackups>;
   readonly runAccepted: HttpParts['runAccepted'];
   readonly startedAt: number;
-  readonly isStarting: () => boolean;
+  readonly starting: HttpParts['starting'];
   /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
   /** Aborts when waiting requests must end. */
@@ -64,7 +64,7 @@ export interface OpenAppParts {
 /** Makes the app, which a server opens to requests, and the report of its readiness. */
 export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly readiness: () => Readiness } {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
-  const { schemas, renderer, isStarting, draining } = parts;
+  const { schemas, renderer, starting, draining } = parts;
   const { queue, node, stopper, broker, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { collector, retention } = parts.rooms;
   const { settings, catalog, definitions } = live;
@@ -116,17 +116,17 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const { runAccepted, hooks } = parts;
   const isPublicUrlSet = () => live.isSet('public_url');
   return {
-    app: makeHttpApp({ ...forHttp, isStarting, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
+    app: makeHttpApp({ ...forHttp, starting, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
     readiness,
   };
 }
 
 /** What the daemon reports of itself. */
 function openReports(parts: OpenAppParts, closing: () => boolean) {
-  const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, isStarting, rooms } = parts;
+  const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, starting, rooms } = parts;
   const { pool, node, browser } = rooms;
   const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault };
-  const machine = { ...watched, isStarting, ...watchMachine(config, log) };
+  const machine = { ...watched, starting, ...watchMachine(config, log) };
   return makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
 }
 

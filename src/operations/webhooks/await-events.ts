@@ -45,6 +45,10 @@ export function makeAwaitEvents({ arrivals, clock, draining }: AwaitEventsParts)
       if (draining.aborted) throw new ErrandError('unavailable', 'The server is restarting; ask again.');
       afterId = page.nextAfterId;
       if (page.hasMore) continue;
+      if (page.isHeld) {
+        await pause(clock, Math.min(QUIET_MS, left));
+        continue;
+      }
       if (reads > 1) await pause(clock, Math.min(QUIET_MS, left));
       await expected.arrival(Math.max(0, deadline - clock.monotonic()), gone);
     }

@@ -55,7 +55,8 @@ export function makeListenOperations({ store, audit, looking, arrivals, clock, l
       if (owner === 0) await audit.read(caller, 'house.follow', EVERYBODYS);
       const { types, limit } = query;
       const read = async (afterId: number | null) => {
-        const { faults, ...page } = await store.deliveries.readEvents({ owner, types, afterId, limit }, renderBody);
+        const wanted = { owner, types, afterId, limit };
+        const { faults, ...page } = await store.deliveries.readEvents(wanted, renderBody, clock.now());
         for (const error of faults) log.error({ err: error }, 'an event could not be read for a listener');
         return page;
       };

@@ -135,7 +135,7 @@ interface RunRow {
   turn_id: number;
   /** Of its answer; null when it gave none. */
   answer_preview: string | null;
-  is_collecting: number;
+  /** Null until its workspace was examined. */
   file_count: number | null;
 }
 
@@ -147,7 +147,7 @@ export function* findRun(
 ): Step<RunRow | undefined> {
   return yield* tx.get<RunRow>(
     `SELECT r.id, r.status, r.schedule_mode, r.started_at, r.finished_at, r.stop_reason, q.id AS turn_id,
-       m.text_preview AS answer_preview, r.artifact_status = 'pending' AS is_collecting, a.file_count,
+       m.text_preview AS answer_preview, a.file_count,
        ${TASK_OF_RUN} AS task_id
      FROM runs r JOIN messages q ON q.run_seq = r.seq AND q.role = 'user'
        LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
@@ -190,7 +190,7 @@ export function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<Su
   const isKept = run.status === 'completed' || run.status === 'incomplete';
   return {
     ...totals,
-    hasArtifacts: isKept && (run.is_collecting === 1 || (run.file_count ?? 0) > 0),
+    hasArtifacts: isKept && (run.file_count ?? 0) > 0,
     hasAssistantResponse: (run.answer_preview ?? '') !== '',
   };
 }

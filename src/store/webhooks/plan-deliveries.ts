@@ -6,6 +6,7 @@ import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/
 import type { Step, Transaction } from '../engine/statement.ts';
 import type { EventRow } from '../journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
+import { type HeldEvent, heldUntil } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
 import { ownerOf, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
@@ -24,6 +25,8 @@ export interface PlanResult {
   readonly wanted: ReadonlySet<EventType>;
   /** What was thrown while bodies were made. Those deliveries failed, and the others are planned. */
   readonly faults: readonly unknown[];
+  /** Events whose deliveries wait until it is known whether there are files. */
+  readonly held: readonly HeldEvent[];
 }
 
 /** Each type is looked up once, however many webhooks want it. */
@@ -34,25 +37,27 @@ const WANTED = Array.from(
 const WEBHOOKS = `SELECT ${WEBHOOK_COLUMNS} FROM webhook_subscriptions s CROSS JOIN webhooks w ON w.id = s.webhook_id
   WHERE s.event_type = ? AND s.user_seq = ?`;
 
-/** Plans the next events. */
-export function* planIn(tx: Transaction, render: RenderBody): Step<PlanResult> {
+/** Plans the next events. `holds`: deliveries may wait for the files of their run, because somebody is going to release them. */
+export function* planIn(tx: Transaction, render: RenderBody, { holds = false } = {}): Step<PlanResult> {
   const { cursor } = (yield* tx.get<{ cursor: number }>('SELECT cursor FROM webhook_planning'))!;
   const newest = yield* newestEventId(tx);
   const wanted = (yield* tx.all<{ type: WebhookEventType }>(WANTED)).map(({ type }) => JOURNAL_TYPES.get(type)!);
   const events = yield* listEventsAfter(tx, wanted, { afterId: cursor, limit: EVENTS_AT_ONCE });
-  const batch = makeBatch(render);
+  const batch = makeBatch(render, holds);
   let planned = 0;
   while (planned < events.length && (yield* planEvent(tx, batch, events[planned]!))) planned += 1;
   const more = planned < events.length || planned === EVENTS_AT_ONCE;
   const reached = more ? (events[planned - 1]?.id ?? cursor) : newest;
   if (reached > cursor) yield* tx.run('UPDATE webhook_planning SET cursor = ?', reached);
-  const { webhookIds, faults } = batch;
-  return { more, webhookIds, wanted: new Set(wanted), faults };
+  const { webhookIds, faults, held } = batch;
+  return { more, webhookIds, wanted: new Set(wanted), faults, held };
 }
 
 /** What one commit has read and done. */
 interface Batch {
   readonly render: RenderBody;
+  readonly holds: boolean;
+  readonly held: HeldEvent[];
   readonly sessions: Map<number, FoundSession>;
   /** By event type and owner. */
   readonly webhooks: Map<string, Webhook[]>;
@@ -64,9 +69,10 @@ interface Batch {
   bodies: number;
 }
 
-function makeBatch(render: RenderBody): Batch {
+function makeBatch(render: RenderBody, holds: boolean): Batch {
   const [sessions, webhooks, webhookIds] = [new Map(), new Map(), new Set<number>()];
-  return { render, sessions, webhooks, webhookIds, faults: [], hasBegun: false, deliveries: 0, bodies: 0 };
+  const counts = { hasBegun: false, deliveries: 0, bodies: 0 };
+  return { render, holds, held: [], sessions, webhooks, webhookIds, faults: [], ...counts };
 }
 
 /** Returns whether the event is planned for all its webhooks; the next commit continues with the others. */
@@ -82,10 +88,18 @@ function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<boolea
   if (left.length === 0) return true;
   const facts = yield* factsOrFault(tx, batch, { event, session });
   if (facts === undefined) return true;
+  const until = batch.holds ? yield* heldUntil(tx, event, tx.now) : undefined;
+  if (until !== undefined) batch.held.push({ eventId, sessionSeq: event.session_seq, runSeq: event.run_seq!, until });
   for (const webhook of left) {
     if (batch.deliveries >= DELIVERIES_AT_ONCE || batch.bodies >= BODIES_AT_ONCE) return false;
     const body = facts === null ? null : bodyOf(batch, facts, webhook);
-    yield* insertDelivery(tx, webhook, { eventId, type, sessionSeq: event.session_seq, body });
+    yield* insertDelivery(tx, webhook, {
+      eventId,
+      type,
+      sessionSeq: event.session_seq,
+      body,
+      dueAt: until ?? tx.now,
+    });
     batch.webhookIds.add(webhook.id);
     batch.deliveries += 1;
     batch.bodies += body?.length ?? 0;
@@ -160,10 +174,11 @@ interface NewDelivery {
   readonly type: WebhookEventType;
   readonly sessionSeq: number;
   readonly body: string | null;
+  readonly dueAt: number;
 }
 
 function* insertDelivery(tx: Transaction, webhook: Webhook, delivery: NewDelivery): Step<void> {
-  const { eventId, type, sessionSeq, body } = delivery;
+  const { eventId, type, sessionSeq, body, dueAt } = delivery;
   yield* tx.run(
     `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state, attempts_left,
        next_attempt_at, last_error, body, created_at, ended_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
@@ -174,7 +189,7 @@ function* insertDelivery(tx: Transaction, webhook: Webhook, delivery: NewDeliver
     sessionSeq,
     body === null ? 'failed' : 'pending',
     webhook.retryCount + 1,
-    body === null ? null : tx.now,
+    body === null ? null : dueAt,
     body === null ? 'The body could not be made.' : null,
     body ?? '',
     tx.now,

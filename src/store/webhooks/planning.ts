@@ -3,6 +3,7 @@ import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { type HeldEvent, type Released, releaseIn } from './held-deliveries.ts';
 import { planIn, type PlanResult } from './plan-deliveries.ts';
 
 /** What a commit planned. */
@@ -19,11 +20,20 @@ export function makePlanning(database: Database) {
   const auditedWrite = makeAuditedWrite(database);
   let announce: (planned: Planned) => void = () => undefined;
 
+  const release = database.write(releaseIn);
+
   /** Plans the next events. */
-  async function plan(render: RenderBody): Promise<PlanResult> {
-    const result = await planSome(render);
+  async function plan(render: RenderBody, options?: { readonly holds?: boolean }): Promise<PlanResult> {
+    const result = await planSome(render, options);
     announce(result);
     return result;
+  }
+
+  /** Lets deliveries go whose files are known. */
+  async function releaseHeld(held: readonly HeldEvent[]): Promise<Released> {
+    const released = await release(held);
+    announce({ webhookIds: released.webhookIds, faults: [] });
+    return released;
   }
 
   /** Makes a change whose commit first plans every event before it. A long backlog is worked off in commits before it. */
@@ -51,6 +61,7 @@ export function makePlanning(database: Database) {
 
   return {
     plan,
+    releaseHeld,
     planThen,
     /** Calls a listener after each commit that planned, whoever made it; there is one at a time. */
     onPlanned: (listener: (planned: Planned) => void): void => {

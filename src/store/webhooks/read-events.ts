@@ -4,6 +4,7 @@ import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { factsOf, findSession } from './event-facts.ts';
+import { heldUntil } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
 
 export interface EventsWanted {
@@ -34,6 +35,8 @@ export interface EventsPage {
   readonly nextAfterId: number;
   /** Whether more may be there already. */
   readonly hasMore: boolean;
+  /** The next event waits until it is known whether its run has left files. */
+  readonly isHeld?: true;
 }
 
 interface ReadEvents extends EventsPage {
@@ -41,18 +44,26 @@ interface ReadEvents extends EventsPage {
   readonly faults: readonly unknown[];
 }
 
-/** Makes the verb. Events of sessions whose texts were erased are gone. */
+/**
+ * Makes the verb. Events of sessions whose texts were erased are gone. With `now`, epoch ms, a page ends before an event that
+ * waits for the files of its run.
+ */
 export function makeReadEvents({ read }: Database) {
-  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody): Step<ReadEvents> {
+  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody, now?: number): Step<ReadEvents> {
     const newest = yield* newestEventId(tx);
     const { afterId, limit } = wanted;
     if (afterId === null) return { events: [], nextAfterId: newest, hasMore: false, faults: [] };
     const types = new Set(wanted.types.flatMap((type) => JOURNAL_TYPES.get(type) ?? []));
     const rows = yield* listEventsAfter(tx, [...types], { afterId, limit });
     const [events, faults]: [RenderedEvent[], unknown[]] = [[], []];
+    let examined = afterId;
     for (const row of rows) {
       const session = yield* findSession(tx, row.session_seq);
-      if (wanted.owner !== 0 && session.userSeq !== wanted.owner) continue;
+      const isWanted = wanted.owner === 0 || session.userSeq === wanted.owner;
+      if (isWanted && now !== undefined && (yield* heldUntil(tx, row, now)) !== undefined)
+        return { events, nextAfterId: examined, hasMore: false, isHeld: true, faults };
+      examined = row.id;
+      if (!isWanted) continue;
       // Statements that fail never come here: the engine ends the read.
       try {
         const facts = yield* factsOf(tx, row, session);
@@ -64,6 +75,6 @@ export function makeReadEvents({ read }: Database) {
       }
     }
     const hasMore = rows.length === limit;
-    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : newest, hasMore, faults };
+    return { events, nextAfterId: hasMore ? examined : newest, hasMore, faults };
   });
 }

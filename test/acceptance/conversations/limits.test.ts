@@ -66,7 +66,12 @@ describe('refused input', () => {
     { name: 'another content type', body: fine, headers: { 'content-type': 'text/plain' }, status: 415 },
     { name: 'a form', body: 'model=m', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 415 },
     { name: 'an array', body: [], status: 422, field: 'body' },
-    { name: 'nesting without end', body: `{"model":"m","messages":${deep}}`, status: 422, field: 'body' },
+    {
+      name: 'nesting without end',
+      body: `{"model":"m","messages":${deep}}`,
+      status: 422,
+      field: `messages${'[0]'.repeat(63)}`,
+    },
     { name: 'a body beyond the limit', body: withContent('x'.repeat(6 * 1024 * 1024)), status: 413 },
     { name: 'no model', body: { messages: fine.messages }, status: 422, field: 'model' },
     { name: 'a model that is a number', body: { ...fine, model: 7 }, status: 422, field: 'model' },

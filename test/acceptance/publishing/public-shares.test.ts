@@ -67,6 +67,8 @@ describe('files', () => {
       url: expect.any(String),
       downloadUrl: expect.any(String),
       children: null,
+      oss_status: null,
+      oss_meta: null,
     });
     expect(folder).toEqual({
       id: expect.any(String),
@@ -78,6 +80,8 @@ describe('files', () => {
       url: null,
       downloadUrl: null,
       children: expect.any(Array),
+      oss_status: null,
+      oss_meta: null,
     });
     const all = [folder, ...folder.children, ...folder.children.find((node: Json) => node.name === 'sub').children];
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);

@@ -80,7 +80,14 @@ function rejects({ headers, body }: Received, secret: string): string | null {
 }
 
 const eventOf = ({ body }: Received) =>
-  JSON.parse(body.toString()) as { event_id: string; event_type: string; is_test: boolean; user: { username: string } };
+  JSON.parse(body.toString()) as {
+    event_id: string;
+    event_type: string;
+    is_test: boolean;
+    user: { username: string };
+    run: { run_id: string };
+    summary: { has_artifacts: boolean };
+  };
 
 test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', async () => {
   const { daemon, receiver, createHook, join } = await start();
@@ -240,6 +247,31 @@ test('a stop is sent once however often it is requested, a question when it is a
       .filter((type) => type !== 'session.completed')
       .toSorted(),
   ).toEqual(['session.stopped', 'user_input.answered', 'user_input.requested']);
+});
+
+test('the end of a run says that there are artifacts if there are, and they can be fetched then', async () => {
+  const { model, daemon, receiver, createHook } = await start();
+  await createHook();
+  const write = { name: 'write_file', input: { path: 'tides.md', content: 'High.' } };
+  const read = { name: 'list_files', input: {} };
+  const say = { name: 'shell', input: { command: 'echo hi' } };
+  const said: [string, boolean, number][] = [];
+  for (const [name, tool] of Object.entries({ write, read, say })) {
+    model.script(({ step }) => (step === 0 ? { tools: [tool] } : { text: 'Done.' }));
+    const { runId } = await takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: name });
+    const sent = await waitFor(() =>
+      receiver.received.map((one) => eventOf(one)).find(({ run }) => run.run_id === runId),
+    );
+    const headers = { authorization: `Bearer ${daemon.apiKey}` };
+    const found = await fetch(`${daemon.url}/openapi/v1/runs/${runId}/artifacts`, { headers });
+    const { file_count: count } = (await found.json()) as { file_count: number };
+    said.push([name, sent.summary.has_artifacts, count]);
+  }
+  expect(said).toEqual([
+    ['write', true, 1],
+    ['read', false, 0],
+    ['say', false, 0],
+  ]);
 });
 
 test('a receiver that wants no more is disabled, and the status says so', async () => {

@@ -10,7 +10,7 @@ import { type ListenQuery, makeListenOperations } from '../../../src/operations/
 import { EVENT_BODIES } from '../../../src/wire/webhooks/event-bodies.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const ORIGIN = { address: 'socket', requestId: 'r' };
 const OPERATOR: Caller = { kind: 'operator', reach: 'all', origin: ORIGIN };
@@ -121,6 +121,24 @@ test('without a place to begin, who waits hears what comes from then on', async 
   await waits;
   const mine = await stopRun();
   expect(sessionsOf(await heard)).toEqual([mine]);
+});
+
+test('who waits hears the end of a run once it is known whether it has left files', async () => {
+  await house.accept();
+  const [run] = await house.claim();
+  const heard = listen(self, { waitMs: 30_000 });
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(run!));
+  await waitFor(() => reads > 1);
+  const files = [{ path: '/a', size: 1, sha256: 'a' }];
+  await house.store.artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
+  let page: Awaited<typeof heard> | undefined;
+  void heard.then((got) => (page = got));
+  const { events: got } = await waitFor(() => {
+    house.clock.advance(200);
+    return page;
+  });
+  expect(got.map(({ body }) => JSON.parse(body).summary.has_artifacts)).toEqual([true]);
 });
 
 test('when the time is over, the reply is empty and says where to continue', async () => {

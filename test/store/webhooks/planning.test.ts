@@ -31,7 +31,9 @@ test.each<[string, (other: Webhook) => Promise<unknown>]>([
   const [webhook, other] = [await create(), await create({ events: ['session.completed'] })];
   await stopRun();
   await change(other);
-  expect(reports).toEqual([{ more: false, webhookIds: new Set([webhook.id]), wanted: expect.anything(), faults: [] }]);
+  expect(reports).toEqual([
+    { more: false, webhookIds: new Set([webhook.id]), wanted: expect.anything(), faults: [], held: [] },
+  ]);
 });
 
 test('what was planned before a change that is refused is reported', async () => {

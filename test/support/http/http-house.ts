@@ -371,7 +371,7 @@ export async function openHouse(options: HouseOptions = {}) {
     slices: makeSlices(systemClock),
     log,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
-    isStarting: () => false,
+    starting: () => null,
     renderer: { render: async () => ({ kind: 'refused' }) },
     draining: drain.signal,
     ...options.parts,

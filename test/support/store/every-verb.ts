@@ -455,8 +455,9 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await artifacts.listFilesAt(run!.sessionSeq, found.own);
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {}, ...found });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
-  while ((await deliveries.plan(renderId)).more);
-  await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, renderId);
+  while ((await deliveries.plan(renderId, { holds: true })).more);
+  await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);
+  await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, renderId, 0);
   await deliveries.getEventUser(1);
   for (const type of WEBHOOK_EVENT_TYPES) await deliveries.findTestFacts(run!.sessionSeq, type);
   await webhooks.change(webhook.id, { name: 'n', events: ['session.failed'], enabled: true }, renderId);

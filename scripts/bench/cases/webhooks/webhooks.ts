@@ -142,7 +142,8 @@ async function measureRuns(house: House, scale: Scale, failures: string[]): Prom
 /** What an event costs that no webhook wants, in this process: the loop's own work is part of the figure. */
 async function measureNotice(): Promise<number> {
   const nothing = { more: false, webhookIds: new Set<number>(), wanted: new Set<EventType>(), faults: [] };
-  const store = { deliveries: { plan: async () => nothing } };
+  const none = { left: [], webhookIds: nothing.webhookIds };
+  const store = { deliveries: { plan: async () => ({ ...nothing, held: [] }), releaseHeld: async () => none } };
   const planner = makePlanner({
     store,
     clock: systemClock,

@@ -1,0 +1,52 @@
+// Deliveries that report the end of a run wait a moment until it is known whether the run has left files (§6.5).
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { EventRow } from '../journal/rows.ts';
+
+/** How long, from the end of the run. What is not known by then counts as no files. */
+export const HOLD_MS = 5_000;
+
+/** The deliveries of one event, of a run whose workspace is still to be examined. */
+export interface HeldEvent {
+  readonly eventId: string;
+  readonly sessionSeq: number;
+  readonly runSeq: number;
+  readonly until: number;
+}
+
+/** What became of some: which still wait, and the webhooks whose deliveries are due now. */
+export interface Released {
+  readonly left: readonly HeldEvent[];
+  readonly webhookIds: ReadonlySet<number>;
+}
+
+// Files of other runs are in the session's export only (E4).
+const SOUGHT = `SELECT 1 AS sought FROM runs r WHERE r.seq = ? AND r.artifact_status = 'pending'
+  AND r.status IN ('completed', 'incomplete') AND NOT EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)`;
+const FILES = 'SELECT 1 AS found FROM run_artifacts WHERE run_seq = ? AND file_count > 0';
+// Those that were not tried: what was sent stays as it is.
+const RELEASE = `UPDATE webhook_deliveries SET next_attempt_at = ?,
+    body = CASE WHEN ? = 1 AND body <> '' THEN json_set(body, '$.summary.has_artifacts', json('true')) ELSE body END
+  WHERE event_id = ? AND state = 'pending' AND attempt_count = 0 AND next_attempt_at > ? RETURNING webhook_id AS id`;
+
+/** Until when an event waits for the files of its run, epoch ms; undefined when it need not. */
+export function* heldUntil(tx: Reader, event: EventRow, now: number): Step<number | undefined> {
+  const until = event.created_at + HOLD_MS;
+  const isEnd = event.type === 'run.done' || event.type === 'run.failed';
+  if (!isEnd || event.run_seq === null || until <= now) return undefined;
+  return (yield* tx.get(SOUGHT, event.run_seq)) === undefined ? undefined : until;
+}
+
+/** Lets deliveries go whose files are known, and says in their bodies whether there are any. */
+export function* releaseIn(tx: Transaction, held: readonly HeldEvent[]): Step<Released> {
+  const [left, webhookIds] = [[] as HeldEvent[], new Set<number>()];
+  for (const event of held) {
+    if ((yield* tx.get(SOUGHT, event.runSeq)) !== undefined) {
+      left.push(event);
+      continue;
+    }
+    const hasFiles = (yield* tx.get(FILES, event.runSeq)) !== undefined;
+    const rows = yield* tx.all<{ id: number }>(RELEASE, tx.now, Number(hasFiles), event.eventId, tx.now);
+    for (const { id } of rows) webhookIds.add(id);
+  }
+  return { left, webhookIds };
+}

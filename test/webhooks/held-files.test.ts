@@ -1,0 +1,145 @@
+// `summary.has_artifacts`: the delivery waits until it is known whether the run has left files, and for no longer than that.
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { EventsPage } from '../../src/store/webhooks/read-events.ts';
+import { HOLD_MS } from '../../src/store/webhooks/held-deliveries.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
+import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
+
+const FILES = [{ path: '/tides.md', size: 4, sha256: 'a'.repeat(64) }];
+
+let house: StoreHouse;
+let planner: Planner;
+let webhookId: number;
+/** What was reported as planned or released. */
+let planned: number[];
+/** Calls of the verb that releases. */
+let releases: number;
+
+beforeEach(async () => {
+  house = await storeHouse();
+  [planned, releases] = [[], 0];
+  const { deliveries } = house.store;
+  const releaseHeld: typeof deliveries.releaseHeld = async (held) => {
+    releases += 1;
+    return deliveries.releaseHeld(held);
+  };
+  const store = { deliveries: { plan: deliveries.plan, releaseHeld } };
+  planner = makePlanner({ store, clock: house.clock, log: makeLog({ level: 'fatal' }) });
+  onTestFinished(() => planner.stop());
+  webhookId = (await house.store.webhooks.create(aWebhook(), renderBody)).id;
+  house.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
+  await look();
+});
+
+async function look(): Promise<void> {
+  planner.wake();
+  await planner.settled();
+}
+
+type Outcome = 'completed' | 'incomplete' | 'failed';
+
+/** A run that ends with commands behind it, so that only a look tells whether there are files. */
+async function endRun(outcome: Outcome = 'completed') {
+  await house.accept();
+  const [run] = await house.claim();
+  const error = { type: 'api_error', message: 'It was in vain.', retryable: false } as const;
+  await house.store.runs.finalize(
+    fenceOf(run!),
+    outcome === 'completed' ? { outcome, answer: '', stopReason: 'end_turn' } : { outcome, error },
+  );
+  await house.store.runs.settle(fenceOf(run!));
+  await look();
+  return run!;
+}
+
+/** The workspace is examined, and the planner hears of it. */
+async function collect(run: { seq: number; sessionSeq: number }, files = FILES): Promise<void> {
+  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+  planner.collected(run.sessionSeq);
+  await planner.settled();
+}
+
+/** What is to be sent: in how many milliseconds, and what it says. */
+async function pending() {
+  return (await house.store.deliveries.listPending(webhookId, 9)).map(({ nextAttemptAt, body }) => {
+    const { summary } = JSON.parse(body) as { summary: { has_artifacts: boolean } };
+    return { inMs: nextAttemptAt - house.clock.now(), hasArtifacts: summary.has_artifacts };
+  });
+}
+
+test.each([
+  ['that has left files', FILES, true],
+  ['that has left none, such as echo hi', [], false],
+])('the end of a run %s is sent once that is known, and says so', async (_, files, hasArtifacts) => {
+  const run = await endRun();
+  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+  house.clock.advance(80);
+  await collect(run, files);
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
+  expect(planned).toEqual([webhookId, webhookId]);
+});
+
+test('what is already known when the end is planned is not waited for', async () => {
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.end(
+    fenceOf(run!),
+    { outcome: 'completed', answer: '', stopReason: 'end_turn' },
+    { untouched: true },
+  );
+  await look();
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+});
+
+test('a run that failed has no files, so its end is sent at once; one without a valid result may have some', async () => {
+  await endRun('failed');
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+  const run = await endRun('incomplete');
+  expect((await pending()).at(-1)).toEqual({ inMs: HOLD_MS, hasArtifacts: false });
+  await collect(run);
+  expect((await pending()).at(-1)).toEqual({ inMs: 0, hasArtifacts: true });
+});
+
+test('the ends of other sessions are not held up', async () => {
+  const slow = await endRun();
+  const quick = await endRun();
+  await collect(quick);
+  expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, HOLD_MS]);
+  await collect(slow);
+  expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, 0]);
+});
+
+test('a look that takes too long is not waited for, and later changes nothing of what may have been sent', async () => {
+  const run = await endRun();
+  house.clock.advance(HOLD_MS);
+  await collect(run);
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+});
+
+test('workspaces that no delivery waits for cost nothing', async () => {
+  const run = await endRun();
+  await collect(run);
+  expect(releases).toBe(1);
+  planner.collected(run.sessionSeq);
+  planner.collected(run.sessionSeq + 1);
+  await planner.settled();
+  expect(releases).toBe(1);
+});
+
+test('who listens without a webhook gets the end at the same moment', async () => {
+  const wanted = { owner: 0, types: ['session.completed'], afterId: 0, limit: 9 } as const;
+  const read = async (): Promise<EventsPage> =>
+    house.store.deliveries.readEvents(wanted, renderBody, house.clock.now());
+  const [first, second] = [await endRun(), await endRun()];
+  await collect(first);
+  const page = await read();
+  expect([page.events.length, page.isHeld, page.hasMore]).toEqual([1, true, false]);
+  expect(JSON.parse(page.events[0]!.body)).toMatchObject({ summary: { has_artifacts: true } });
+  expect(page.nextAfterId).toBe(page.events[0]!.id);
+  await collect(second, []);
+  const whole = await read();
+  expect([whole.events.length, whole.isHeld]).toEqual([2, undefined]);
+});
