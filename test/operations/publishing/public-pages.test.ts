@@ -78,6 +78,12 @@ test('a page has its public fields alone, on the board or not', async () => {
       isLatest: true,
       entry: { path: '/site/index.html', size: 8, sha256: expect.any(String) },
     },
+    lastKnown: {
+      shareCode,
+      shareType: 'page',
+      entryPath: '/site/index.html',
+      publishedAt: house.clock.now(),
+    },
   });
   expect(await verbs.share(shareCode)).toEqual({ page, version: page.latest });
   expect(await verbs.board(PAGE)).toEqual({ items: [], total: 0 });
