@@ -9,7 +9,7 @@ import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
+import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { answersOf } from './answers.ts';
 import type { Equip } from './equip.ts';
 import { briefBytes } from './brief-room.ts';

@@ -3,7 +3,8 @@ import type { Compaction } from '../../agent/port/protocol.ts';
 import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import { DOCUMENT_BYTES, ownBytesOf } from './brief-room.ts';
-import type { EarlierTurns, StoredTurn } from '../../store/sessions/turns.ts';
+import type { EarlierTurns } from '../../store/sessions/earlier-turns.ts';
+import type { StoredTurn } from '../../store/sessions/stored-turn.ts';
 
 export interface History {
   readonly compaction: Compaction | null;

@@ -1,5 +1,5 @@
 // Turns as messages in the chat form that most model servers take.
-import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
+import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
 
 export type ChatMessage =
   | { readonly role: 'user'; readonly content: string }

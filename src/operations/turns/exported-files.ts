@@ -5,7 +5,7 @@ import type { Pause } from '../../domain/slices.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Blot } from '../../outbound/blot.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StoredTurn } from '../../store/sessions/turns.ts';
+import type { StoredTurn } from '../../store/sessions/stored-turn.ts';
 
 /** `characters`: length of the whole text, of which a long one has its start and end only. */
 export type FileContent =

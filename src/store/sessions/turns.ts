@@ -1,37 +1,12 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
 import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
+import type { StoredCall, StoredStep, StoredTurn } from './stored-turn.ts';
+import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
-
-/** A recorded tool call. `running`: it had begun and has no recorded result. */
-export interface StoredCall {
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
-  readonly state: 'waiting' | 'running' | 'ended';
-  readonly ok: boolean;
-  readonly output: string;
-}
-
-export interface StoredStep {
-  readonly step: number;
-  readonly kind: string;
-  readonly message: JsonValue;
-  readonly text: string;
-  readonly usage: Usage;
-  readonly calls: readonly StoredCall[];
-}
-
-export interface StoredTurn {
-  readonly runSeq: number;
-  readonly user: readonly UserBlock[];
-  readonly attachments: readonly Attachment[];
-  readonly steps: readonly StoredStep[];
-}
 
 /** A turn, the schema that its result had to fit (null without one), and what its model was asked with. */
 export interface WholeTurn {
@@ -43,32 +18,10 @@ export interface WholeTurn {
 
 const MAX_SETUPS = 16;
 
-/** Turns are read in pages that double in size, starting with this many, newest first, until the budget is spent. */
-const FIRST_PAGE = 8;
-const LARGEST_PAGE = 256;
-
-/** The budget of earlier turns. A turn that exceeds `bytes` is not read at all. */
-export interface TurnBudget {
-  /** Approximate limit on what a model reads. */
-  readonly characters: number;
-  /** As stored in the rows, with the texts of documents. */
-  readonly bytes: number;
-  /** The maximum size of the text of a document. */
-  readonly documentBytes: number;
-  /** No turn before this run. */
-  readonly fromRunSeq?: number;
-}
-
 interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
   readonly sessionSeq: number;
   /** The `seq` of its run. */
   readonly seq: number;
-}
-
-/** Turns, oldest first. `isCut`: there are older ones, for which there was no room. */
-export interface EarlierTurns {
-  readonly turns: readonly StoredTurn[];
-  readonly isCut: boolean;
 }
 
 /** The verbs that read turns. */
@@ -94,11 +47,14 @@ export function makeTurns({ read }: Database) {
       return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
     }, 'written'),
 
-    /** The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read. */
-    listBefore: read(readBefore),
+    /**
+     * The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read, a page at a
+     * time; what precedes a run doesn't change any more.
+     */
+    listBefore: makeReadBefore({ sizes: read(readSizes), page: read(readPage) }),
 
     /** The same for its executor alone. */
-    listHistory: read(readBefore, 'written'),
+    listHistory: makeReadBefore({ sizes: read(readSizes, 'written'), page: read(readPage, 'written') }),
 
     /** The index that the next text block of a run's stream takes. */
     nextBlockIndex: read(function* (tx: Reader, runSeq: number): Step<number> {
@@ -110,37 +66,6 @@ export function makeTurns({ read }: Database) {
       return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
     }),
   };
-}
-
-function* readBefore(tx: Reader, sessionSeq: number, runSeq: number, budget: TurnBudget): Step<EarlierTurns> {
-  const turns: StoredTurn[] = [];
-  let before = runSeq;
-  let left = budget.characters;
-  let bytesLeft = budget.bytes;
-  for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
-    const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
-    const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
-    const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
-    const count = fitting === -1 ? sizes.length : fitting;
-    for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
-      if (left <= 0) return { turns: turns.toReversed(), isCut: true };
-      left -= sizeOf(turn);
-      turns.push(turn);
-    }
-    if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
-    if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
-    before = turns.at(-1)!.runSeq;
-  }
-}
-
-function sizeOf(turn: StoredTurn): number {
-  let size = 0;
-  for (const block of turn.user) size += block.type === 'text' ? block.text.length : 0;
-  for (const step of turn.steps) {
-    size += step.text.length;
-    for (const call of step.calls) size += call.output.length + 100;
-  }
-  return size + 50;
 }
 
 function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<StoredTurn> {
@@ -156,15 +81,6 @@ function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<StoredT
       : yield* tx.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
   return { runSeq, user, attachments: yield* readAttachments(tx, user, message.id), steps: toSteps(steps, calls) };
 }
-
-interface Page {
-  readonly sessionSeq: number;
-  readonly before: number;
-  readonly from: number;
-  readonly limit: number;
-}
-
-interface SizedPage extends Page, Pick<TurnBudget, 'documentBytes'> {}
 
 /** Stored bytes of the turns of a page, newest first. Their texts are not read. */
 function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): Step<number[]> {
