@@ -42,8 +42,8 @@ async function look(): Promise<void> {
 type Outcome = 'completed' | 'incomplete' | 'failed';
 
 /** A run that ends with commands behind it, so that only a look tells whether there are files. */
-async function endRun(outcome: Outcome = 'completed') {
-  await house.accept();
+async function endRun(outcome: Outcome = 'completed', turn: { title?: string } = {}) {
+  await house.accept(turn);
   const [run] = await house.claim();
   const error = { type: 'api_error', message: 'It was in vain.', retryable: false } as const;
   await house.store.runs.finalize(
@@ -80,6 +80,14 @@ test.each([
   await collect(run, files);
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
   expect(planned).toEqual([webhookId, webhookId]);
+});
+
+test('texts of a body that look like the flag stay as they are', async () => {
+  const title = 'Is "has_artifacts":false?';
+  const run = await endRun('completed', { title });
+  await collect(run);
+  const [sent] = await house.store.deliveries.listPending(webhookId, 9);
+  expect(JSON.parse(sent!.body)).toMatchObject({ session: { title }, summary: { has_artifacts: true } });
 });
 
 test('what is already known when the end is planned is not waited for', async () => {

@@ -1,4 +1,4 @@
-// The end of every run must have arrived at its webhooks, as one event with one body, and nothing else.
+// The end of every run must have arrived at its webhooks, as one event with one body, and nothing else; one stop is one event.
 import Connection from 'better-sqlite3';
 import type { Received } from '../../../test/support/http/hook-receiver.ts';
 import { type HookListener, HOOKS } from '../clients/hooks.ts';
@@ -58,9 +58,12 @@ export function countUndelivered(file: string): number {
 export function checkWebhooks(listener: HookListener, { records, erased }: StoredFacts, file: string): string[] {
   const arrivals = listener.arrivals.map((one) => ({ ...one, event: JSON.parse(one.body.toString()) as Body }));
   const atHouse = arrivals.filter(({ path }) => path === HOOKS.house);
-  const runs = [...records, ...erased];
   const rows = readRows(file);
+  const stops = readStops(file);
+  const silent = new Set(stops.filter(({ isSilent }) => isSilent === 1).map(({ run_seq }) => run_seq));
+  const runs = [...records, ...erased].filter(({ run }) => !silent.has(run.seq));
   return [
+    ...checkStops(stops),
     ...listener.unsigned.map(({ eventId }) => `webhooks: event ${eventId} is not signed as it must be`),
     ...checkRuns(runs, atHouse),
     ...checkBytes(arrivals),
@@ -69,7 +72,7 @@ export function checkWebhooks(listener: HookListener, { records, erased }: Store
   ];
 }
 
-/** Each run that ended has one event; no other run has one. */
+/** Each run that ended has one event, unless another one stands for its stop; no other run has one. */
 function checkRuns(runs: readonly RunRecord[], arrivals: readonly Arrival[]): string[] {
   const byRun = Map.groupBy(arrivals, ({ event }) => event.run.run_id);
   const problems = runs.flatMap(({ run }) => {
@@ -132,6 +135,36 @@ function checkOwner(arrivals: readonly Arrival[]): string[] {
     ...[...own].filter((id) => !all.has(id)).map((id) => `webhooks: ada was sent ${id}, which is not hers`),
     ...[...all].filter((id) => !own.has(id)).map((id) => `webhooks: ada was never sent ${id}`),
   ];
+}
+
+interface StopRow {
+  readonly run_seq: number;
+  readonly session_seq: number;
+  readonly created_at: number;
+  readonly isSilent: number;
+}
+
+/** Of the runs that one stop has ended, webhooks are told of one. */
+function checkStops(stops: readonly StopRow[]): string[] {
+  const together = Map.groupBy(stops, ({ session_seq, created_at }) => `session ${session_seq} at ${created_at}`);
+  return [...together].flatMap(([which, same]) => {
+    const told = same.filter(({ isSilent }) => isSilent === 0).length;
+    return same.length === 1 || told === 1 ? [] : [`webhooks: the stop of ${which} was told ${told} times`];
+  });
+}
+
+function readStops(file: string): StopRow[] {
+  const connection = new Connection(file, { readonly: true });
+  try {
+    return connection
+      .prepare<[], StopRow>(
+        `SELECT run_seq, session_seq, created_at, coalesce(json_extract(payload, '$.unannounced'), 0) AS isSilent
+         FROM events WHERE type = 'run.stopped'`,
+      )
+      .all();
+  } finally {
+    connection.close();
+  }
 }
 
 function readRows(file: string): DeliveryRow[] {
