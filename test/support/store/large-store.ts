@@ -138,6 +138,23 @@ export function openLargeStore(file: string, keyId: string | null = null) {
         return key;
       }),
 
+    /** So many users, each with a key. */
+    people: (count: number) =>
+      whole(() => {
+        for (let number = 0; number < count; number += 1) {
+          const id = randomUUID();
+          const named = {
+            username: `person-${number}`,
+            account: `person-${number}`,
+            full_name: `Person ${number}`,
+            department: 'Large',
+          };
+          const user_seq = insert('users', { id, ...named, role: 'user', password_hash: 'x', ...times });
+          const secret = { last_four: 'abcd', secret_sha256: Buffer.alloc(32), name: '', scope: 'conversation' };
+          insert('api_keys', { id: randomCode(8), user_seq, ...secret, target: 'free', created_at: 1 });
+        }
+      }),
+
     close: () => void db.close(),
   };
 }

@@ -1,0 +1,172 @@
+// No verb of the store works longer than 50 ms, whatever its input and whatever a tenant has: each has its largest case here, or
+// is known to touch a few rows. Times are those of the processor, and the least of three.
+import { expect, test } from 'vitest';
+import type { Store } from '../../src/store/open-store.ts';
+import { inTurns, largestHouse } from '../support/store/largest-house.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
+import { renderId } from '../support/store/webhooks.ts';
+
+const LONGEST_MS = 50;
+const PAGE = { limit: 500, offset: 0 };
+const PORTION = 250;
+const LAST = Number.MAX_SAFE_INTEGER;
+const ALL = { characters: LAST, bytes: 8_000_000, documentBytes: 0 };
+
+type House = Awaited<ReturnType<typeof largestHouse>>;
+type Case = (house: House) => Promise<unknown>;
+
+/** The largest case of each verb whose work grows with its input, or with what there is. */
+const CASES: Readonly<Record<string, Case>> = {
+  'history.listSizesAfter': ({ store, turns }) => store.history.listSizesAfter(turns.seq, 0),
+  'history.listSizesBefore': ({ store, steps }) => store.history.listSizesBefore(steps.seq, LAST),
+  'history.listMessages': ({ store, many, messages }) =>
+    store.history.listMessages(many.seq, messages[0]!, messages[63]!),
+  'history.getUserContent': ({ store, message }) => store.history.getUserContent(message),
+  'history.listStepSizes': ({ store, steps }) => store.history.listStepSizes(steps.runSeq, 0, 50),
+  'history.getReply': ({ store, turns }) => store.history.getReply(turns.runSeq, 1),
+  'turns.get': ({ store, turns }) => store.turns.get(turns.runSeq, 2),
+  'turns.bytesOf': ({ store, steps }) =>
+    store.turns.bytesOf({ sessionSeq: steps.seq, seq: steps.runSeq, documentBytes: 9 }),
+  'turns.nextBlockIndex': ({ store, steps }) => store.turns.nextBlockIndex(steps.runSeq),
+  'turns.listBefore': ({ store, turns }) => inTurns(() => store.turns.listBefore(turns.seq, LAST, ALL)),
+  'turns.listHistory': ({ store, many }) => inTurns(() => store.turns.listHistory(many.seq, LAST, ALL)),
+  'runs.list': ({ store }) => store.runs.list({ ...PAGE, sessionSeq: null, status: null }),
+  'runs.listWaiting': ({ store }) => store.runs.listWaiting(PAGE),
+  'runs.listMilestones': ({ store, steps }) => store.runs.listMilestones(steps.runSeq, 0),
+  'runs.listExecutingSessions': ({ store }) => store.runs.listExecutingSessions(),
+  'sessions.list': ({ store }) => store.sessions.list({ ...PAGE, userSeq: null, keySeq: null }),
+  'sessions.listOfKey': ({ store, house }) => store.sessions.listOfKey(house.key.seq, PAGE.limit, 0),
+  'events.listOfSession': ({ store, many }) =>
+    store.events.listOfSession(many.seq, { afterId: 0, beforeId: LAST, order: 'desc', limit: 500 }),
+  'artifacts.listRunFiles': ({ store, files }) => store.artifacts.listRunFiles(files.runSeq, '', PORTION),
+  'artifacts.listWorkspaceFiles': ({ store, files }) => store.artifacts.listWorkspaceFiles(files.seq, '', PORTION),
+  'artifacts.getRunArtifacts': ({ store, files }) => store.artifacts.getRunArtifacts(files.runSeq),
+  'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect(),
+  'office.listMessageHeads': ({ store, many }) => store.office.listMessageHeads(many.seq, 0, PORTION),
+  'office.listRunHeads': ({ store, many }) => store.office.listRunHeads(many.seq, 0, PORTION),
+  'office.listRuns': ({ store, many }) => store.office.listRuns(many.seq, PAGE),
+  'office.getSnapshot': ({ store }) => store.office.getSnapshot({ limit: 96, since: 0 }),
+  'office.listLiveRuns': ({ store }) => store.office.listLiveRuns(PAGE),
+  'office.listToday': ({ store }) =>
+    store.office.listToday({ team: null, source: null, since: 0, limit: 50, offset: 0 }),
+  'office.getOverview': ({ store, many }) => store.office.getOverview(many.seq),
+  'office.getTotals': ({ store, many }) => store.office.getTotals(many.seq),
+  'office.getSummary': ({ store, many }) => store.office.getSummary(many.seq),
+  'office.findRounds': ({ store, many }) => store.office.findRounds(many.seq, 2_000),
+  'office.listRounds': ({ store, steps }) => store.office.listRounds(steps.seq, 0, 5),
+  'users.list': ({ store }) => store.users.list(),
+  'users.listLookAlikes': ({ store }) => store.users.listLookAlikes(),
+  'keys.list': ({ store }) => store.keys.list(null),
+  'teams.list': ({ store }) => store.teams.list(),
+  'webhooks.list': ({ store }) => store.webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled: null }),
+  'deliveries.plan': ({ store }) => store.deliveries.plan(renderId),
+  'deliveries.readEvents': ({ store }) =>
+    store.deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 100 }, renderId),
+  'manifests.listFiles': ({ store, version }) => store.manifests.listFiles(version, '/', PORTION),
+  'board.list': ({ store, now }) => store.board.list({ ...PAGE, account: null, category: null, name: 'l' }, now),
+  'board.listCategories': ({ store }) => store.board.listCategories(),
+  'pages.list': ({ store, now }) => store.pages.list({ ...PAGE, userSeq: null, origin: null, name: null }, now),
+  'shares.list': ({ store, now }) => store.shares.list({ ...PAGE, userSeq: null, pageId: null }, now),
+  'audit.list': ({ store }) =>
+    store.audit.list(
+      { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null },
+      { beforeId: null, afterId: null, limit: 500 },
+    ),
+  'retention.countIdle': ({ store, now }) => store.retention.countIdle(now),
+  'retention.countEventsOfRuns': ({ store, now }) => store.retention.countEventsOfRuns(now),
+  'retention.countDetailsOfRuns': ({ store, now }) => store.retention.countDetailsOfRuns(now),
+  'erasures.eraseRuns': ({ store, erased }) => store.erasures.eraseRuns(erased, 0),
+  'metrics.depths': ({ store }) => store.metrics.depths(),
+  // Those that write are last: what they write is in the way of none.
+  'compactions.record': ({ store, nextFence, text }) =>
+    store.compactions.record(nextFence(), { step: 1, summary: text, characters: text.length }),
+  'documents.keep': ({ store, text, nextId }) => store.documents.keep(nextId(), { text }),
+  'runs.accept': ({ house, text }) => house.accept({ content: [{ type: 'text', text }] }),
+  'runs.appendStream': ({ store, nextFence, text }) =>
+    store.runs.appendStream(nextFence(), [{ type: 'content_block_delta', payload: { index: 0, text } }]),
+  'runs.finalize': ({ store, nextFence, text }) =>
+    store.runs.finalize(nextFence(), { outcome: 'completed', answer: text, stopReason: 'end_turn' }),
+};
+
+/** What they touch is a few rows, or as many as their caller's limit, with short texts: their plans are tested. */
+const FEW_ROWS: Readonly<Record<string, string>> = {
+  findIds: '',
+  createFirstAdministrator: '',
+  users: 'create get findTokenHolder findLogin ensure change',
+  teams: 'create get change',
+  budgets: 'find list set remove reserve saveHeld forget settleLost settleLeft release heldOf',
+  budgetsInForce: 'any begun changed mayBe onChange',
+  keys: 'create get findCredential change revoke touch',
+  signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
+  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse',
+  history: 'listAttachments getMessageFacts',
+  erasures: 'eraseSession finishCleanup eraseDiscarded',
+  compactions: 'findNewest',
+  definitionIds: 'idsFor namesOf',
+  documents: 'find',
+  screenshots: 'keep find',
+  events: 'listOfRun isOver listOfRunInSession newestId placeOf',
+  nodes: 'beat leave list',
+  artifacts:
+    'findWork isAfterUncollected listPacking failCollection finishArtifacts failArtifacts finishExport failExport listFilesAt hasWorkspaceFiles getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',
+  office: 'listQuarters hasTeam findLastCall',
+  userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
+  insights: 'report find list setStatus',
+  connections: 'find get list listOf sealedOf listSealed secretOf create replaceSecret noteState revoke',
+  schedules: 'onRescheduled create find list change remove nextLook recount listDue putOff fireDue fireNow listFirings',
+  audit: 'record recordWithReserve getHead compareWithAnchor isAnchorDue anchored',
+  metrics: 'endsOf newestLine linesAfter',
+  webhooks: 'sealedOf listSealed create change delete find rotateSecret giveUp trouble',
+  deliveries:
+    'releaseHeld listLanes findLane listPending findTarget findTestFacts getEventUser listWithPending moveDue moveFailingSince recordAttempt recordTest list find redeliver redeliverSome pruneBefore cancelOverdue pruneDeleted pruneSecrets cancelOfDisabled',
+  pages: 'find findOwned change delete createPage copyPart publish planVersion',
+  shares: 'setEnd withdraw find findOwned',
+  manifests: 'listReadable findShared findFile keepTree',
+  diskSamples: 'record list',
+  publishJobs: 'listDue nextAt putOff hasten fail',
+  pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
+  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop confirmStops waitForUser expireQueued findNewestQueued',
+  retention:
+    'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions getSpace giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
+  answered: '',
+  kept: '',
+  fault: '',
+  heldLogBytes: '',
+  onBudgetWarning: '',
+  onCommitted: '',
+  onPlanned: '',
+  watchCommits: '',
+  close: '',
+};
+
+/** Known to be longer, and why. */
+const LONGER: Readonly<Record<string, string>> = {
+  'artifacts.recordArtifacts': 'all files of a workspace are recorded in one commit',
+  'artifacts.keepBaseline': 'the same of its baseline',
+  'artifacts.findRequested': 'all files of a workspace or a run that is packed are read at once',
+  'runs.recordStep':
+    'a reply of 4 MB is stored as its text, and in its message as JSON: 60 ms where a third of it is escaped',
+  'turns.getWhole': 'a run of many long steps is read at once, where an administrator exports it',
+};
+
+const namesOf = (store: Store) =>
+  Object.entries(store).flatMap(([group, verbs]) =>
+    typeof verbs === 'function' ? [group] : Object.keys(verbs as object).map((verb) => `${group}.${verb}`),
+  );
+
+test('no verb works longer than 50 ms on its largest case, and each has a case or is known to need none', async () => {
+  const house = await largestHouse();
+  const few = Object.entries(FEW_ROWS).flatMap(([group, verbs]) =>
+    verbs === '' ? [group] : verbs.split(' ').map((verb) => `${group}.${verb}`),
+  );
+  const known = [...Object.keys(CASES), ...few, ...Object.keys(LONGER)];
+  expect(known.toSorted()).toEqual(namesOf(house.store).toSorted());
+  const longer: [string, number][] = [];
+  for (const [name, call] of Object.entries(CASES)) {
+    let least = Infinity;
+    for (let tries = 0; tries < 3 && least >= LONGEST_MS; tries += 1)
+      least = Math.min(least, await house.longestTurnOf(async () => call(house)));
+    if (least >= LONGEST_MS) longer.push([name, Math.round(least)]);
+  }
+  expect(longer).toEqual([]);
+});

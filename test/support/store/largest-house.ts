@@ -1,0 +1,91 @@
+// A store with the largest of what tenants may have, and a measure of what a verb takes of the thread at once.
+import { openLargeStore } from './large-store.ts';
+import { fenceOf, storeHouse } from './store-house.ts';
+
+/** The longest text of a turn, most of it characters that JSON escapes or that take two bytes. */
+const TEXT = '\u0001ö"'.repeat(1_000_000);
+const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, LIVE_RUNS] = [10, 2_500, 200, 10_000, 2_000, 100];
+
+/** For functions that give way to others between their verbs. */
+export const inTurns = <T>(work: () => Promise<T>): Promise<T> => work();
+
+/** Makes it. `nextFence`: of a run that executes, another one each time. */
+export async function largestHouse() {
+  const house = await storeHouse();
+  const { store } = house;
+  const large = openLargeStore(house.file);
+  const made = {
+    turns: large.conversation(TURNS, TEXT),
+    many: large.conversation(SHORT_TURNS, 'A short text.'),
+    steps: large.longRun(STEPS, 'x'.repeat(20_000)),
+    files: large.workspace(FILES, (index) => `/src/${index % 50}/file number ${index}.txt`),
+    erased: large.workspace(FILES, (index) => `/src/${index % 50}/file number ${index}.txt`),
+  };
+  for (let page = 0; page < 300; page += 1) large.page(1, () => '/site/index.html', 'long '.repeat(400));
+  const pageKey = large.page(5_000, (index) => `/site/${index}.html`);
+  large.people(USERS);
+  large.close();
+  const [sessionRow] = [house.rows<{ id: string; seq: number }>('SELECT id, seq FROM sessions')];
+  const seqOf = (id: string) => sessionRow.find((row) => row.id === id)!.seq;
+  const placeOf = ({ sessionId }: { readonly sessionId: string }) => {
+    const seq = seqOf(sessionId);
+    return {
+      seq,
+      runSeq: house.rows<{ seq: number }>(`SELECT seq FROM runs WHERE session_seq = ${seq} LIMIT 1`)[0]!.seq,
+    };
+  };
+  const [turns, many, steps, files] = [made.turns, made.many, made.steps, made.files].map(placeOf) as [
+    Place,
+    Place,
+    Place,
+    Place,
+  ];
+  for (let run = 0; run < LIVE_RUNS; run += 1) await house.accept();
+  const live = await house.claim(LIVE_RUNS);
+  const idsOf = (seq: number) =>
+    house.rows<{ id: number }>(`SELECT id FROM messages WHERE session_seq = ${seq} ORDER BY id`).map(({ id }) => id);
+  const erased = seqOf(made.erased.sessionId);
+  await store.sessions.deleteSession(erased);
+  let [next, ids] = [0, 0];
+  return {
+    house,
+    store,
+    now: house.clock.now(),
+    text: TEXT,
+    turns,
+    many,
+    steps,
+    files,
+    erased,
+    message: idsOf(turns.seq)[0]!,
+    messages: idsOf(many.seq),
+    version: house.rows<{ seq: number }>(
+      `SELECT v.seq FROM publish_versions v JOIN publish_pages p ON p.id = v.page_id WHERE p.key = '${pageKey}'`,
+    )[0]!.seq,
+    nextFence: () => fenceOf(live[next++]!),
+    nextId: () => `id ${(ids += 1)}`,
+    longestTurnOf,
+  };
+}
+
+interface Place {
+  readonly seq: number;
+  readonly runSeq: number;
+}
+
+/** The most processor time, in ms, of one turn of the loop while something is done. */
+async function longestTurnOf(work: () => Promise<unknown>): Promise<number> {
+  let [longest, isOver] = [0, false];
+  let before = process.threadCpuUsage();
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.threadCpuUsage();
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await work();
+  isOver = true;
+  look();
+  return longest;
+}
