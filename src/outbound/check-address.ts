@@ -1,16 +1,19 @@
-// Whether an address may be reached at all, before anyone saves it. Each connection is checked again when it is opened.
+// Whether an address may be reached at all, before anyone saves it.
 import { ErrandError } from '../domain/errors.ts';
 import { placeOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
-import { resolvePlace } from './guarded-connect.ts';
+import { requireForm } from './guarded-connect.ts';
 import { readUrl } from './hop.ts';
 
-/** Throws `bad_request` for an address that the policy refuses. A name that can't be found now, within five seconds, may be found later. */
-export async function checkAddress(policy: EgressPolicy, url: string): Promise<void> {
+/**
+ * Throws `bad_request` for an address that the policy refuses by its form. A name isn't resolved: the reply, and how long it takes, would
+ * tell which names this network knows. Each connection is checked when it is opened.
+ */
+export function checkAddress(policy: EgressPolicy, url: string): void {
   try {
-    await resolvePlace(policy, placeOf(readUrl(url)));
+    requireForm(policy, placeOf(readUrl(url)));
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    if (error.kind === 'refused') throw new ErrandError('bad_request', error.message, { cause: error });
+    throw new ErrandError('bad_request', error.message, { cause: error });
   }
 }

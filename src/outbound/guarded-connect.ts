@@ -26,25 +26,39 @@ const resolveBySystem = makeResolver();
 
 /**
  * All addresses that a connection to the target may use. Throws `EgressError`: `refused` when any of them is not allowed, so
- * that no name mixes allowed and forbidden ones; `unreachable` when it has none.
+ * that no name mixes allowed and forbidden ones, and when it has none.
  */
 export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<readonly LookupAddress[]> {
+  const { host } = place;
+  requireForm(policy, place);
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  const addresses = await (policy.resolve ?? resolveBySystem)(host).catch((error: unknown) => {
+    throw noAddress(host, error);
+  });
+  if (addresses.length === 0) throw noAddress(host);
+  if (addresses.every(({ address }) => mayConnect(policy, place, address))) return addresses;
+  throw noAddress(host, new Error(`${host} has an address that is not on the public internet.`));
+}
+
+/**
+ * Throws `EgressError` of the kind `refused` for a target that is known to be refused before any name is resolved: for its port, as an
+ * address, or as a name of this machine.
+ */
+export function requireForm(policy: EgressPolicy, place: Place): void {
   const { host, port } = place;
   if (!mayUsePort(policy, place)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
-  const family = isIP(host);
-  const addresses = family === 0 ? await resolve(policy, host) : [{ address: host, family }];
-  if (addresses.every(({ address }) => mayConnect(policy, place, address))) return addresses;
+  const address = LOCAL_NAME.test(host) ? '127.0.0.1' : host;
+  if (isIP(address) === 0 || mayConnect(policy, place, address)) return;
   throw new EgressError('refused', `The host ${host} may not be reached: it is not on the public internet.`);
 }
 
-async function resolve(policy: EgressPolicy, host: string): Promise<readonly LookupAddress[]> {
-  const notFound = (cause?: unknown) =>
-    new EgressError('unreachable', `The host ${host} could not be found.`, { cause });
-  const addresses = await (policy.resolve ?? resolveBySystem)(host).catch((error: unknown) => {
-    throw notFound(error);
-  });
-  if (addresses.length === 0) throw notFound();
-  return addresses;
+/** Names that every system takes for itself (RFC 6761). */
+const LOCAL_NAME = /^(?:.+\.)?localhost$/;
+
+/** Whoever names hosts must not learn which of them the network of this machine knows: what is unknown and what is refused read alike. */
+function noAddress(host: string, cause?: unknown): EgressError {
+  return new EgressError('refused', `The host ${host} has no address that may be reached.`, { cause });
 }
 
 /** Opens a plain connection to the target, waiting at most ten seconds. Throws `EgressError`. */

@@ -237,18 +237,22 @@ test.each([
   await expect(get(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind });
 });
 
-test('a missing server and an unknown name are reported as unreachable', async () => {
+test('a missing server is reported as unreachable, and an unknown name in the same words as one that is refused', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   await expect(get(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind: 'unreachable' });
   const lost: EgressPolicy = { ...POLICY, resolve: async () => Promise.reject(new Error('ENOTFOUND 10.0.0.53')) };
-  const asked = guardedFetch(lost, { url: 'http://lost.example/', timeoutMs: 1_000, maxBytes: 10 });
-  await expect(asked).rejects.toMatchObject({
-    kind: 'unreachable',
-    message: 'The host lost.example could not be found.',
-  });
+  const inside: EgressPolicy = { ...POLICY, resolve: async () => [{ address: '10.0.0.7', family: 4 }] };
+  const empty: EgressPolicy = { ...POLICY, resolve: async () => [] };
+  for (const policy of [lost, inside, empty]) {
+    const asked = guardedFetch(policy, { url: 'http://lost.example/', timeoutMs: 1_000, maxBytes: 10 });
+    await expect(asked).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'The host lost.example has no address that may be reached.',
+    });
+  }
 });
 
 test('an encrypted connection requests the certificate of the name, and rejects one that isn’t trusted', async () => {

@@ -124,7 +124,7 @@ test.each(HOSTILE)('%s is refused before anything is connected to', async (host,
     const refusal = {
       name: 'EgressError',
       kind: 'refused',
-      message: expect.stringContaining('not on the public internet'),
+      message: expect.stringMatching(/not on the public internet|has no address that may be reached/),
     };
     await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject(refusal);
     await expect(guardedFetchFor(policy)(url)).rejects.toMatchObject(refusal);
@@ -184,7 +184,7 @@ test.each([22, 25, 81, 3306, 5432, 6379, 8080, 8443, 9200])('port %i of a public
 
 test('a refusal by address reveals nothing of the address that DNS returned', async () => {
   const refused = guardedFetch(policyFor(['10.11.12.13']), { url: 'http://wiki.example/', ...BOUNDS });
-  await expect(refused).rejects.toThrow(/^(?!.*10\.11)The host wiki\.example may not be reached/);
+  await expect(refused).rejects.toThrow(/^(?!.*10\.11)The host wiki\.example has no address that may be reached/);
 });
 
 test.each([

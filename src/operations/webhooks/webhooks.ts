@@ -5,7 +5,6 @@ import type { Settings } from '../../domain/settings.ts';
 import { type OwnerScope, secretContextOf, type Webhook, WEBHOOK_LIMITS } from '../../domain/webhooks/webhook.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import { checkAddress } from '../../outbound/check-address.ts';
-import type { ResolveName } from '../../outbound/egress.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewWebhook, WebhookChanges, WebhookRecord } from '../../store/webhooks/webhooks.ts';
@@ -43,8 +42,6 @@ export interface WebhookOperationParts {
   readonly looking: Pick<Looking, 'webhook'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly secrets: Pick<SecretBox, 'seal'>;
-  /** Resolves names; the system's resolver by default. */
-  readonly resolve?: ResolveName;
   settings(): Settings;
   /** Called after each change of a webhook. */
   changed(webhookId: number): void;
@@ -57,11 +54,7 @@ const theWebhook = ({ id }: Webhook): AuditTarget => ({ id: String(id) });
 export function makeWebhookOperations(parts: WebhookOperationParts) {
   const { store, access, looking, audit, secrets, settings, changed } = parts;
 
-  const requireAddress = (url: string) =>
-    checkAddress(
-      { purpose: 'webhook', allow: settings().egress.allow, ...(parts.resolve && { resolve: parts.resolve }) },
-      url,
-    );
+  const requireAddress = (url: string) => checkAddress({ purpose: 'webhook', allow: settings().egress.allow }, url);
 
   /** The record as it is now, after telling whom the change concerns. */
   async function changedRecord(caller: Caller, { id }: Webhook): Promise<WebhookRecord> {
@@ -83,7 +76,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const userSeq = await ownerOf(store, caller, input);
       const projectId = projectOf(input, null);
       if (userSeq === null && projectId !== null) throw globalOnly();
-      await requireAddress(input.url);
+      requireAddress(input.url);
       const sealSecret = secret === null ? null : (id: number) => secrets.seal(secret, secretContextOf(id));
       const webhook = { ...withDefaults(input), userSeq, projectId, sealSecret };
       const note = audit.change(caller, 'webhook.create', theWebhook);
@@ -94,7 +87,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
     changeWebhook: async (caller: Caller, id: number, input: WebhookInput): Promise<WebhookRecord> => {
       const before = await access.webhook(caller, id);
       const { scope, projectId: _projectId, secret, ...rest } = input;
-      if (rest.url !== undefined) await requireAddress(rest.url);
+      if (rest.url !== undefined) requireAddress(rest.url);
       const movesProject = scope !== undefined || input.projectId !== undefined;
       const projectId = projectOf(input, before.projectId);
       if (movesProject && before.userSeq === null && projectId !== null) throw globalOnly();

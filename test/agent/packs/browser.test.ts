@@ -117,7 +117,9 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
     const gone = await run.call('browser_open', { url: `${site.url}/gone` });
     expect(gone).toMatchObject({ ok: true, output: expect.stringContaining('The server replied with status 404.') });
     const nowhere = await run.call('browser_open', { url: 'https://nowhere.invalid/' });
-    expect(nowhere.output).toBe('The page could not be opened: The host nowhere.invalid could not be found.');
+    expect(nowhere.output).toBe(
+      'The page could not be opened: The host nowhere.invalid has no address that may be reached.',
+    );
     const slow = await run.call('browser_open', { url: `${site.url}/slow` });
     expect(slow).toEqual({ ok: false, output: expect.stringContaining('The action did not finish within 5 s.') });
   });

@@ -1,5 +1,6 @@
 // Webhooks over HTTP and a real store: who may, what is refused, what is kept, and what a test reports.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { Resolver } from 'node:dns/promises';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
@@ -44,12 +45,10 @@ beforeEach(async () => {
   const audit = auditOf({ store, log: logged.log });
   const looking = makeLooking({ access, audit });
   const note = (id: number) => void changed.push(id);
-  const resolve = async (name: string) =>
-    name === 'inside.example' ? [{ address: '10.0.0.7', family: 4 }] : [{ address: '1.1.1.1', family: 4 }];
   const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
   const settings = () => SETTINGS;
   const operations = {
-    ...makeWebhookOperations({ store, access, looking, audit, secrets, resolve, settings, changed: note }),
+    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, changed: note }),
     ...makeDeliveryOperations({ store, access, audit, changed: note }),
     testWebhook: makeTestWebhook({
       store,
@@ -169,7 +168,8 @@ test.each([
   'http://[::1]/',
   'http://[::ffff:10.0.0.1]/',
   'http://169.254.169.254/latest',
-  'https://inside.example/hook',
+  'https://localhost/hook',
+  'https://a.localhost/hook',
   'https://ledger.example:8443/',
   'http://0x7f000001/',
 ])('%s may not be reached: 400 when it is saved, new or changed', async (url) => {
@@ -177,6 +177,16 @@ test.each([
   expect([got.status, message(got)]).toEqual([400, expect.stringContaining('may not be reached')]);
   expect((await change({ url })).status).toBe(400);
   expect((await rows.store.webhooks.find(own))!.url).toBe('https://ledger.example/hook');
+});
+
+test('a name is saved without being looked up: the reply tells nothing of the names that the network knows', async () => {
+  const asked = vi.spyOn(Resolver.prototype, 'resolve4');
+  for (const url of ['https://db.corp.internal/hook', 'https://nowhere.invalid/hook']) {
+    const got = await create({ url });
+    expect([got.status, data(got)['url']]).toEqual([201, url]);
+    expect((await change({ url })).status).toBe(200);
+  }
+  expect(asked).not.toHaveBeenCalled();
 });
 
 test('webhooks of the house are made, listed and seen by administrators, in the scope global', async () => {
