@@ -1,6 +1,6 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import { paint, wantsColours } from '../../terminal/colours.ts';
-import { cutTo, safeText } from '../../terminal/text.ts';
+import { cutTo, escapedText, safeText } from '../../terminal/text.ts';
 import type { ListWire } from '../../wire/listing.ts';
 import type { Io } from '../frame/io.ts';
 import type { Cell, Column } from './columns.ts';
@@ -21,8 +21,10 @@ export interface Output {
   report<T>(thing: T, report: Report<T>): void;
   /** One JSON document; then nothing else may go to stdout. */
   json(document: unknown): void;
-  /** Text: unchanged in a pipe, made safe on a terminal. Adds no line end. */
+  /** Text for people, or JSON: made safe on a terminal; in a pipe, what is not has escapes, as it may come to one. Adds no line end. */
   text(text: string): void;
+  /** What was asked for as it is, such as an answer: made safe on a terminal, unchanged in a pipe. */
+  data(text: string): void;
   /** A line for people on stderr. */
   hint(line: string): void;
 }
@@ -56,7 +58,7 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
   };
   const write = (text: string) => void io.stdout.write(text);
   const json = (document: unknown) => write(`${safeJson(document)}\n`);
-  const hint = (line: string) => void io.stderr.write(`${isTerminalForHints ? safeText(line) : line}\n`);
+  const hint = (line: string) => void io.stderr.write(`${isTerminalForHints ? safeText(line) : escapedText(line)}\n`);
   /** Information only for people, in addition to a result. */
   const remark = (line: string) => {
     if (!isTerminal || !isTerminalForHints) return;
@@ -91,7 +93,8 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
       else record(thing, columns, document);
     },
     json,
-    text: (text) => write(isTerminal ? safeText(text) : text),
+    text: (text) => write(isTerminal ? safeText(text) : escapedText(text)),
+    data: (text) => write(isTerminal ? safeText(text) : text),
     hint,
   };
 }
@@ -102,15 +105,10 @@ export function widthForHints({ columns, terminal }: Pick<Io, 'columns' | 'termi
 }
 
 /** JSON that is also safe on a terminal: JSON itself does not escape DEL, C1 controls and direction marks. */
-function safeJson(document: unknown): string {
-  return JSON.stringify(document, null, 2).replace(
-    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
+const safeJson = (document: unknown): string => escapedText(JSON.stringify(document, null, 2));
 
-/** Tabs and line breaks would break the columns; everything else is unchanged. */
-const plain = (cell: Cell) => String(cell ?? '').replace(/[\t\r\n]+/g, ' ');
+/** Tabs and line breaks would break the columns; what could harm a terminal at the end of the pipe has escapes. */
+const plain = (cell: Cell) => escapedText(String(cell ?? '').replace(/[\t\r\n]+/g, ' '));
 
 function plainLine<T>(row: T, columns: readonly Column<T>[]): string {
   return `${columns.map((column) => plain(column.value(row))).join('\t')}\n`;

@@ -67,7 +67,7 @@ test('in a pipe every value is complete, without heading, glyph or colour, whate
   const { stdout } = await listed({ columns: 40, environment: { FORCE_COLOR: '1' } });
   const expected = SESSIONS.map((one) =>
     [one.session_id, one.status, one.username, one.key_id, one.updated_at, one.title].join('\t'),
-  );
+  ).map((line) => line.replace('\u001b[2J\u202e', '\\u001b[2J\\u202e'));
   expect(stdout).toBe(`${expected.join('\n')}\n`);
 });
 

@@ -1,4 +1,5 @@
 // `errand logs`: the daemon's log, from systemd's journal or a file.
+import { escapedText } from '../../../terminal/text.ts';
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { makeLogForPeople } from '../../../daemon/log-for-people.ts';
@@ -76,7 +77,7 @@ async function showLog({ io, out, signal }: Context, options: Options): Promise<
   });
   const colours = wantsColours(io.terminal.stdout, io.environment);
   const forPeople = makeLogForPeople(colours, { dates: true });
-  const render = (line: string) => (out.format === 'json' ? `${asEntry(line)}\n` : forPeople(`${line}\n`));
+  const render = (line: string) => (out.format === 'json' ? `${escapedText(asEntry(line))}\n` : forPeople(`${line}\n`));
   const show = async (line: string) => {
     if (!io.stdout.write(render(line))) await once(io.stdout, 'drain', { signal });
   };

@@ -77,7 +77,7 @@ async function create(context: Context, ask: Ask): Promise<void> {
   const { out } = context;
   const { message, sessionId, runId } = await sent(context, context.client().messages.create(ask));
   if (out.format === 'json') out.json(documentOf(message, sessionId, runId));
-  else out.text(withLineEnd(textOfMessage(message)));
+  else out.data(withLineEnd(textOfMessage(message)));
   hintSession(context, sessionId);
 }
 
@@ -117,7 +117,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
       message = addToMessage(message, event);
       if (event.type === 'content_block_delta' && out.format !== 'json') {
         const { text } = event.delta;
-        out.text(text);
+        out.data(text);
         if (text !== '') isLineOpen = !text.endsWith('\n');
       }
       if (event.type === 'content_block_stop') endLine();

@@ -143,7 +143,7 @@ async function tail(context: Context, id: string): Promise<void> {
       }
       const text = event.type === 'content_block_delta' ? event.payload.delta.text : '';
       if (text !== '') {
-        out.text(text);
+        out.data(text);
         isLineOpen = !text.endsWith('\n');
       }
       if (event.type === 'tool_use') names.set(event.payload.tool_use_id, event.payload.name);
