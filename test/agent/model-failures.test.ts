@@ -138,7 +138,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.main.of('call-failed')).toMatchObject([{ model: GRANT.name, outcome: 'rejected' }]);
     expect(messageOf(ended)).toContain(String(status));
     expect(messageOf(ended)).not.toContain('no:');
-    expect(saidTo(ended)).toEqual(['no: [key]']);
+    expect(saidTo(ended)).toEqual(['no: [credential]']);
   });
 
   const beforeText: readonly [string, Reply, boolean][] = [

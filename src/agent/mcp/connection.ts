@@ -68,8 +68,8 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   const deadline = AbortSignal.timeout(grant.startTimeoutMs);
   const signal = AbortSignal.any([deadline, site.signal]);
   const startedAt = performance.now();
-  // A program may repeat the values that it was given; a server at an address must not.
-  const redact = makeRedactor(grant.transport.kind === 'http' ? grant.secrets.flatMap(secretsIn) : []);
+  // Whatever it repeats comes to the model, to the log and to whoever checks it.
+  const redact = makeRedactor(grant.secrets.flatMap(secretsIn));
   let line: Line | undefined;
   let client: Client | undefined;
   const close = async () => {
@@ -91,7 +91,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   } catch (error) {
     // For a server that is about to exit, its exit says more than the broken connection.
     if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
-    const complaint = line?.service?.complaint() ?? '';
+    const complaint = complaintOf(line, redact);
     const ended = line?.ended ?? null;
     // A server that has not responded gets no time to exit by itself.
     line?.service?.stop('canceled');
@@ -103,6 +103,11 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
       : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended, redact });
     return { ok: false, failure, complaint };
   }
+}
+
+/** The end of what a program has written to its standard error; '' for a server at an address. */
+function complaintOf(line: Line | undefined, redact: Redactor): string {
+  return redact(line?.service?.complaint() ?? '').text;
 }
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
@@ -181,7 +186,7 @@ function makeConnection({
         throw mcpFailure(error, { timeoutMs, ended: line.ended, redact });
       }
     },
-    complaint: () => line.service?.complaint() ?? '',
+    complaint: () => complaintOf(line, redact),
     close,
   };
 }

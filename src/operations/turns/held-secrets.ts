@@ -6,7 +6,7 @@ import type { Pause } from '../../domain/slices.ts';
 import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
-import { isSecretName } from '../../outbound/blot.ts';
+import { secretsOfEndpoint } from '../../outbound/endpoint-secrets.ts';
 import { secretsIn } from '../../outbound/redact.ts';
 import type { Store } from '../../store/open-store.ts';
 
@@ -33,19 +33,13 @@ export async function heldSecrets(parts: HeldSecretParts, userSeq: number): Prom
     const read = file === null ? null : readSecret(file, places, HEADER_SECRET);
     return read?.ok ? [read.secret] : [];
   });
-  const all = [...(await sealedOf(parts, userSeq)), ...ofEndpoints(parts.catalog()), ...servers, ...clients];
+  const all = [
+    ...(await sealedOf(parts, userSeq)),
+    ...[...parts.catalog().endpoints.values()].flatMap(secretsOfEndpoint),
+    ...servers,
+    ...clients,
+  ];
   return [...new Set(all.flatMap(secretsIn))].slice(0, MAX_SECRETS);
-}
-
-function ofEndpoints({ endpoints }: Pick<Catalog, 'endpoints'>): string[] {
-  return [...endpoints.values()].flatMap(({ apiKey, extras }) => [
-    ...(apiKey === null ? [] : [apiKey]),
-    ...Object.values(extras.headers),
-    ...Object.entries(extras.query).flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
-    ...Object.entries(extras.extraBody).flatMap(([name, value]) =>
-      isSecretName(name) && typeof value === 'string' ? [value] : [],
-    ),
-  ]);
 }
 
 export interface OtherSecretParts extends Pick<HeldSecretParts, 'secrets'> {

@@ -114,6 +114,22 @@ describe('what an endpoint adds to its calls', () => {
     expect(await listModels(grant, 5_000)).toBeNull();
   });
 
+  test('a server that repeats what its endpoint adds to its calls gets none of it into the log', async () => {
+    await using closing = new AsyncDisposableStack();
+    const server = await startModelServer();
+    closing.defer(() => server.close());
+    const planted = ['planted-in-query', 'planted in the body', 'planted-deep-in-it', 'planted-key'];
+    const [query, body, deep, apiKey] = planted as [string, string, string, string];
+    const encoded = [encodeURIComponent(body), Buffer.from(deep).toString('base64'), JSON.stringify(query)];
+    server.script({ status: 400, body: `no: ${[...planted, ...encoded].join(', ')} in 2024-02-01` });
+    const extraBody = { route: body, metadata: { tags: [deep] }, reasoning: 'medium' };
+    const extras = { ...NO_EXTRAS, query: { tenant: query, 'api-version': '2024-02-01' }, extraBody };
+    const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url, apiKey, extras } }), []);
+    expect((await main.done).status).toBe('failed');
+    const said = String(main.of('log')[0]?.facts['server_said']);
+    expect(said).toMatch(/^no: (?:"?\[credential\]"?,? ?)+ in 2024-02-01$/);
+  });
+
   test('a server that repeats a secret header does not get it into the log', async () => {
     await using closing = new AsyncDisposableStack();
     const server = await startModelServer();
@@ -122,6 +138,6 @@ describe('what an endpoint adds to its calls', () => {
     const extras = { ...NO_EXTRAS, headers: { authorization: 'Bearer gateway-token' } };
     const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url, apiKey: null, extras } }), []);
     expect((await main.done).status).toBe('failed');
-    expect(main.of('log')[0]?.facts['server_said']).toBe('bad token [key], or [key]');
+    expect(main.of('log')[0]?.facts['server_said']).toBe('bad token [credential], or [credential]');
   });
 });

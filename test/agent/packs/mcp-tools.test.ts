@@ -1,4 +1,6 @@
 // MCP servers as a run uses them: real servers in the real sandbox. Without one these tests are skipped, and say so.
+import { checkMcp } from '../../../src/agent/checks/check-mcp.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -173,6 +175,14 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     const run = await openRun([goodServer({ stdio })]);
     const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
     expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token Bearer [credential]\n' });
+  });
+
+  test('that complains of its credential shows none of it to whoever checks it', async () => {
+    const complain = ['-c', 'echo "bad token $TOKEN" >&2; exit 1'];
+    const stdio = { command: '/bin/sh', args: complain, env: { TOKEN: 'sesame-open-123' } };
+    const grant = goodServer({ stdio, secrets: ['sesame-open-123'] });
+    const report = await checkMcp({ kind: 'mcp', grant, workspace: temporaryDirectory(), sandbox, egress: [] });
+    expect(report.stderr).toBe('bad token [credential]\n');
   });
 
   test('whose program is missing has an error of its own', async () => {

@@ -1,6 +1,8 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
 import type { FailedCall } from '../../../domain/sessions/model-call.ts';
 import type { RunError } from '../../../domain/sessions/run.ts';
+import { secretsOfEndpoint } from '../../../outbound/endpoint-secrets.ts';
+import { makeRedactor } from '../../../outbound/redact.ts';
 import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
 import type { ModelGrant } from '../../port/grants.ts';
 import type { RunLimits } from '../../port/protocol.ts';
@@ -26,8 +28,6 @@ const NOT_HTTP = 'HTTPParserError';
 /** What the client refuses to send, such as a header with a line break. */
 const OWN_FAULT = 'UND_ERR_INVALID_ARG';
 const MAX_SAID_CHARACTERS = 4_000;
-/** Characters. Shorter header values are not secrets, and are part of too many words. */
-const MIN_SECRET = 8;
 
 const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -153,13 +153,10 @@ const passing = (outcome: ModelFailure['outcome'], message: string): ModelFailur
 });
 
 /** The server's message for operators: on one line, bounded, without the credentials of the call. */
-function textForOperators(text: string, { apiKey, extras }: ModelGrant): string | null {
+function textForOperators(text: string, model: ModelGrant): string | null {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
-  const values = Object.values(extras.headers).flatMap((value) => [value, ...value.split(' ')]);
-  const secrets = [...(apiKey === null ? [] : [apiKey]), ...values.filter(({ length }) => length >= MIN_SECRET)];
-  const safe = secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '[key]')), line);
-  return safe.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
+  return makeRedactor(secretsOfEndpoint(model))(line).text.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
 }
 
 function* causesOf(error: unknown): Generator<Error> {
