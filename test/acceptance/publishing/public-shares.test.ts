@@ -37,6 +37,9 @@ describe('files', () => {
         '/site',
         'folder',
         [
+          ['/site/index.html', 'file', null],
+          ['/site/moon.png', 'file', null],
+          ['/site/style.css', 'file', null],
           [
             '/site/sub',
             'folder',
@@ -46,9 +49,6 @@ describe('files', () => {
               ['/site/sub/é.txt', 'file', null],
             ],
           ],
-          ['/site/index.html', 'file', null],
-          ['/site/moon.png', 'file', null],
-          ['/site/style.css', 'file', null],
         ],
       ],
     ]);
