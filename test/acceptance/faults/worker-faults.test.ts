@@ -147,8 +147,8 @@ describe('worker threads', () => {
       resumes: 2,
       error: expect.stringContaining('"type":"interrupted_error"'),
     });
-    // Three losses alone are its own; before them one among others, or two when the first found it waiting for its model.
-    expect([4, 5]).toContain(row?.attempt);
+    // Three losses alone are its own. Before them come one among others, and those that found it before it had begun: a busy machine has more.
+    expect(row?.attempt).toBeGreaterThanOrEqual(4);
   });
 
   test('a model that never stops fails its own run, and its neighbour on the thread does not notice', async () => {
