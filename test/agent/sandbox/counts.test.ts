@@ -33,8 +33,8 @@ type Taken = Readonly<Record<string, { readonly taken: number; readonly error: n
 
 function read(output: string): Taken {
   const rows = output
-    .trim()
     .split('\n')
+    .slice(0, -1) // What follows the last line break has not been written yet.
     .map((line) => line.split(' ')); // NAME TAKEN ERROR
   return Object.fromEntries(rows.map(([name, taken, error]) => [name, { taken: Number(taken), error: Number(error) }]));
 }
