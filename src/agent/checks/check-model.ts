@@ -4,6 +4,8 @@ import { askForTheStart, contextFinding, windowFinding } from './check-context.t
 import { checkStructured } from './check-structured.ts';
 import type { ModelReply } from '../loop/call/model-call.ts';
 import type { ModelFailure } from '../loop/call/model-failure.ts';
+import { redactorOfEndpoint } from '../../outbound/endpoint-secrets.ts';
+import type { Redactor } from '../../outbound/redact.ts';
 import { type ListedModel, listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
@@ -31,6 +33,14 @@ const TOOLS: readonly ModelTool[] = [
 
 /** Tests a model. Every problem becomes a finding; after a call fails, the remaining checks are skipped. */
 export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport> {
+  const redact = redactorOfEndpoint(task.grant);
+  const report = await examine(task, redact);
+  // Any of them may quote the server, which may repeat what it was called with.
+  const findings = report.findings.map((finding) => ({ ...finding, detail: redact(finding.detail).text }));
+  return { ...report, findings };
+}
+
+async function examine(task: ModelCheckTask, redact: Redactor): Promise<ModelCheckReport> {
   const ask = makeAsk(task);
   if (task.grant.kind === 'offline') return checkOffline(ask);
   const models = await listModels(task.grant, LIST_TIMEOUT_MS);
@@ -42,7 +52,7 @@ export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport
     return { findings: [listed, stream, ...notTried(['usage', 'tool_call', 'structured', 'context'])], ...figures };
   const findings = [listed, stream, usageFinding(streamed.end.reply)];
   const called = await ask(ADD, TOOLS);
-  findings.push(toolFinding(called), await checkStructured(task.grant, ask));
+  findings.push(toolFinding(called, redact), await checkStructured(task.grant, ask));
   const tooSmall = windowFinding(task.grant, models ?? []);
   if (tooSmall !== null) findings.push(tooSmall);
   else if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
@@ -107,7 +117,7 @@ function usageFinding({ usage, estimated }: ModelReply): Finding {
   return { check: 'usage', state: 'warning', detail };
 }
 
-function toolFinding({ end }: TimedCall): Finding {
+function toolFinding({ end }: TimedCall, redact: Redactor): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'tool_call', state, detail });
   if (!end.ok) return finding('failed', wordsOf(end.failure));
   const { calls, faults } = end.reply;
@@ -125,7 +135,7 @@ function toolFinding({ end }: TimedCall): Finding {
   if (a === 17 && b === 25) return finding('ok', 'The model called the tool with the right arguments.');
   return finding(
     'warning',
-    `The model called the tool with other arguments: ${JSON.stringify(call.input).slice(0, 200)}.`,
+    `The model called the tool with other arguments: ${redact(JSON.stringify(call.input)).text.slice(0, 200)}.`,
   );
 }
 

@@ -5,7 +5,7 @@ import { type Redactor, makeRedactor, secretsIn } from '../../outbound/redact.ts
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
-import { type SandboxService, startInSandbox } from '../sandbox/service.ts';
+import { MAX_COMPLAINT_CHARACTERS, type SandboxService, startInSandbox } from '../sandbox/service.ts';
 import { seconds } from '../loop/call/model-failure.ts';
 import { untilAborted } from '../port/signals.ts';
 import { makeAllowance } from './allowance.ts';
@@ -105,9 +105,9 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   }
 }
 
-/** The end of what a program has written to its standard error; '' for a server at an address. */
+/** The end of what a program has written to its standard error, at most 8 kB; '' for a server at an address. */
 function complaintOf(line: Line | undefined, redact: Redactor): string {
-  return redact(line?.service?.complaint() ?? '').text;
+  return redact(line?.service?.complaint() ?? '').text.slice(-MAX_COMPLAINT_CHARACTERS);
 }
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
@@ -136,7 +136,7 @@ async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor
     mounts: folders.map((folder) => ({ source: folder, target: folder })),
   });
   const parse = (line: string): JSONRPCMessage => sdk.deserializeMessage(line);
-  const line: Line = { transport: stdioTransport({ service, allowance, parse }), service, ended: null };
+  const line: Line = { transport: stdioTransport({ service, allowance, redact, parse }), service, ended: null };
   void service.ended.then((how) => {
     line.ended = how;
   });

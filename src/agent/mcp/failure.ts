@@ -49,7 +49,9 @@ export function mcpFailure(error: unknown, circumstances: Circumstances): McpFai
   if (error instanceof McpFailure) return error;
   const egress = causesOf(error).find((cause) => cause instanceof EgressError);
   if (egress !== undefined)
-    return new McpFailure(`could not be reached: ${unfinished(egress.message)}`, { cause: error });
+    return new McpFailure(`could not be reached: ${unfinished(circumstances.redact(egress.message).text)}`, {
+      cause: error,
+    });
   if (circumstances.ended !== null) return lostFor(circumstances.ended);
   const { code, status } = error as { code?: unknown; status?: unknown };
   const httpStatus = statusOf(error, status);

@@ -1,7 +1,9 @@
 // MCP with a service in the sandbox: one JSON message a line, in bounded lines.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { Redactor } from '../../outbound/redact.ts';
 import type { SandboxService } from '../sandbox/service.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
+import { redactMessage } from './redact-message.ts';
 
 /** How long a server may take to exit after its input is closed. */
 const END_GRACE_MS = 300;
@@ -10,12 +12,14 @@ const NEW_LINE = 10;
 export interface StdioParts {
   readonly service: SandboxService;
   readonly allowance: Allowance;
+  /** Redacts the server's credentials from everything it sends. */
+  readonly redact: Redactor;
   /** Reads a line; throws when it is not a message. */
   parse(line: string): JSONRPCMessage;
 }
 
 /** A transport over a started service. It closes when the service has ended, for any reason. */
-export function stdioTransport({ service, allowance, parse }: StdioParts): Transport {
+export function stdioTransport({ service, allowance, redact, parse }: StdioParts): Transport {
   let closed = false;
   const transport: Transport = {
     start: async () => {
@@ -46,6 +50,7 @@ export function stdioTransport({ service, allowance, parse }: StdioParts): Trans
       if (!allowance.takeNoise(line.length)) tooMuch();
       return;
     }
+    redactMessage(message, redact);
     transport.onmessage?.(message);
   }
 

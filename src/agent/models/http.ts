@@ -6,8 +6,8 @@ import { HALTED, type Halt } from '../../domain/halt.ts';
 import type { ByteReader } from './read-reply.ts';
 import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './upstream-fault.ts';
 
-/** Maximum bytes of a failed reply that are read. */
-const MAX_FAULT_BYTES = 4096;
+/** Maximum characters of a failed reply that are read: more than is shown, so that no secret at the end of that is in pieces. */
+const MAX_FAULT_CHARACTERS = 16_384;
 /** How long a server may keep its connection open after the end of its reply. */
 const LINGER_MS = 1_000;
 /** How long the end of a reply that has all of its content is waited for, if its server sends none and keeps the connection open. */
@@ -110,7 +110,7 @@ class StreamedReply implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return;
     if (this.#document === undefined) return this.#read(chunk);
     this.#document.text += this.#document.decoder.decode(chunk, { stream: true });
-    if (this.#document.text.length >= MAX_FAULT_BYTES) this.#cut(faultOf(this.#document));
+    if (this.#document.text.length >= MAX_FAULT_CHARACTERS) this.#cut(faultOf(this.#document));
   }
 
   onResponseEnd(): void {
@@ -197,9 +197,10 @@ const isStream = (status: number, type: string) => isGood(status) && !/^(?:text\
 
 /** Why a reply is no stream. */
 function faultOf({ status, type, retryAfter, text }: Document): UpstreamFault {
-  const start = text.slice(0, MAX_FAULT_BYTES);
-  if (!isGood(status)) return faultOfStatus(status, start, retryAfter);
-  return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${type}: ${start}`, { status });
+  const start = text.slice(0, MAX_FAULT_CHARACTERS);
+  const isCut = text.length >= MAX_FAULT_CHARACTERS;
+  if (!isGood(status)) return faultOfStatus(status, start, { retryAfter, isCut });
+  return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${type}: ${start}`, { status, isCut });
 }
 
 function parse(text: string): JsonValue {

@@ -45,6 +45,12 @@ export const FAULT_KINDS = {
 } as const satisfies Readonly<Record<string, KindFacts>>;
 export type FaultKind = keyof typeof FAULT_KINDS;
 
+export interface FaultFacts {
+  readonly status?: number;
+  readonly retryAfter?: string | undefined;
+  readonly isCut?: boolean | undefined;
+}
+
 /** A failure that a model server reported, or that its bytes show. The message is the server's: for operators only. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
@@ -53,12 +59,15 @@ export class UpstreamFault extends Error {
   readonly status: number | null;
   /** The header as it was sent. */
   readonly retryAfter: string | null;
+  /** Whether the message ends where reading did, perhaps in the middle of a word. */
+  readonly isCut: boolean;
 
-  constructor(kind: FaultKind, said: string, facts: { status?: number; retryAfter?: string | undefined } = {}) {
+  constructor(kind: FaultKind, said: string, facts: FaultFacts = {}) {
     super(said);
     this.kind = kind;
     this.status = facts.status ?? null;
     this.retryAfter = facts.retryAfter ?? null;
+    this.isCut = facts.isCut ?? false;
   }
 }
 
@@ -136,12 +145,16 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultKind])[] = [
   [/output that does not match the expected|error parsing tool call/i, 'unreadable'],
 ];
 
-/** The fault behind a response with an error status. `body` is its beginning. */
-export function faultOfStatus(status: number, body: string, retryAfter: string | undefined): UpstreamFault {
+/** The fault behind a response with an error status. `body` is its beginning; `isCut`: not all of it. */
+export function faultOfStatus(
+  status: number,
+  body: string,
+  { retryAfter, isCut }: Omit<FaultFacts, 'status'> = {},
+): UpstreamFault {
   const byStatus = kindOfStatus(status);
   const said = wordedKind(parse(body));
   const kind = said !== null && PRECISE.has(said) ? said : byStatus;
-  return new UpstreamFault(preciseKind(kind, body), body, { status, retryAfter });
+  return new UpstreamFault(preciseKind(kind, body), body, { status, retryAfter, isCut });
 }
 
 /** The fault that a server reports inside its stream, or in a document with status 200; null when it reports none. */

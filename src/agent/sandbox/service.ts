@@ -6,8 +6,10 @@ import type { SandboxGrant } from '../port/grants.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import type { Mount, StopCause } from './walls.ts';
 
-/** How much is kept of a service's standard error: the end of it. */
-const MAX_COMPLAINT_CHARACTERS = 8_192;
+/** How much is shown of a service's standard error: the end of it. */
+export const MAX_COMPLAINT_CHARACTERS = 8_192;
+/** How much is kept: a secret in pieces at its beginning is not in what is shown. */
+const MAX_KEPT_CHARACTERS = 2 * MAX_COMPLAINT_CHARACTERS;
 
 export interface ServiceRequest {
   /** Absolute path of the workspace directory, the service's `/workspace`. The service starts in /tmp, its home. */
@@ -27,7 +29,7 @@ export interface ServiceRequest {
 export interface SandboxService {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** The end of its standard error, at most 8 kB. */
+  /** The end of its standard error, twice as long as what is shown, so that secrets are removed before it is shortened. */
   complaint(): string;
   /** Resolves when none of its processes is alive, with how it ended, such as `it exited with code 1`. Never rejects. */
   readonly ended: Promise<string>;
@@ -52,7 +54,7 @@ export async function startInSandbox(grant: SandboxGrant, request: ServiceReques
   const launched = launch(prepared);
   let complaint = '';
   launched.stderr.on('data', (text: string) => {
-    complaint = (complaint + text).slice(-MAX_COMPLAINT_CHARACTERS);
+    complaint = (complaint + text).slice(-MAX_KEPT_CHARACTERS);
   });
   const watch = watchMemory(launched, grant.memoryBytes);
   const ended = ending(launched)

@@ -14,6 +14,8 @@ const MAX_SECRETS = 200;
 /** Maps whose values may be secret, whatever the names in them are; those of the second kind name files. */
 const VALUES = new Set(['headers', 'env', 'query', 'extra_body']);
 const FILES = /_files?$/;
+/** The name of a file with a header in each line. */
+const HEADERS = 'headers_file';
 
 /** All that can be read: values and files of the config directory, variables, the master key, the first credentials. */
 export function knownSecrets(places: Places, environment: Environment): string[] {
@@ -45,7 +47,7 @@ function* secretsIn(
   above: 'values' | 'files' | null = null,
 ): Generator<string> {
   if (typeof value === 'string') {
-    if (above === 'files' || FILES.test(name)) yield* secretOfFile(value, places);
+    if (above === 'files' || FILES.test(name)) yield* secretOfFile(name, value, places);
     else if (above === 'values' || isSecretName(name)) yield* partsOfSecret(value);
     return;
   }
@@ -55,13 +57,17 @@ function* secretsIn(
     yield* secretsIn(part, places, Array.isArray(value) ? name : key, kind);
 }
 
-function* secretOfFile(named: string, { configDir, credentialsDirectory }: Places): Generator<string> {
+function* secretOfFile(name: string, named: string, { configDir, credentialsDirectory }: Places): Generator<string> {
   const credential = named.startsWith('credential:') ? named.slice('credential:'.length) : null;
   const base = credential === null ? configDir : credentialsDirectory;
   if (base === null) return;
   const path = credential ?? named;
   const secret = read(isAbsolute(path) ? path : join(base, path))?.trim();
-  if (secret) yield secret;
+  if (!secret) return;
+  yield secret;
+  // Certificates and keys have a form of their own; of a header, the service gets and repeats a part.
+  const lines = name === HEADERS ? secret.split('\n').map((line) => line.slice(line.indexOf(':') + 1)) : [secret];
+  for (const line of lines) if (!line.trim().includes('\n')) yield* partsOfSecret(line.trim());
 }
 
 function formsOfKey(path: string): string[] {

@@ -85,7 +85,7 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
       `${place} refuses the key (${status})`,
       `${check}  # once api_key_file in models.yaml holds a valid key`,
     );
-  const { kind } = faultOfStatus(status, '', undefined);
+  const { kind } = faultOfStatus(status, '');
   if (FAULT_KINDS[kind].isDown)
     return failed(
       `${place} ${FAULT_KINDS[kind].words} (${status})`,

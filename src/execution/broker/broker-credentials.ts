@@ -5,6 +5,7 @@ import { isJsonObject } from '../../domain/json.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts';
+import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 
@@ -76,7 +77,8 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
 
   async function ask(connection: Connection, auth: OAuth): Promise<AccessToken> {
     const refresh = auth.kind === 'oauth2_refresh_token' ? await secretOf(connection) : null;
-    const answer = readTokenAnswer(await postForm(auth, refresh, egress()));
+    const sent = [refresh, auth.clientSecret].flatMap((secret) => (secret === null ? [] : secretsIn(secret)));
+    const answer = readTokenAnswer(await postForm(auth, refresh, egress()), sent);
     // A server that rotates refresh tokens has invalidated the old one: without the new one the connection is lost.
     if (refresh !== null && answer.refreshToken !== null && answer.refreshToken !== refresh) {
       await store.connections.replaceSecret(connection.id, secrets.seal(answer.refreshToken, connection.id));
@@ -143,12 +145,13 @@ async function postForm(auth: OAuth, refreshToken: string | null, allow: readonl
   }
 }
 
-function readTokenAnswer(reply: GuardedReply) {
+function readTokenAnswer(reply: GuardedReply, sent: readonly string[]) {
   const body = parse(Buffer.from(reply.body).toString('utf8'));
   if (reply.status !== 200 || typeof body['access_token'] !== 'string') {
     const { error: code } = body;
-    // Only error codes in the form of RFC 6749 §5.2: a server may repeat what it was sent.
-    const error = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : `status ${reply.status}`;
+    // Only error codes in the form of RFC 6749 §5.2: a server may repeat what it was sent, even in that form.
+    const isCode = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && makeRedactor(sent)(code).places === 0;
+    const error = isCode ? code : `status ${reply.status}`;
     throw new CredentialError(`The token server gave no access token (${error}).`);
   }
   const life = body['expires_in'];

@@ -1,6 +1,6 @@
 // MCP servers and checks in the real daemon: a run that uses one, and what is left when the run, its thread or the daemon dies.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,13 +106,17 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
   });
 
   test('has the secret of its file, and nothing of the daemon', async () => {
-    model.script(({ step }) =>
-      step === 0 ? { tools: [{ name: 'mcp__files__environment', input: {} }] } : { text: 'ok' },
-    );
+    const calls = [
+      { name: 'mcp__files__environment', input: {} },
+      { name: 'mcp__files__digest', input: { name: 'TOKEN' } },
+    ];
+    model.script(({ step }) => (step === 0 ? { tools: calls } : { text: 'ok' }));
     const from = model.requests.length;
     await takeTurn(target(), { content: 'Look.' });
     const second = JSON.stringify(model.requests[from + 1]!.body.messages);
-    expect(second).toContain('of-the-test');
+    expect(second).toContain(createHash('sha256').update('of-the-test').digest('base64url').slice(0, 16));
+    expect(second).toContain('[credential]');
+    expect(second).not.toContain('of-the-test');
     expect(second).not.toContain('TEST_WORKER_FAULTS');
   });
 

@@ -1,7 +1,10 @@
 // The check of a model against the scripted model server: a good one, and every oddity that an administrator should hear of.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { checkModel } from '../../../src/agent/checks/check-model.ts';
 import type { ModelCheckTask } from '../../../src/agent/checks/check-task.ts';
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, LIMITS } from '../play-main.ts';
@@ -217,4 +220,32 @@ test('the offline engine passes and says what it is', async () => {
     context: 'skipped',
   });
   expect(await detailOf(report, 'engine')).toContain('not a language model');
+});
+
+test('a server that repeats what its endpoint adds to its calls shows none of it in any finding', async () => {
+  const planted = ['planted-in-query', 'planted-in-header', 'planted in the body', 'planted-key-of-it'];
+  const [query, header, body, apiKey] = planted as [string, string, string, string];
+  const said = planted.flatMap((one) => [one, Buffer.from(one).toString('base64'), encodeURIComponent(one)]).join(' ');
+  const extras = { ...NO_EXTRAS, headers: { 'x-house': header }, query: { tenant: query }, extraBody: { route: body } };
+  server.script({ status: 400, body: said });
+  const refused = await check({ apiKey, extras });
+  // At its two hundredth character, where what is shown of it ends, is the middle of the key.
+  const padding = 'x'.repeat(190 - '{"a":"'.length);
+  server.script(({ body: asked }) =>
+    asked['tools'] === undefined
+      ? { text: 'one' }
+      : { tools: [{ name: 'add', input: { a: `${padding}${apiKey}`, b: said } }] },
+  );
+  const answered = await check({ apiKey, extras });
+  server.script({ tools: [{ name: said, input: {} }] });
+  const misled = await check({ apiKey, extras });
+  const listing = createServer((_, response) => response.end(JSON.stringify({ data: [{ id: said }] })));
+  await new Promise<void>((resolve) => listing.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void listing.close());
+  const { port } = listing.address() as AddressInfo;
+  const listed = await check({ apiKey, extras, baseUrl: `http://127.0.0.1:${port}` });
+  expect(listed.findings[0]!.detail).toContain('it lists [credential]');
+  const shown = JSON.stringify([refused, answered, misled, listed]);
+  expect(shown.match(/planted|cGxhbnRl/g)).toBeNull();
+  expect(refused.findings.find(({ check: name }) => name === 'stream')!.detail).toContain('[credential]');
 });

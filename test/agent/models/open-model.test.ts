@@ -130,6 +130,21 @@ describe('what an endpoint adds to its calls', () => {
     expect(said).toMatch(/^no: (?:"?\[credential\]"?,? ?)+ in 2024-02-01$/);
   });
 
+  test.each([4_096, 16_384])(
+    'a reply that breaks off in the middle of a secret at %i shows no piece of it',
+    async (length) => {
+      await using closing = new AsyncDisposableStack();
+      const server = await startModelServer();
+      closing.defer(() => server.close());
+      const apiKey = 'planted-key-0123456789';
+      // White space is shortened before the message is, so that what is shown would have the end of what was read.
+      server.script({ status: 400, body: `no:${' '.repeat(length - 3 - 16)}${apiKey}, and so on` });
+      const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url, apiKey } }), []);
+      expect((await main.done).status).toBe('failed');
+      expect(JSON.stringify(main.of('log'))).not.toContain('planted-key');
+    },
+  );
+
   test('a server that repeats a secret header does not get it into the log', async () => {
     await using closing = new AsyncDisposableStack();
     const server = await startModelServer();

@@ -94,7 +94,9 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
 
   test('has the variables it was given and nothing of the daemon, and they are in no list of processes', async () => {
     const word = randomUUID();
-    const run = await openRun([goodServer({ stdio: { env: { API_TOKEN: word, SPACED: 'a b\n"c" $HOME' } } })]);
+    const run = await openRun([
+      goodServer({ stdio: { env: { API_TOKEN: word, SPACED: 'a b\n"c" $HOME' } }, secrets: [] }),
+    ]);
     const environment = JSON.parse((await run.call('mcp__files__environment')).output) as Record<string, string>;
     expect(environment).toMatchObject({ API_TOKEN: word, SPACED: 'a b\n"c" $HOME', HOME: '/tmp' });
     const known = ['PATH', 'HOME', 'USER', 'LANG', 'TERM', 'TMPDIR', 'XDG_CACHE_HOME', 'PYTHONDONTWRITEBYTECODE'];
@@ -175,6 +177,26 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     const run = await openRun([goodServer({ stdio })]);
     const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
     expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token Bearer [credential]\n' });
+  });
+
+  test('that repeats its credential gives the agent none of it, in results and in errors', async () => {
+    const env = { TOKEN: 'sesame-open-123', PLAIN: 'shown' };
+    const run = await openRun([goodServer({ stdio: { env }, secrets: [env.TOKEN] })]);
+    const { ok, output } = await run.call('mcp__files__environment');
+    expect(ok).toBe(true);
+    expect(JSON.parse(output)).toMatchObject({ TOKEN: '[credential]', PLAIN: 'shown' });
+    const encoded = Buffer.from(env.TOKEN).toString('base64');
+    await run.call('mcp__files__write', { path: '/workspace/a.txt', words: `it is ${encoded}` });
+    expect((await run.call('mcp__files__read', { path: '/workspace/a.txt' })).output).toBe('it is [credential]');
+  });
+
+  test('that complains at length keeps no piece of its credential at the beginning of what is logged', async () => {
+    const script = 'printf "%s" "$TOKEN" >&2; head -c 8184 /dev/zero | tr "\\0" x >&2; exit 1';
+    const stdio = { command: '/bin/sh', args: ['-c', script], env: { TOKEN: 'sesame-open-123' } };
+    const run = await openRun([goodServer({ stdio })]);
+    const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
+    expect(log.facts['stderr']).toMatch(/x{8000}$/);
+    expect(log.facts['stderr']).not.toContain('open-123');
   });
 
   test('that complains of its credential shows none of it to whoever checks it', async () => {

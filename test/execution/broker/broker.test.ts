@@ -338,6 +338,10 @@ describe('a connector with OAuth', () => {
     const refusing = await startService((_seen, response) => json(response, 400, { error: 'invalid_grant' }));
     const senseless = await startService((_seen, response) => void response.end('<html>'));
     const repeating = await startService((_seen, response) => json(response, 400, { error: 'bad user-secret' }));
+    const coded = await startService((_seen, response) => json(response, 400, { error: 'a_secret_like_a_code' }));
+    const auth = Object.assign(oauth('oauth2_refresh_token', coded.url), { clientSecret: 'a_secret_like_a_code' });
+    const shown = await house({ baseUrl: service.url, auth });
+    await expect(shown.call()).rejects.toThrow('The token server gave no access token (status 400).');
     for (const [url, words] of [
       [refusing.url, /invalid_grant/],
       [senseless.url, /no access token/],

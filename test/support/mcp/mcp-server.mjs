@@ -1,4 +1,5 @@
 // A well-behaved MCP server for tests, on the official SDK: `node mcp-server.mjs` speaks stdio, other files take `makeServer`.
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { argv, env } from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,15 @@ export function makeServer(note = () => undefined) {
   tool('add', { a: z.number(), b: z.number() }, async ({ a, b }) => text(String(a + b)));
   tool('fail', {}, async () => ({ ...text('It is broken.'), isError: true }));
   tool('environment', {}, async () => text(JSON.stringify(env)));
+  // Shows that a value has arrived without repeating it.
+  tool('digest', { name: z.string() }, async ({ name }) =>
+    text(
+      createHash('sha256')
+        .update(env[name] ?? '')
+        .digest('base64url')
+        .slice(0, 16),
+    ),
+  );
   tool('read', { path: z.string() }, async ({ path }) => text(await readFile(path, 'utf8').catch(({ code }) => code)));
   tool('write', { path: z.string(), words: z.string() }, async ({ path, words }) => {
     await writeFile(path, words);

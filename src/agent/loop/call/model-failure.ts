@@ -1,8 +1,7 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
 import type { FailedCall } from '../../../domain/sessions/model-call.ts';
 import type { RunError } from '../../../domain/sessions/run.ts';
-import { secretsOfEndpoint } from '../../../outbound/endpoint-secrets.ts';
-import { makeRedactor } from '../../../outbound/redact.ts';
+import { redactorOfEndpoint } from '../../../outbound/endpoint-secrets.ts';
 import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
 import type { ModelGrant } from '../../port/grants.ts';
 import type { RunLimits } from '../../port/protocol.ts';
@@ -99,7 +98,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
     isDown,
     isTooLong: fault.kind === 'context_too_long',
     waitMs: retryAfterOf(fault.retryAfter, now),
-    said: textForOperators(fault.message, model),
+    said: textForOperators(fault, model),
   };
 }
 
@@ -153,10 +152,9 @@ const passing = (outcome: ModelFailure['outcome'], message: string): ModelFailur
 });
 
 /** The server's message for operators: on one line, bounded, without the credentials of the call. */
-function textForOperators(text: string, model: ModelGrant): string | null {
-  const line = text.replace(/\s+/g, ' ').trim();
-  if (line === '') return null;
-  return makeRedactor(secretsOfEndpoint(model))(line).text.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
+function textForOperators({ message, isCut }: UpstreamFault, model: ModelGrant): string | null {
+  const line = message.replace(/\s+/g, ' ').trim();
+  return redactorOfEndpoint(model)(line, isCut).text.slice(0, MAX_SAID_CHARACTERS).toWellFormed() || null;
 }
 
 function* causesOf(error: unknown): Generator<Error> {

@@ -12,6 +12,8 @@ const CANARIES = {
   modelKey: 'canary-model-key-5f2b8c',
   header: 'canary-header-71aa90',
   headerFile: 'canary-header-file-03d1',
+  schemedFile: 'canary-schemed-file-77e0',
+  traceHeader: 'canary-trace-header-40ac',
   mcpEnv: 'canary-mcp-env-9c44e1',
   mcpFile: 'canary-mcp-file-88bb20',
   clientSecret: 'canary-client-secret-6d',
@@ -60,11 +62,14 @@ function plant(dataDir: string): { configDir: string; log: string } {
   const write = (name: string, text: string) => writeFileSync(join(configDir, name), text);
   write('model.key', `${CANARIES.modelKey}\n`);
   write('header.txt', CANARIES.headerFile);
+  write('schemed.txt', `Bearer ${CANARIES.schemedFile}\n`);
+  write('traces.txt', `x-house: one\nauthorization: Bearer ${CANARIES.traceHeader}\n`);
+  write('errand.yaml', 'traces: { headers_file: traces.txt }\n');
   write('mcp.txt', CANARIES.mcpFile);
   write('client.txt', CANARIES.clientSecret);
   write(
     'models.yaml',
-    `endpoints:\n  far: { api_key_file: model.key, headers: { x-house: "${CANARIES.header}" }, header_files: { x-file: header.txt } }\n`,
+    `endpoints:\n  far: { api_key_file: model.key, headers: { x-house: "${CANARIES.header}" }, header_files: { x-file: header.txt, x-other: schemed.txt } }\n`,
   );
   write(
     'plugins/p/mcp-servers.yaml',
