@@ -49,6 +49,7 @@ function* secretsIn(
   if (typeof value === 'string') {
     if (above === 'files' || FILES.test(name)) yield* secretOfFile(name, value, places);
     else if (above === 'values' || isSecretName(name)) yield* partsOfSecret(value);
+    else if (/^https?:.*\?/.test(value)) yield* URL.parse(value)?.searchParams.values() ?? [];
     return;
   }
   if (value === null || typeof value !== 'object') return;
