@@ -36,7 +36,7 @@ export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<
   const addresses = await (policy.resolve ?? resolveBySystem)(host).catch((error: unknown) => {
     throw noAddress(host, error);
   });
-  if (addresses.length === 0) throw noAddress(host);
+  if (addresses.length === 0) throw noAddress(host, new Error('The name has no address.'));
   if (addresses.every(({ address }) => mayConnect(policy, place, address))) return addresses;
   throw noAddress(host, new Error(`${host} has an address that is not on the public internet.`));
 }
@@ -57,7 +57,7 @@ export function requireForm(policy: EgressPolicy, place: Place): void {
 const LOCAL_NAME = /^(?:.+\.)?localhost$/;
 
 /** Whoever names hosts must not learn which of them the network of this machine knows: what is unknown and what is refused read alike. */
-function noAddress(host: string, cause?: unknown): EgressError {
+function noAddress(host: string, cause: unknown): EgressError {
   return new EgressError('refused', `The host ${host} has no address that may be reached.`, { cause });
 }
 

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Clock, isoTime } from '../domain/clock.ts';
 import type { AttemptResult } from '../domain/webhooks/delivery.ts';
+import type { Log } from '../log/log.ts';
 import type { PooledReply } from '../outbound/exchange.ts';
 import type { GuardedPool } from '../outbound/guarded-pool.ts';
 import { replyExcerpt } from './reply-excerpt.ts';
@@ -29,11 +30,12 @@ const MAX_REPLY_BYTES = 64 * 1024;
 export interface AttemptParts {
   readonly pool: GuardedPool;
   readonly clock: Clock;
+  readonly log?: Pick<Log, 'debug'>;
 }
 
 /** Sends once; ends early when the signal aborts. Never rejects. */
 export async function attempt(
-  { pool, clock }: AttemptParts,
+  { pool, clock, log }: AttemptParts,
   shipment: Shipment,
   signal?: AbortSignal,
 ): Promise<Attempted> {
@@ -44,6 +46,12 @@ export async function attempt(
   const headers = requestHeaders(shipment, { body, at });
   const request = { url, method: 'POST', headers, body, timeoutMs, maxBytes: MAX_REPLY_BYTES };
   const reply = await pool.send(signal === undefined ? request : { ...request, signal });
+  // Whoever has the webhook must not learn which names this network knows; administrators may.
+  if (reply.error?.cause instanceof Error)
+    log?.debug(
+      { event_id: shipment.eventId, why: reply.error.cause.message },
+      'a receiver of webhooks was not reached',
+    );
   return {
     at,
     statusCode: reply.status,

@@ -2,6 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { secretContextOf } from '../domain/webhooks/webhook.ts';
 import type { SecretBox } from '../files/secret-box.ts';
+import type { Log } from '../log/log.ts';
 import type { GuardedPool } from '../outbound/guarded-pool.ts';
 import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
 import { attempt, type Attempted } from './attempt.ts';
@@ -11,6 +12,7 @@ export interface ShipParts {
   readonly secrets: Pick<SecretBox, 'open'>;
   readonly pool: GuardedPool;
   readonly clock: Clock;
+  readonly log?: Pick<Log, 'debug'>;
 }
 
 /** What is sent of a delivery. */
@@ -18,7 +20,7 @@ export type Cargo = Pick<PendingDelivery, 'eventId' | 'eventType' | 'body'>;
 
 /** A secret that can't be opened is a failure like any other. Never rejects. */
 export async function ship(
-  { pool, clock, secrets }: ShipParts,
+  { secrets, ...parts }: ShipParts,
   target: DeliveryTarget,
   { eventId, eventType, body }: Cargo,
   signal?: AbortSignal,
@@ -29,9 +31,9 @@ export async function ship(
     signing = openSecrets(secrets, target);
   } catch {
     const error = "The webhook's secret can't be read: it belongs to another master key.";
-    return { at: clock.now(), statusCode: null, durationMs: 0, error, responseExcerpt: null, retryAfterMs: null };
+    return { at: parts.clock.now(), statusCode: null, durationMs: 0, error, responseExcerpt: null, retryAfterMs: null };
   }
-  return attempt({ pool, clock }, { url, timeoutMs, eventId, eventType, body, secrets: signing }, signal);
+  return attempt(parts, { url, timeoutMs, eventId, eventType, body, secrets: signing }, signal);
 }
 
 /** The secrets of a webhook; null when it has none. Throws `unavailable`. */

@@ -53,7 +53,7 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted 
     planner,
     changed,
     /** Makes one attempt, of a test. */
-    sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock }, target, cargo),
+    sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock, log }, target, cargo),
     start: changed,
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);

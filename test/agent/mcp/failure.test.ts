@@ -1,0 +1,12 @@
+// Words for failures of MCP servers: they may quote the server, and never a credential.
+import { expect, test } from 'vitest';
+import { mcpFailure } from '../../../src/agent/mcp/failure.ts';
+import { EgressError } from '../../../src/outbound/egress.ts';
+import { makeRedactor } from '../../../src/outbound/redact.ts';
+
+test('a host that a redirect names after the credential of the server is not repeated', () => {
+  const error = new EgressError('refused', 'The host sesame-open-123.example has no address that may be reached.');
+  const redact = makeRedactor(['sesame-open-123']);
+  const { why } = mcpFailure(error, { timeoutMs: 1_000, ended: null, redact });
+  expect(why).toBe('could not be reached: The host [credential].example has no address that may be reached');
+});
