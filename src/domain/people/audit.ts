@@ -2,10 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../clock.ts';
 
-/**
- * Each action, and the type of what it is done to. What is read is another user's. A list of all users' things is of the house;
- * one whose things are whole texts names each owner.
- */
+/** Each action, and the type of what it is done to. What is read is another user's; a list of all users' things is of the house. */
 export const AUDIT_ACTIONS = {
   'user.create': 'user',
   'user.change': 'user',
@@ -23,7 +20,7 @@ export const AUDIT_ACTIONS = {
   'connection.revoke': 'connection',
   'connection.check': 'connection',
   'connector.check': 'connector',
-  'scheduled_task.list': 'user',
+  'scheduled_task.list': 'house',
   'scheduled_task.read': 'scheduled_task',
   'scheduled_task.create': 'scheduled_task',
   'scheduled_task.change': 'scheduled_task',
@@ -65,11 +62,11 @@ export const AUDIT_ACTIONS = {
   'run.read': 'run',
   'run.follow': 'run',
   'run.stop': 'run',
-  'question.list': 'user',
+  'question.list': 'house',
   'question.read': 'question',
   'question.answer': 'question',
   'question.expire': 'question',
-  'insight.list': 'user',
+  'insight.list': 'house',
   'insight.read': 'insight',
   'insight.change': 'insight',
   'audit.remove': 'audit_entry',

@@ -50,8 +50,6 @@ export interface Audit {
   read(caller: Caller, action: AuditAction, thing: OwnedTarget): Promise<void>;
   /** Records the read of a list with things of others, once a minute for a reader, however many things and owners are on it. */
   readList(caller: Caller, action: AuditAction, items: readonly Owned[]): Promise<void>;
-  /** The same for a list of whole texts: as a read of each owner. */
-  readOwners(caller: Caller, action: AuditAction, items: readonly { readonly userId: string }[]): Promise<void>;
   /** Records an action that changes no row, before it is carried out. */
   act(caller: Administrator, action: AuditAction, targetId: string): Promise<void>;
   /** The note that a verb of the store records in its own commit; `targetOf` returns undefined when nothing was changed. */
@@ -98,22 +96,16 @@ export function makeAudit({ store, clock, log, deriveKey, recorded }: AuditParts
   // Whoever frees a full disk finds by lists what to delete.
   const recordList = (entry: NewAuditEntry) => store.audit.recordWithReserve(noteOf(() => entry));
 
-  const read: Audit['read'] = async (caller, action, thing) => {
-    if (caller.reach !== 'all' || isOwn(caller, thing)) return;
-    const entry = entryOf(caller, action, thing);
-    await recentReads(sameAs(entry), () => record(entry));
-  };
-
   return {
-    read,
+    read: async (caller, action, thing) => {
+      if (caller.reach !== 'all' || isOwn(caller, thing)) return;
+      const entry = entryOf(caller, action, thing);
+      await recentReads(sameAs(entry), () => record(entry));
+    },
     readList: async (caller, action, items) => {
       if (caller.reach !== 'all' || items.every((item) => isOwn(caller, item))) return;
       const entry = entryOf(caller, action, HOUSE);
       await recentLists(sameAs(entry), () => recordList(entry));
-    },
-    readOwners: async (caller, action, items) => {
-      const owners = new Set(items.map(({ userId }) => userId));
-      await Promise.all([...owners].map((userId) => read(caller, action, { id: userId, userId })));
     },
     act: (caller, action, targetId) => record(entryOf(caller, action, { id: targetId })),
     change: (caller, action, targetOf) => {

@@ -11,8 +11,6 @@ interface Line {
   readonly action: AuditAction;
   /** Whose things a result shows. */
   owners(result: never): readonly Owned[];
-  /** `list`: one entry a minute and reader. `owners`: an entry for each owner, of lists of whole texts. */
-  readonly as: 'list' | 'owners';
   /** A query that names one thing, which the verb opens by `Looking`: that is recorded as the read of the thing. */
   readonly narrowedBy?: string;
 }
@@ -23,19 +21,19 @@ const ofOthers = ({ items }: Items<unknown>): readonly Owned[] => items.map(() =
 
 /** Every list that shows words, names or addresses of others. */
 export const LISTS = {
-  listSessions: { action: 'session.list', owners: itemsOf<Owned>, as: 'list' },
-  listRuns: { action: 'run.list', owners: itemsOf<Owned>, as: 'list', narrowedBy: 'sessionId' },
-  listPages: { action: 'page.list', owners: itemsOf<Owned>, as: 'list' },
-  listShares: { action: 'share.list', owners: itemsOf<Owned>, as: 'list', narrowedBy: 'pageKey' },
-  listWebhooks: { action: 'webhook.list', owners: itemsOf<Owned>, as: 'list' },
-  listDeliveries: { action: 'delivery.list', owners: ofOthers, as: 'list' },
-  listScheduledTasks: { action: 'scheduled_task.list', owners: itemsOf<Owned>, as: 'owners' },
-  listUserInputs: { action: 'question.list', owners: itemsOf<Owned>, as: 'owners' },
-  listInsights: { action: 'insight.list', owners: itemsOf<Owned>, as: 'owners' },
+  listSessions: { action: 'session.list', owners: itemsOf<Owned> },
+  listRuns: { action: 'run.list', owners: itemsOf<Owned>, narrowedBy: 'sessionId' },
+  listPages: { action: 'page.list', owners: itemsOf<Owned> },
+  listShares: { action: 'share.list', owners: itemsOf<Owned>, narrowedBy: 'pageKey' },
+  listWebhooks: { action: 'webhook.list', owners: itemsOf<Owned> },
+  listDeliveries: { action: 'delivery.list', owners: ofOthers },
+  listScheduledTasks: { action: 'scheduled_task.list', owners: itemsOf<Owned> },
+  listUserInputs: { action: 'question.list', owners: itemsOf<Owned>, narrowedBy: 'sessionId' },
+  listInsights: { action: 'insight.list', owners: itemsOf<Owned>, narrowedBy: 'sessionId' },
   // The floor of Office Mode, which is polled: its parts share an entry.
-  getOfficeSnapshot: { action: 'house.read', owners: ownersOnFloor, as: 'list' },
-  listLiveRuns: { action: 'house.read', owners: itemsOf<Owned>, as: 'list' },
-  listTodayRuns: { action: 'house.read', owners: ownersToday, as: 'list' },
+  getOfficeSnapshot: { action: 'house.read', owners: ownersOnFloor },
+  listLiveRuns: { action: 'house.read', owners: itemsOf<Owned> },
+  listTodayRuns: { action: 'house.read', owners: ownersToday },
 } as const satisfies Readonly<Record<string, Line>>;
 
 function ownersOnFloor({ runs, recent }: { readonly runs: readonly Owned[]; readonly recent: readonly Owned[] }) {
@@ -53,7 +51,7 @@ type Listed = {
 };
 
 /** The verbs, those of lists recorded: after what they read, and before anyone gets it. */
-export function recordLists<V extends Listed>(audit: Pick<Audit, 'readList' | 'readOwners'>, verbs: V): V {
+export function recordLists<V extends Listed>(audit: Pick<Audit, 'readList'>, verbs: V): V {
   const recorded = Object.entries<Line>(LISTS).flatMap(([name, line]) => {
     const verb = (verbs as Readonly<Record<string, unknown>>)[name] as Verb | undefined;
     return verb === undefined ? [] : [[name, recordedAs(line, verb, audit)] as const];
@@ -61,18 +59,11 @@ export function recordLists<V extends Listed>(audit: Pick<Audit, 'readList' | 'r
   return { ...verbs, ...Object.fromEntries(recorded) };
 }
 
-function recordedAs(
-  { action, owners, as, narrowedBy }: Line,
-  verb: Verb,
-  audit: Parameters<typeof recordLists>[0],
-): Verb {
+function recordedAs({ action, owners, narrowedBy }: Line, verb: Verb, audit: Parameters<typeof recordLists>[0]): Verb {
   return async (caller, query, ...more) => {
     const found = await verb(caller, query, ...more);
     const isNarrowed = narrowedBy !== undefined && query[narrowedBy] !== null;
-    if (caller.reach !== 'all' || isNarrowed) return found;
-    const things = owners(found);
-    if (as === 'list') await audit.readList(caller, action, things);
-    else await audit.readOwners(caller, action, things as readonly { readonly userId: string }[]);
+    if (!isNarrowed) await audit.readList(caller, action, owners(found));
     return found;
   };
 }

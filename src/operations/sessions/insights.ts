@@ -16,8 +16,8 @@ export interface InsightQuery extends Page {
 
 export interface InsightOperationParts {
   readonly store: Pick<Store, 'insights'>;
-  readonly access: Pick<Access, 'session' | 'insight'>;
-  readonly looking: Pick<Looking, 'insight'>;
+  readonly access: Pick<Access, 'insight'>;
+  readonly looking: Pick<Looking, 'session' | 'insight'>;
   readonly audit: Pick<Audit, 'change'>;
 }
 
@@ -26,7 +26,7 @@ export function makeInsightOperations({ store, access, looking, audit }: Insight
   return {
     /** The insights within the caller's reach, the newest first. */
     listInsights: async (caller: Caller, { sessionId, status, ...page }: InsightQuery) => {
-      const session = sessionId === null ? null : await access.session(caller, sessionId);
+      const session = sessionId === null ? null : await looking.session(caller, sessionId);
       return store.insights.list({
         ...scopeOf(caller),
         sessionSeq: session?.seq ?? null,

@@ -17,8 +17,8 @@ export interface UserInputQuery extends Page {
 
 export interface UserInputOperationParts {
   readonly store: Pick<Store, 'userInputs'>;
-  readonly access: Pick<Access, 'session' | 'question'>;
-  readonly looking: Pick<Looking, 'question'>;
+  readonly access: Pick<Access, 'question'>;
+  readonly looking: Pick<Looking, 'session' | 'question'>;
   readonly audit: Pick<Audit, 'change'>;
 }
 
@@ -43,7 +43,7 @@ export function makeUserInputOperations({ store, access, looking, audit }: UserI
   return {
     /** The questions within the caller's reach, the newest first. */
     listUserInputs: async (caller: Caller, { sessionId, status, ...page }: UserInputQuery) => {
-      const session = sessionId === null ? null : await access.session(caller, sessionId);
+      const session = sessionId === null ? null : await looking.session(caller, sessionId);
       const filter = { ...scopeOf(caller), sessionSeq: session?.seq ?? null, status };
       return store.userInputs.list({ ...filter, ...page });
     },

@@ -2,6 +2,8 @@
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
+import { aTask } from '../../support/store/schedules.ts';
+import { fenceOf } from '../../support/store/store-house.ts';
 import { type AuditedHouse, auditedHouse, ORIGIN, PAGE, ROOT } from '../../support/store/audited-house.ts';
 
 /** The caller on a route for programs or for people, where nothing is recorded. */
@@ -88,6 +90,39 @@ test('a list leaves one entry a minute and reader, however many owners and thing
   expect(await built.entries()).toHaveLength(5);
 });
 
+test('so do lists of whole texts: of questions, insights and scheduled tasks', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, clock, store } = built;
+  const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
+  const user = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
+  await store.schedules.create(aTask(user.seq));
+  await built.accept({ user, key: await built.makeKey() });
+  const [run] = await built.claim();
+  const insight = { callId: 'i', title: 'Salt', summary: 'It rusts.', priority: 'low' } as const;
+  await store.insights.report(fenceOf(run!), insight);
+  const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 60_000 };
+  await store.runs.waitForUser(fenceOf(run!), question);
+  const poll = async () => {
+    const all = { sessionId: null, status: null, ...PAGE };
+    const { items } = await verbs.listUserInputs(ROOT, all);
+    const insights = await verbs.listInsights(ROOT, all);
+    const tasks = await verbs.listScheduledTasks(ROOT, { user: null, name: null, enabled: null, ...PAGE });
+    return [items, insights.items, tasks.items].map(({ length }) => length);
+  };
+  expect(await poll()).toEqual([2, 2, 2]);
+  clock.advance(59_999);
+  await poll();
+  const once = ['question.list', 'insight.list', 'scheduled_task.list'].map((action) => ({
+    action,
+    targetType: 'house',
+    targetId: 'house',
+  }));
+  expect(await built.entries()).toMatchObject(once);
+  clock.advance(1);
+  await poll();
+  expect(await built.entries()).toMatchObject([...once, ...once]);
+});
+
 test('a list with nothing of others on it is not recorded', async () => {
   const built = await auditedHouse();
   const { operations: verbs, user } = built;
@@ -101,12 +136,19 @@ test('a list with nothing of others on it is not recorded', async () => {
 
 test('a list of one thing is a read of that thing', async () => {
   const built = await auditedHouse();
-  const { operations: verbs, run, page } = built;
+  const { operations: verbs, run, page, clock } = built;
   await verbs.listRuns(ROOT, { sessionId: run.sessionId, status: null, ...PAGE });
   await verbs.listShares(ROOT, { pageKey: page.key, ...PAGE });
+  clock.advance(10 * 60_000);
+  await verbs.listUserInputs(ROOT, { sessionId: run.sessionId, status: null, ...PAGE });
+  clock.advance(10 * 60_000);
+  await verbs.listInsights(ROOT, { sessionId: run.sessionId, status: null, ...PAGE });
+  const ofSession = { action: 'session.read', targetId: run.sessionId };
   expect(await built.entries()).toMatchObject([
-    { action: 'session.read', targetId: run.sessionId },
+    ofSession,
     { action: 'page.read', targetId: page.key },
+    ofSession,
+    ofSession,
   ]);
 });
 
