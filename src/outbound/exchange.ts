@@ -4,6 +4,7 @@ import type { Client } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import { EgressError } from './egress.ts';
 import { failureOf } from './failure.ts';
+import type { LookUps } from './look-ups.ts';
 
 export interface PooledRequest {
   readonly url: string;
@@ -44,6 +45,8 @@ export function noReply(error: EgressError): PooledReply {
 
 export interface ExchangeParts {
   readonly client: Client;
+  /** Of the client's connection. */
+  readonly lookUps: Pick<LookUps, 'givenUp'>;
   readonly url: URL;
   readonly clock: Clock;
   /** When its time began, on the monotonic clock. */
@@ -52,7 +55,7 @@ export interface ExchangeParts {
 
 /** Sends the request. Never rejects; after an incomplete reply, the connection is still busy with it. */
 export function exchange(
-  { client, url, clock, startedAt }: ExchangeParts,
+  { client, lookUps, url, clock, startedAt }: ExchangeParts,
   request: PooledRequest,
 ): Promise<PooledReply> {
   const { method, headers, body, timeoutMs, maxBytes, signal } = request;
@@ -70,7 +73,7 @@ export function exchange(
     const cancel = () => settle(new EgressError('canceled', 'The request was canceled.'));
     const timer = clock.after(startedAt + timeoutMs - clock.monotonic(), () => {
       const words = `${SLOW[awaited](url.host)} within ${timeoutMs / 1_000} s.`;
-      settle(new EgressError('timeout', words));
+      settle(lookUps.givenUp() ?? new EgressError('timeout', words));
     });
     if (signal?.aborted) return cancel();
     signal?.addEventListener('abort', cancel, { once: true });

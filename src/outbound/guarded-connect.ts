@@ -4,7 +4,7 @@ import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Agent, buildConnector, Client } from 'undici';
 import { mayConnect, mayUsePort, type Place, plainHost } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
-import { makeResolver } from './resolve-name.ts';
+import { type LookUps, noAddress } from './look-ups.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
@@ -22,22 +22,22 @@ const CONNECTIONS = {
   maxHeaderSize: MAX_HEADER_BYTES,
 } as const;
 
-const resolveBySystem = makeResolver();
-
 /**
  * All addresses that a connection to the target may use. Throws `EgressError`: `refused` when any of them is not allowed, so
- * that no name mixes allowed and forbidden ones, and when it has none.
+ * that no name mixes allowed and forbidden ones, but for names of this machine, and when it has none.
  */
-export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<readonly LookupAddress[]> {
+async function resolvePlace(policy: LookUps['policy'], place: Place): Promise<readonly LookupAddress[]> {
   const { host } = place;
   requireForm(policy, place);
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
-  const addresses = await (policy.resolve ?? resolveBySystem)(host).catch((error: unknown) => {
+  const addresses = await policy.resolve(host).catch((error: unknown) => {
     throw noAddress(host, error);
   });
   if (addresses.length === 0) throw noAddress(host, new Error('The name has no address.'));
-  if (addresses.every(({ address }) => mayConnect(policy, place, address))) return addresses;
+  const allowed = addresses.filter(({ address }) => mayConnect(policy, place, address));
+  // Both addresses of this machine are one and the same to whoever names it, and one of them may be all that a rule lists.
+  if (allowed.length === addresses.length || (LOCAL_NAME.test(host) && allowed.length > 0)) return allowed;
   throw noAddress(host, new Error(`${host} has an address that is not on the public internet.`));
 }
 
@@ -48,21 +48,18 @@ export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<
 export function requireForm(policy: EgressPolicy, place: Place): void {
   const { host, port } = place;
   if (!mayUsePort(policy, place)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
-  const address = LOCAL_NAME.test(host) ? '127.0.0.1' : host;
-  if (isIP(address) === 0 || mayConnect(policy, place, address)) return;
+  const addresses = LOCAL_NAME.test(host) ? LOOPBACK : isIP(host) === 0 ? [] : [host];
+  if (addresses.length === 0 || addresses.some((address) => mayConnect(policy, place, address))) return;
   throw new EgressError('refused', `The host ${host} may not be reached: it is not on the public internet.`);
 }
 
 /** Names that every system takes for itself (RFC 6761). */
 const LOCAL_NAME = /^(?:.+\.)?localhost$/;
-
-/** Whoever names hosts must not learn which of them the network of this machine knows: what is unknown and what is refused read alike. */
-function noAddress(host: string, cause: unknown): EgressError {
-  return new EgressError('refused', `The host ${host} has no address that may be reached.`, { cause });
-}
+/** What they may resolve to. */
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /** Opens a plain connection to the target, waiting at most ten seconds. Throws `EgressError`. */
-export async function connectTo(policy: EgressPolicy, place: Place): Promise<Socket> {
+export async function connectTo(policy: LookUps['policy'], place: Place): Promise<Socket> {
   const addresses = await resolvePlace(policy, place);
   const socket = connect({ ...place, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
   return new Promise((done, fail) => {
@@ -91,14 +88,14 @@ function answering(addresses: readonly LookupAddress[]): LookupFunction {
 }
 
 /** HTTP connections under a policy. Ignores the environment's proxy settings. */
-export async function openAgent(policy: EgressPolicy): Promise<Agent> {
+export async function openAgent(policy: LookUps['policy']): Promise<Agent> {
   // Loaded with the first request: a daemon that sends none does not need it.
   const undici = await import('undici');
   return new undici.Agent({ ...CONNECTIONS, connect: makeConnector(policy, undici.buildConnector) });
 }
 
 /** One HTTP connection under a policy, opened by its first request. Whatever it is doing ends when `ended` aborts. */
-export async function openClient(policy: EgressPolicy, origin: string, ended: AbortSignal): Promise<Client> {
+export async function openClient(policy: LookUps['policy'], origin: string, ended: AbortSignal): Promise<Client> {
   const undici = await import('undici');
   const client = new undici.Client(origin, {
     ...CONNECTIONS,
@@ -111,7 +108,7 @@ export async function openClient(policy: EgressPolicy, origin: string, ended: Ab
 
 /** The library's `lookup` option alone would let addresses in the URL through: it isn't called for them. */
 function makeConnector(
-  policy: EgressPolicy,
+  policy: LookUps['policy'],
   build: typeof buildConnector,
   ended?: AbortSignal,
 ): buildConnector.connector {

@@ -6,6 +6,7 @@ import { CODINGS, readBounded } from './bounded-body.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { failureOf } from './failure.ts';
 import { openAgent } from './guarded-connect.ts';
+import { watchLookUps } from './look-ups.ts';
 import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
 
 /** One request. Follows at most `maxRedirects` redirects (default 5); with 0, returns a redirect as it is. */
@@ -54,13 +55,14 @@ export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest
   request.signal?.addEventListener('abort', end, { once: true });
   if (request.signal?.aborted) end();
   const { signal } = ending;
-  const agent = await openAgent(policy);
+  const lookUps = watchLookUps(policy);
+  const agent = await openAgent(lookUps.policy);
   try {
     // The library checks the signal only once it is connected.
     return await Promise.race([follow({ agent, request, signal }, first), aborted(signal)]);
   } catch (error) {
     if (request.signal?.aborted) throw new EgressError('canceled', 'The request was canceled.', { cause: error });
-    if (signal.aborted) throw tooSlow(first, request.timeoutMs, error);
+    if (signal.aborted) throw lookUps.givenUp() ?? tooSlow(first, request.timeoutMs, error);
     throw error;
   } finally {
     clearTimeout(timer);

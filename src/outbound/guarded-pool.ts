@@ -7,6 +7,7 @@ import { EgressError, type EgressPolicy } from './egress.ts';
 import { exchange, type ExchangeParts, noReply, type PooledReply, type PooledRequest } from './exchange.ts';
 import { isClosing } from './failure.ts';
 import { openClient } from './guarded-connect.ts';
+import { type LookUps, watchLookUps } from './look-ups.ts';
 import { readUrl } from './hop.ts';
 
 export interface GuardedPoolParts {
@@ -29,6 +30,7 @@ interface Connection {
   readonly origin: string;
   readonly allow: readonly EgressRule[];
   readonly client: Client;
+  readonly lookUps: LookUps;
   readonly ending: AbortController;
 }
 
@@ -56,7 +58,8 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
   }
 
   async function sendOver(connection: Connection, request: PooledRequest, going: Going): Promise<PooledReply> {
-    const reply = await exchange({ client: connection.client, clock, ...going }, request);
+    const { client, lookUps } = connection;
+    const reply = await exchange({ client, lookUps, clock, ...going }, request);
     if (reply.isWhole) keep(connection);
     else end(connection);
     return reply;
@@ -72,9 +75,9 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
 
   async function connect(origin: string): Promise<Connection> {
     const ending = new AbortController();
-    const now = policy();
-    const client = await openClient(now, origin, ending.signal);
-    const connection = { origin, allow: now.allow, client, ending };
+    const lookUps = watchLookUps(policy());
+    const client = await openClient(lookUps.policy, origin, ending.signal);
+    const connection = { origin, allow: lookUps.policy.allow, client, lookUps, ending };
     open.add(connection);
     if (closed) end(connection);
     client.on('disconnect', () => {

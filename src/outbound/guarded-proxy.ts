@@ -6,6 +6,7 @@ import { messageOf } from '../domain/errors.ts';
 import { placeOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { connectTo } from './guarded-connect.ts';
+import { type LookUps, watchLookUps } from './look-ups.ts';
 import { readUrl } from './hop.ts';
 
 export interface GuardedProxyOptions {
@@ -15,7 +16,7 @@ export interface GuardedProxyOptions {
   readonly onRefused?: (message: string) => void;
 }
 
-export interface GuardedProxy {
+export interface GuardedProxy extends Pick<LookUps, 'givenUp'> {
   /** Ends every connection. */
   close(): Promise<void>;
 }
@@ -52,7 +53,8 @@ export async function startGuardedProxy(
     onRefused?.(message);
     return { status, message };
   };
-  const dial = async (url: URL) => track(await connectTo(policy, placeOf(url)));
+  const lookUps = watchLookUps(policy);
+  const dial = async (url: URL) => track(await connectTo(lookUps.policy, placeOf(url)));
 
   server.on('connection', track);
   server.on('request', (req, res) => {
@@ -74,6 +76,7 @@ export async function startGuardedProxy(
   });
   await chmod(socketPath, 0o666);
   return {
+    givenUp: lookUps.givenUp,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const stream of open) stream.destroy();

@@ -1,7 +1,8 @@
 // A `fetch` like the platform's own, with every connection and redirect guarded.
 import type { Agent } from 'undici';
-import { EgressError, type EgressPolicy } from './egress.ts';
+import { EgressError } from './egress.ts';
 import { openAgent } from './guarded-connect.ts';
+import type { LookUps } from './look-ups.ts';
 import { failureOf } from './failure.ts';
 import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
 
@@ -9,16 +10,16 @@ import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts
  * Makes a `fetch` that streams and has no time limit of its own, for protocols that hold a request open. It accepts an address
  * as text or URL and a body as text or bytes, and decodes replies without a size limit. Follows at most five redirects, unless
  * `redirect` says otherwise; a redirect to another host, port or scheme gets only headers that reveal nothing. Rejects with
- * `EgressError`, or with the reason of the caller's signal.
+ * `EgressError`, also when the caller's signal aborts while a name is looked up, or else with the reason of that signal.
  */
-export function guardedFetchFor(policy: EgressPolicy): typeof globalThis.fetch {
+export function guardedFetchFor(lookUps: LookUps): typeof globalThis.fetch {
   let opened: Promise<Agent> | undefined;
   return async (input, init = {}) => {
     let hop = firstHop(input, init);
-    opened ??= openAgent(policy);
+    opened ??= openAgent(lookUps.policy);
     const agent = await opened;
     for (let followed = 0; ; followed += 1) {
-      const answer = await send(agent, hop, init.signal ?? null);
+      const answer = await send({ agent, lookUps, signal: init.signal ?? null }, hop);
       const location = answer.headers.get('location') ?? undefined;
       const next = init.redirect === 'manual' ? null : nextHop(hop, answer.status, location);
       if (next === null) return answer;
@@ -46,13 +47,21 @@ function firstHop(input: string | URL | Request, init: RequestInit): Hop {
   };
 }
 
-async function send(agent: Agent, hop: Hop, signal: AbortSignal | null): Promise<Response> {
+interface Sending {
+  readonly agent: Agent;
+  readonly lookUps: LookUps;
+  readonly signal: AbortSignal | null;
+}
+
+async function send({ agent, lookUps, signal }: Sending, hop: Hop): Promise<Response> {
   const { url, method, headers, body } = hop;
   const { fetch } = await import('undici');
   try {
     const answer = await fetch(url, { method, headers, body, signal, dispatcher: agent, redirect: 'manual' });
     return answer;
   } catch (error) {
+    const givenUp = signal?.aborted ? lookUps.givenUp(hop.url) : undefined;
+    if (givenUp !== undefined) throw givenUp;
     signal?.throwIfAborted();
     throw failureOf(hop, (error as { cause?: unknown }).cause ?? error);
   }

@@ -185,10 +185,11 @@ test('a server that sends a byte now and then is given up in time', async () => 
   await expect(asked).rejects.toMatchObject({ kind: 'timeout' });
 });
 
-test('a name that is never resolved is given up in time', async () => {
+test('a name that is never resolved is given up in time, as one without an address', async () => {
   const policy: EgressPolicy = { ...POLICY, resolve: async () => new Promise(() => undefined) };
-  const asked = guardedFetch(policy, { url: 'http://slow.example/', timeoutMs: 100, maxBytes: 10 });
-  await expect(asked).rejects.toMatchObject({ kind: 'timeout' });
+  const asked = guardedFetch(policy, { url: 'http://slow.example/', timeoutMs: 500, maxBytes: 10 });
+  const message = 'The host slow.example has no address that may be reached.';
+  await expect(asked).rejects.toMatchObject({ kind: 'refused', message });
 });
 
 test('a caller who gives up ends the request, before its head and in its body', async () => {

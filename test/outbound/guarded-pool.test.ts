@@ -209,14 +209,14 @@ test('a compressed body is not decompressed', async () => {
   expect(reply).toMatchObject({ status: 200, isWhole: true, body: bomb });
 });
 
-test('a look-up that hangs ends at the time limit', async () => {
+test('a look-up that hangs ends at the time limit, as one that finds no address', async () => {
   const asked: string[] = [];
   const { post, clock } = openPool({ resolve: (name) => (asked.push(name), new Promise(() => undefined)) });
   const reply = post('http://silent.example/');
   await waitFor(() => asked.length === 1);
   clock.advance(5_000);
-  const message = 'No connection to silent.example within 5 s.';
-  expect(await reply).toMatchObject({ status: null, error: { kind: 'timeout', message } });
+  const message = 'The host silent.example has no address that may be reached.';
+  expect(await reply).toMatchObject({ status: null, error: { kind: 'refused', message } });
 });
 
 test('a connection that hangs in its handshake ends at the time limit, and with it the socket', async () => {

@@ -4,14 +4,17 @@ import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
+import { watchLookUps } from '../../src/outbound/look-ups.ts';
 import { startWebServer } from '../support/http/web-server.ts';
 
 const LOOPBACK: EgressRule = { cidr: '127.0.0.0/8', host: null, ports: null, for: EGRESS_PURPOSES };
-const guarded = guardedFetchFor({
-  purpose: 'mcp',
-  allow: [LOOPBACK],
-  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-});
+const guarded = guardedFetchFor(
+  watchLookUps({
+    purpose: 'mcp',
+    allow: [LOOPBACK],
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  }),
+);
 
 test('a body can be read as it arrives, before its end', async () => {
   let finish: () => void = () => undefined;
@@ -74,7 +77,7 @@ test('redirects are left alone or refused when the caller says so, and a loop of
 });
 
 test('what cannot be reached is reported as such', async () => {
-  const refused = guardedFetchFor({ purpose: 'mcp', allow: [] });
+  const refused = guardedFetchFor(watchLookUps({ purpose: 'mcp', allow: [] }));
   const { url } = await startWebServer();
   await expect(refused(url)).rejects.toMatchObject({ name: 'EgressError', kind: 'refused' });
   const { port } = await startWebServer((req) => void req.socket.destroy());

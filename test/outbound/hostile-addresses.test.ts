@@ -4,9 +4,11 @@ import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import { mayConnect, mayUsePort } from '../../src/outbound/address-rules.ts';
+import { checkAddress } from '../../src/outbound/check-address.ts';
 import type { EgressPolicy } from '../../src/outbound/egress.ts';
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
+import { watchLookUps } from '../../src/outbound/look-ups.ts';
 import { startWebServer } from '../support/http/web-server.ts';
 
 /** Hosts that are addresses, as written in a URL. */
@@ -102,7 +104,18 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'nonsense.example': ['not an address'],
 };
 
-const HOSTILE = [...LITERALS.map((host) => [host, [] as readonly string[]] as const), ...Object.entries(NAMES)];
+/** Names that every system takes for itself are refused by their form, as addresses are. */
+const isOfThisMachine = (host: string) => /(^|\.)localhost\.?$/i.test(host);
+const BY_FORM = 'not on the public internet';
+const BY_LOOK_UP = 'has no address that may be reached';
+
+/** Each with what DNS answers, and the sentence of its kind. */
+const HOSTILE: readonly (readonly [host: string, answers: readonly string[], words: string])[] = [
+  ...LITERALS.map((host) => [host, [], BY_FORM] as const),
+  ...Object.entries(NAMES).map(
+    ([host, answers]) => [host, answers, isOfThisMachine(host) ? BY_FORM : BY_LOOK_UP] as const,
+  ),
+];
 
 function policyFor(answers: readonly string[], allow: readonly EgressRule[] = []): EgressPolicy {
   const resolve = async () => answers.map((address) => ({ address, family: isIP(address.split('%')[0]!) }));
@@ -115,7 +128,7 @@ test(`there are at least forty hostile addresses`, () => {
   expect(HOSTILE.length).toBeGreaterThan(40);
 });
 
-test.each(HOSTILE)('%s is refused before anything is connected to', async (host, answers) => {
+test.each(HOSTILE)('%s is refused before anything is connected to', async (host, answers, words) => {
   const secret = await startWebServer();
   // Opens the port, so that it is the address that is refused.
   const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
@@ -124,10 +137,10 @@ test.each(HOSTILE)('%s is refused before anything is connected to', async (host,
     const refusal = {
       name: 'EgressError',
       kind: 'refused',
-      message: expect.stringMatching(/not on the public internet|has no address that may be reached/),
+      message: expect.stringContaining(words),
     };
     await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject(refusal);
-    await expect(guardedFetchFor(policy)(url)).rejects.toMatchObject(refusal);
+    await expect(guardedFetchFor(watchLookUps(policy))(url)).rejects.toMatchObject(refusal);
   }
   expect(secret.hits).toEqual([]);
 });
@@ -140,7 +153,7 @@ test.each(HOSTILE)('a redirect to %s is refused', async (host, answers) => {
   const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
   const policy = policyFor(answers, [door.rule, elsewhere]);
   await expect(guardedFetch(policy, { url: door.url, ...BOUNDS })).rejects.toMatchObject({ kind: 'refused' });
-  await expect(guardedFetchFor(policy)(door.url)).rejects.toMatchObject({ kind: 'refused' });
+  await expect(guardedFetchFor(watchLookUps(policy))(door.url)).rejects.toMatchObject({ kind: 'refused' });
   expect(door.hits).toHaveLength(2);
   expect(secret.hits).toEqual([]);
 });
@@ -291,6 +304,22 @@ test.each(['64:ff9b::10.0.0.1', '2002:a00:1::1', 'fd12::5efe:10.0.0.1', '100.64.
     expect(mayConnect(policy, { host: 'wiki.example', port: 80 }, address)).toBe(true);
   },
 );
+
+test.each([
+  ['127.0.0.1', ['::1', '127.0.0.1'], true],
+  ['::1', ['127.0.0.1', '::1'], true],
+  ['::1', ['127.0.0.1'], false],
+  ['127.0.0.2', ['127.0.0.1', '::1'], false],
+] as const)('a rule for %s alone and names of this machine with %j: allowed is %s', async (cidr, answers, isOpen) => {
+  const policy = policyFor(answers, [rule({ cidr, ports: [9] })]);
+  for (const url of ['http://localhost:9/', 'http://app.localhost:9/']) {
+    // Nobody listens there, and this machine may not have the address.
+    const kind = isOpen ? 'unreachable' : 'refused';
+    await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject({ kind });
+    if (cidr === '127.0.0.2') expect(() => checkAddress(policy, url)).toThrow('not on the public internet');
+    else expect(checkAddress(policy, url)).toBeUndefined();
+  }
+});
 
 test('a name is resolved once for a connection, and what was checked is what is connected to', async () => {
   const server = await startWebServer();

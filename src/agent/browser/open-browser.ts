@@ -18,6 +18,8 @@ export interface Browser {
   openedFromNow(): OpenedWindows;
   /** Why a host could not be reached, in a sentence; null when unknown. */
   refusalOf(host: string): string | null;
+  /** Why a page isn't there in time, in a sentence, when that is the look-up of a name; null when it is anything else. */
+  unresolved(): string | null;
   alive(): boolean;
   /** Ends the browser and all its processes. */
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function openBrowser(
       newPage: () => context.newPage(),
       openedFromNow,
       refusalOf: chromium.refusalOf,
+      unresolved: chromium.unresolved,
       alive: () => alive,
       close: chromium.close,
     };

@@ -97,5 +97,7 @@ function wordsFor(error: unknown, browser: Browser | undefined): string {
   }
   const timeout = /^Timeout (\d+)ms exceeded/.exec(message)?.[1];
   if (timeout === undefined) return message;
+  const unresolved = browser?.unresolved() ?? null;
+  if (unresolved !== null) return `The page could not be opened: ${unresolved}`;
   return `The action did not finish within ${seconds(Number(timeout))} s. Call browser_read to see the page as it is now.`;
 }

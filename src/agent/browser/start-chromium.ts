@@ -72,6 +72,8 @@ export interface Chromium {
   complaint(): string;
   /** Why a host could not be reached the last time, in a sentence; null if it was never requested or always reached. */
   refusalOf(host: string): string | null;
+  /** Why a page isn't there in time, in a sentence, when that is the look-up of a name; null when it is anything else. */
+  unresolved(): string | null;
   /** Kills it. Resolves when none of its processes is left. */
   close(): Promise<void>;
 }
@@ -113,6 +115,7 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
       complaint: service.complaint,
       // Chromium also requests hosts of its own.
       refusalOf: (host) => refusals.find((message) => message.includes(host)) ?? null,
+      unresolved: () => proxy.givenUp()?.message ?? null,
       close: closeAll,
     };
   } catch (error) {

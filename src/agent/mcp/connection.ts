@@ -1,6 +1,7 @@
 // One connection to an MCP server: starts or reaches it, lists its tools, calls them, and closes it.
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { EgressRule } from '../../domain/egress.ts';
+import { type LookUps, watchLookUps } from '../../outbound/look-ups.ts';
 import { type Redactor, makeRedactor, secretsIn } from '../../outbound/redact.ts';
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../port/grants.ts';
@@ -60,6 +61,8 @@ export type Connected =
 interface Line {
   readonly transport: Transport;
   readonly service: SandboxService | null;
+  /** Of a server at an address. */
+  readonly lookUps?: LookUps;
   ended: string | null;
 }
 
@@ -89,6 +92,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const listMs = performance.now() - startedAt - startMs;
     return { ok: true, connection: makeConnection({ grant, client, line, redact, listed, startMs, listMs, close }) };
   } catch (error) {
+    const unresolved = deadline.aborted ? line?.lookUps?.givenUp() : undefined;
     // For a server that is about to exit, its exit says more than the broken connection.
     if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
     const complaint = complaintOf(line, redact);
@@ -97,10 +101,10 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     line?.service?.stop('canceled');
     await close();
     site.signal.throwIfAborted();
-    const late = deadline.aborted && ended === null;
+    const late = deadline.aborted && ended === null && unresolved === undefined;
     const failure = late
       ? new McpFailure(`was not ready within ${seconds(grant.startTimeoutMs)} seconds`)
-      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended, redact });
+      : mcpFailure(unresolved ?? error, { timeoutMs: grant.startTimeoutMs, ended, redact });
     return { ok: false, failure, complaint };
   }
 }
@@ -122,8 +126,9 @@ async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor
       line.ended = 'it sent too much and was disconnected';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
-    const http = httpTransport({ url, headers, egress: site.egress, allowance, redact, tooMuch, Transport });
-    const line: Line = { transport: http, service: null, ended: null };
+    const lookUps = watchLookUps({ purpose: 'mcp', allow: site.egress });
+    const http = httpTransport({ url, headers, lookUps, allowance, redact, tooMuch, Transport });
+    const line: Line = { transport: http, service: null, lookUps, ended: null };
     return line;
   }
   if (site.sandbox === null) throw new McpFailure('cannot be started: the sandbox is not available');
@@ -183,7 +188,7 @@ function makeConnection({
         return resultOf(await untilAborted(client.callTool({ name, arguments: input }, options), signal));
       } catch (error) {
         signal.throwIfAborted();
-        throw mcpFailure(error, { timeoutMs, ended: line.ended, redact });
+        throw mcpFailure(error, { timeoutMs, ended: line.ended, unresolved: line.lookUps?.givenUp(), redact });
       }
     },
     complaint: () => complaintOf(line, redact),

@@ -25,6 +25,8 @@ interface Circumstances {
   readonly timeoutMs: number;
   /** How the server's process ended; null when it has not, or has none. */
   readonly ended: string | null;
+  /** When a name was being looked up as the time was over. */
+  readonly unresolved?: EgressError | undefined;
   /** Redacts quotes of the server. */
   readonly redact: Redactor;
 }
@@ -47,13 +49,15 @@ const lostFor = (ended: string | null) =>
 /** The failure behind an error of the SDK, of the guarded fetch or of the sandbox. Quotes the server, never a request. */
 export function mcpFailure(error: unknown, circumstances: Circumstances): McpFailure {
   if (error instanceof McpFailure) return error;
-  const egress = causesOf(error).find((cause) => cause instanceof EgressError);
+  const { code, status } = error as { code?: unknown; status?: unknown };
+  const egress =
+    (code === 'REQUEST_TIMEOUT' ? circumstances.unresolved : undefined) ??
+    causesOf(error).find((cause) => cause instanceof EgressError);
   if (egress !== undefined)
     return new McpFailure(`could not be reached: ${unfinished(circumstances.redact(egress.message).text)}`, {
       cause: error,
     });
   if (circumstances.ended !== null) return lostFor(circumstances.ended);
-  const { code, status } = error as { code?: unknown; status?: unknown };
   const httpStatus = statusOf(error, status);
   if (httpStatus !== undefined) {
     // A server replies with 404 to a session that it no longer knows; a new one may be opened.

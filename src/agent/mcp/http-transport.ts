@@ -1,8 +1,8 @@
 // MCP over streamable HTTP, through the guarded fetch, with bounded replies.
 import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EgressRule } from '../../domain/egress.ts';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
+import type { LookUps } from '../../outbound/look-ups.ts';
 import type { Redactor } from '../../outbound/redact.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 import { redactMessage } from './redact-message.ts';
@@ -21,7 +21,7 @@ const RECONNECTION = {
 export interface HttpParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly egress: readonly EgressRule[];
+  readonly lookUps: LookUps;
   readonly allowance: Allowance;
   /** Redacts the server's credentials from everything it sends. */
   readonly redact: Redactor;
@@ -34,13 +34,13 @@ export interface HttpParts {
 export function httpTransport({
   url,
   headers,
-  egress,
+  lookUps,
   allowance,
   redact,
   tooMuch,
   Transport: Streamable,
 }: HttpParts): Transport {
-  const guarded = guardedFetchFor({ purpose: 'mcp', allow: egress });
+  const guarded = guardedFetchFor(lookUps);
   let mayOpenAt = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
     if (init?.method === 'GET') {

@@ -1,7 +1,11 @@
 // Webhooks over HTTP and a real store: who may, what is refused, what is kept, and what a test reports.
 import { Resolver } from 'node:dns/promises';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
+import type { EgressPolicy } from '../../../src/outbound/egress.ts';
+import { makeGuardedPool } from '../../../src/outbound/guarded-pool.ts';
+import type { DeliveryTarget } from '../../../src/store/webhooks/deliveries.ts';
+import { type Cargo, ship } from '../../../src/webhooks/ship.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
@@ -25,6 +29,8 @@ let sent: { readonly url: string; readonly body: string }[];
 let result: AttemptResult;
 /** Attempts of tests wait for it. */
 let replying: Promise<void>;
+/** Under which tests send; they play their result when there is none. */
+let egress: EgressPolicy | null;
 /** Of the user of every token, of another user, and of the house. */
 let own: number;
 let ofOther: number;
@@ -35,7 +41,7 @@ beforeEach(async () => {
   const { store, clock, user } = rows;
   [changed, sent] = [[], []];
   result = { at: clock.now(), statusCode: 204, durationMs: 3, error: null, responseExcerpt: null };
-  replying = Promise.resolve();
+  [replying, egress] = [Promise.resolve(), null];
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
   const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }), renderId)).id;
@@ -55,15 +61,21 @@ beforeEach(async () => {
       access,
       audit,
       clock,
-      sendOnce: async ({ webhook }, { body }) => {
-        sent.push({ url: webhook.url, body });
+      sendOnce: async (target, cargo) => {
+        sent.push({ url: target.webhook.url, body: cargo.body });
         await replying;
-        return result;
+        return egress === null ? result : shipUnder(egress, target, cargo);
       },
     }),
   };
   house = await openHouse({ logged, operations });
 });
+
+async function shipUnder(policy: EgressPolicy, ...shipment: [DeliveryTarget, Cargo]): Promise<AttemptResult> {
+  const pool = makeGuardedPool({ policy: () => policy, maxIdle: 0, clock: rows.clock });
+  onTestFinished(pool.close);
+  return ship({ pool, secrets: { open: () => '' }, clock: rows.clock }, ...shipment);
+}
 
 const data = ({ json }: { json: unknown }) => (json as { data: Record<string, never> }).data;
 const message = ({ json }: { json: unknown }) => (json as { message: string }).message;
@@ -291,6 +303,34 @@ test('a test without a session sends a made-up event once, and keeps it with its
     event_id: data(got)['event_id'],
     webhook: { id: own },
   });
+});
+
+test('a test and its delivery report alike a name that nobody knows, one that leads inside, and one that takes too long', async () => {
+  egress = {
+    purpose: 'webhook',
+    allow: [],
+    resolve: async (name) => {
+      if (name.startsWith('private')) return [{ address: '10.0.0.7', family: 4 }];
+      if (name.startsWith('unknown')) throw new Error(`queryA ENOTFOUND ${name}`);
+      rows.clock.advance(100);
+      return new Promise(() => undefined);
+    },
+  };
+  const reported = async (host: string) => {
+    const hook = data(await create({ url: `https://${host}/`, timeout_ms: 100 }))['id'];
+    const body = { event_type: 'session.completed' };
+    const tested = await user({ method: 'POST', path: `${WEBHOOKS}/${hook}/test`, body });
+    const { event_id: _, duration_ms: __, ...shown } = data(tested) as Record<string, unknown>;
+    const { items } = data(await user({ path: `${WEBHOOKS}/${hook}/deliveries` })) as unknown as {
+      items: readonly { readonly last_error: string; readonly state: string }[];
+    };
+    expect(items).toMatchObject([{ state: 'failed', last_error: shown['error'] }]);
+    return JSON.stringify([tested.status, shown]).replaceAll(host, 'HOST');
+  };
+  const ofPrivate = await reported('private.example');
+  expect(ofPrivate).toContain('The host HOST has no address that may be reached.');
+  expect(await reported('unknown.example')).toBe(ofPrivate);
+  expect(await reported('slow.example')).toBe(ofPrivate);
 });
 
 test('a test with a session uses its kind and project: one of another user is 403, an unknown one 404', async () => {
