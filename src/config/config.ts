@@ -254,7 +254,7 @@ export interface SettingRow {
   readonly about: string;
 }
 
-/** Every setting in effect and where it comes from, in the order of the table (J2). */
+/** Every setting in effect and where it comes from, in the order of the table (J2). Addresses without the values of their parameters. */
 export function describeSettings(config: Config): readonly SettingRow[] {
   return SETTING_NAMES.map((name) => {
     const tree = config.settings as unknown as Branch;
@@ -264,11 +264,17 @@ export function describeSettings(config: Config): readonly SettingRow[] {
     const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
     return {
       name,
-      value: keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value,
+      value: withoutParameters(keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value),
       origin,
       source: override?.label ?? file,
       environment: environmentName(name),
       about: OPTIONS[name].about,
     };
   });
+}
+
+/** The query of an address may contain a key. */
+function withoutParameters(value: Value): Value {
+  const isAddress = typeof value === 'string' && /^https?:.*\?/.test(value);
+  return isAddress ? value.replaceAll(/([?&][^=&]*=)[^&]+/g, '$1[removed]') : value;
 }

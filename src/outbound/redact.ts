@@ -140,10 +140,27 @@ function cover(text: string, spans: readonly Span[], limit: number): Redacted {
 /** `Bearer abc`: what precedes the credential isn't secret. */
 const SCHEME = /^(basic|bearer|bot|token|apikey|api-key)\s+(\S+)$/i;
 
-/** The secrets in the value of a header: the value and its words, or what follows a scheme, for Basic also decoded. */
+/** The passwords in addresses such as `postgres://user:word@host`, as they are written and decoded. */
+export function passwordsIn(text: string): string[] {
+  const written = [...text.matchAll(/:\/\/[^/\s:@]*:([^/\s]+)@/g)].map(([, password]) => password!);
+  return [...new Set(written.flatMap((password) => [password, decoded(password)]))];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The secrets in the value of a header or of a variable: the value and its words, or what follows a scheme, for Basic also decoded; and
+ * the passwords in its addresses, which a server may repeat without the rest.
+ */
 export function secretsIn(value: string): string[] {
   const [, scheme = '', credential = ''] = SCHEME.exec(value.trim()) ?? [];
-  if (credential.length < MIN_CHARACTERS) return [value, ...value.split(/\s+/)];
+  if (credential.length < MIN_CHARACTERS) return [value, ...value.split(/\s+/), ...passwordsIn(value)];
   if (scheme.toLowerCase() !== 'basic') return [credential];
   const pair = Buffer.from(credential, 'base64').toString('utf8');
   return [credential, pair, pair.slice(pair.indexOf(':') + 1)];

@@ -456,6 +456,15 @@ test('a data directory whose path is too long for a socket is a problem with adv
   ]);
 });
 
+test('an address is shown without the values of its parameters', () => {
+  const config = load(
+    'sso: { provider: corp, userinfo_url: "https://sso.example/me?app=errand&client_secret=open-sesame" }',
+  );
+  const row = describeSettings(config).find(({ name }) => name === 'sso.userinfo_url');
+  expect(row?.value).toBe('https://sso.example/me?app=[removed]&client_secret=[removed]');
+  expect(config.settings.sso.userinfoUrl).toContain('open-sesame');
+});
+
 test('a setting is shown with its value, its origin and its source', () => {
   const config = load(
     'model: { max_steps: 7 }',

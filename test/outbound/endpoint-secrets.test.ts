@@ -10,6 +10,14 @@ test('a short value counts only under the name of a secret, and a dated version 
   expect(found.toSorted()).toEqual(['2024-02-15-and-a-secret', 'abc1234', 'six-ch']);
 });
 
+test('the password of an address counts without the rest of it', () => {
+  const extras = { headers: {}, query: {}, extraBody: { database: 'postgres://mara:open-sesame@db.example/tides' } };
+  const redact = redactorOfEndpoint({ apiKey: null, extras });
+  expect(redact('No entry for mara with open-sesame at db.example').text).toBe(
+    'No entry for mara with [credential] at db.example',
+  );
+});
+
 test('credentials of a header count without their scheme, and those of Basic decoded', () => {
   const pair = Buffer.from('house:sesame-open').toString('base64');
   const headers = { authorization: `Basic ${pair}`, 'x-other': 'Bearer gateway-token' };

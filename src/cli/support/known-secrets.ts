@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { Environment, Places } from '../../config/config.ts';
 import { secretsIn as partsOfSecret } from '../../outbound/redact.ts';
 import { isSecretName } from '../../outbound/blot.ts';
+import { secretsInArguments } from '../../outbound/written-secrets.ts';
 
 const MAX_FILES = 500;
 const MAX_DEPTH = 4;
@@ -53,6 +54,8 @@ function* secretsIn(
     return;
   }
   if (value === null || typeof value !== 'object') return;
+  if (name === 'args' && Array.isArray(value))
+    yield* secretsInArguments(value.filter((arg): arg is string => typeof arg === 'string'));
   const kind = above ?? (VALUES.has(name) ? 'values' : FILES.test(name) ? 'files' : null);
   for (const [key, part] of Object.entries(value))
     yield* secretsIn(part, places, Array.isArray(value) ? name : key, kind);

@@ -8,6 +8,7 @@ import {
   type SecretPlaces,
   TEXT_SECRET,
 } from '../../catalog/reading/secret-file.ts';
+import { secretsAmong, secretsInArguments } from '../../outbound/written-secrets.ts';
 
 /** `why` never contains a secret. */
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };
@@ -33,16 +34,11 @@ export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces
   return { ok: true, grant: { name, secrets, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
 }
 
-/** A name whose value is a secret, wherever it appears. */
-const SECRET_NAME = /auth|cookie|credential|key|pass|secret|signature|token/i;
-
-/** Secrets that were written into the definition itself, by their names. */
+/** Secrets that were written into the definition itself. */
 function plainSecrets(transport: McpServerDefinition['transport']): string[] {
-  const named =
-    transport.kind === 'stdio'
-      ? Object.entries(transport.env)
-      : [...Object.entries(transport.headers), ...new URL(transport.url).searchParams];
-  return named.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
+  if (transport.kind === 'http')
+    return secretsAmong([...Object.entries(transport.headers), ...new URL(transport.url).searchParams]);
+  return [...secretsAmong(Object.entries(transport.env)), ...secretsInArguments(transport.args)];
 }
 
 function readSecrets(

@@ -1,6 +1,8 @@
 // Definitions as administrators read them. Values that may contain a secret are omitted; their names are shown.
 import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/reading/problem.ts';
+import { makeRedactor } from '../../outbound/redact.ts';
+import { secretsInArguments } from '../../outbound/written-secrets.ts';
 import type { DefinitionNoun, DefinitionOf, DefinitionRecord } from '../../operations/capabilities/definitions.ts';
 import type { Defined, DefinitionCheckWire, DefinitionWire } from '../../wire/capabilities/definition.ts';
 
@@ -48,7 +50,9 @@ function transportOf({ transport }: McpServerDefinition) {
     // The query of an address may contain a key.
     return { kind: 'http' as const, url: origin + pathname, headers: names(transport.headers, transport.headerFiles) };
   }
-  const { command, args, env, envFiles, folders, network } = transport;
+  const { command, env, envFiles, folders, network } = transport;
+  const redact = makeRedactor(secretsInArguments(transport.args));
+  const args = transport.args.map((arg) => redact(arg).text);
   return { kind: 'stdio' as const, command, args, env: names(env, envFiles), folders, network };
 }
 

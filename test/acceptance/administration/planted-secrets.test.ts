@@ -26,10 +26,15 @@ const PLANTED = {
   model_query: 'mq-Wd26xEif8Mt3',
   model_body: 'mb-Zr95nUly4Kp7',
   model_body_deep: 'md-Jc37bQsg0Ha8',
+  model_address: 'ma-Vk12gTdw4Ny7',
+  model_query_address: 'mz-Qe83hRcu6Pb1',
   mcp_header: 'ph-Tf62wVme5Xi1',
   mcp_header_file: 'pf-Lk84zRod7Cu9',
   mcp_query: 'pq-Ey19hBna3Sj4',
   program_variable: 'gv-Oi70pMtx2Wf5',
+  program_address: 'ga-Lx58mJfz3Aw9',
+  program_argument: 'go-Fb24oSkv7Hc0',
+  program_argument_address: 'gz-Ci91dUne5Tr8',
   program_file: 'gf-Ud48sKcr6Qz0',
   client_secret: 'cs-Hv03jGyb9Ne2',
   refresh_token: 'rt-Pa57lXkw1To8',
@@ -77,8 +82,12 @@ function configure({ configDir }: DaemonProcess): void {
     api_key_file: 'model_key.txt',
     headers: { 'x-house': PLANTED.model_header },
     header_files: { 'x-file': 'model_header_file.txt' },
-    query: { tenant: PLANTED.model_query },
-    extra_body: { route: PLANTED.model_body, metadata: { tags: [PLANTED.model_body_deep] } },
+    query: { tenant: PLANTED.model_query, store: `redis://house:${PLANTED.model_query_address}@cache.example/1` },
+    extra_body: {
+      route: PLANTED.model_body,
+      metadata: { tags: [PLANTED.model_body_deep] },
+      database: `postgres://house:${PLANTED.model_address}@db.example/tides`,
+    },
   };
   write('models.yaml', {
     endpoints: {
@@ -92,7 +101,11 @@ function configure({ configDir }: DaemonProcess): void {
     scenarios: { general: { model: 'scripted' }, trap: { model: 'hostile' } },
     default_scenario: 'general',
   });
-  const program = { TOKEN: PLANTED.program_variable };
+  const program = {
+    TOKEN: PLANTED.program_variable,
+    DATABASE_URL: `postgres://house:${PLANTED.program_address}@db.example/tides`,
+  };
+  const given = ['--token', PLANTED.program_argument, `redis://:${PLANTED.program_argument_address}@cache.example/2`];
   const files = { KEPT: 'program_file.txt' };
   const script = join(root, 'test/support/mcp/mcp-server.mjs');
   const folders = [root, realpathSync(join(root, 'node_modules')), dirname(node)];
@@ -104,8 +117,20 @@ function configure({ configDir }: DaemonProcess): void {
         header_files: { 'x-file': 'mcp_header_file.txt' },
         enabled_by_default: true,
       },
-      near: { command: node, args: [script], folders, env: program, env_files: files, enabled_by_default: true },
-      broken: { command: '/bin/sh', args: ['-c', 'env >&2; exit 3'], env: program, env_files: files },
+      near: {
+        command: node,
+        args: [script, ...given],
+        folders,
+        env: program,
+        env_files: files,
+        enabled_by_default: true,
+      },
+      broken: {
+        command: '/bin/sh',
+        args: ['-c', 'env >&2; echo "$@" >&2; exit 3', 'sh', ...given],
+        env: program,
+        env_files: files,
+      },
     },
   });
   const oauth = { token_url: `${peer.url}/token`, client_id: 'errand', client_secret_file: 'client_secret.txt' };
@@ -223,7 +248,7 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
   for (const name of ['plain', 'exchanged']) await errand(['connectors', 'check', name]);
   for (const id of [plain, exchanged]) await errand(['connections', 'check', id]);
   for (const noun of ['mcp', 'connectors', 'connections', 'models', 'webhooks']) await errand([noun, 'list']);
-  await errand(['mcp', 'show', 'far']);
+  for (const name of ['far', 'near']) await errand(['mcp', 'show', name]);
   await errand(['doctor']);
   await errand(['config', 'show']);
   const bundle = join(temporaryDirectory(), 'b.tar.gz');
@@ -248,9 +273,9 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
     ...peer.heard,
     ...model.requests.map(({ headers, path, body }) => JSON.stringify([headers, path, body])),
   ];
-  const unsent = new Set(['program_variable', 'program_file', 'client_secret', 'webhook_secret']);
+  const unsent = new Set(['client_secret', 'webhook_secret']);
   for (const place of Object.keys(PLANTED))
-    if (!unsent.has(place)) expect(found(sent.join('\n')), place).toContain(place);
+    if (!place.startsWith('program_') && !unsent.has(place)) expect(found(sent.join('\n')), place).toContain(place);
   await waitFor(() => daemon.stderr().includes('collector'), { what: 'the collector has refused traces' });
 
   shown['the log'] = daemon.stderr() + daemon.stdout();

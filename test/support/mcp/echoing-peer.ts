@@ -59,15 +59,17 @@ function replyTo({ url = '', method }: IncomingMessage, body: string, said: stri
 function partsOf({ url = '', headers, headersDistinct }: IncomingMessage, body: string): string[] {
   const values = Object.values(headersDistinct).flatMap((each) => each ?? []);
   const queries = [...new URL(url, 'http://peer.example').searchParams.values()];
+  const words = [...queries, ...wordsIn(body, 100)];
+  const passwords = words.flatMap((word) => /:\/\/[^\s:/]*:([^\s@/]+)@/.exec(word)?.[1] ?? []);
   // What a log of its errors shows is their beginning, so the small values come first.
-  return [...queries, ...values, ...wordsIn(body), url, JSON.stringify(headers), body];
+  return [...passwords, ...queries, ...values, ...wordsIn(body, 40), url, JSON.stringify(headers), body];
 }
 
 /** The short texts in a body. */
-function wordsIn(body: string): string[] {
+function wordsIn(body: string, below: number): string[] {
   const words: string[] = [];
   const keep = (_name: string, value: unknown) => {
-    if (typeof value === 'string' && value.length < 40) words.push(value);
+    if (typeof value === 'string' && value.length < below) words.push(value);
     return value;
   };
   if (body.startsWith('{')) JSON.parse(body, keep);
