@@ -1,5 +1,6 @@
-// The log: one JSON line per event, on standard error, with secrets removed.
+// The log: one JSON line per event, on standard error, with secrets removed, and escapes for what could harm a terminal.
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { escapedText } from '../domain/escaped-text.ts';
 import type { Settings } from '../domain/settings.ts';
 import { censor } from './censor.ts';
 import { standardErrorOutlet } from './log-outlet.ts';
@@ -18,6 +19,8 @@ export function makeLog(options: Pick<Settings['log'], 'level'>, to?: Destinatio
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: censor },
+      // JSON has no escapes of its own for DEL, C1 controls and direction marks.
+      hooks: { streamWrite: escapedText },
     },
     to ?? standardErrorOutlet(),
   );

@@ -23,14 +23,6 @@ export function safeText(text: string): string {
     .replace(DIRECTION_MARKS, '');
 }
 
-/** Control characters but line breaks and tabs, and marks that change the direction of text. */
-const UNSAFE = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-/** The same text with escapes, as JSON has them, in place of what could harm a terminal that it is shown on later. JSON stays the same. */
-export function escapedText(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 /** Safe text on one line, without characters that cannot be seen. */
 export function safeLine(text: string): string {
   return safeText(text).replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();

@@ -2,17 +2,21 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type Log, logOf, makeLog } from '../../src/log/log.ts';
 
-/** The lines that `write` makes. */
-function linesOf(write: (log: Log) => void, level: 'info' | 'warn' = 'info'): Record<string, unknown>[] {
-  const lines: Record<string, unknown>[] = [];
+/** The lines that `write` makes, as they are written. */
+function textsOf(write: (log: Log) => void, level: 'info' | 'warn' = 'info'): string[] {
+  const lines: string[] = [];
   const sink = new Writable({
     write(line: Buffer, _encoding, done) {
-      lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
+      lines.push(line.toString());
       done();
     },
   });
   write(makeLog({ level }, sink));
   return lines;
+}
+
+function linesOf(...asked: Parameters<typeof textsOf>): Record<string, unknown>[] {
+  return textsOf(...asked).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 test('secrets are struck out wherever a line may carry them', () => {
@@ -44,4 +48,11 @@ test('a line names its level, its time, and what it is about', () => {
 
 test('lines below the level are not written', () => {
   expect(linesOf((log) => log.info('quiet'), 'warn')).toEqual([]);
+});
+
+test('what could harm a terminal that a line is shown on has escapes, and nothing of it is lost', () => {
+  const hostile = 'a\u001b[2J\u009b31m\u007f\u202eb\u2066c';
+  const write = (log: Log) => logOf(log, { sessionId: hostile }).info({ said: hostile }, hostile);
+  expect(textsOf(write)[0]).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/u);
+  expect(linesOf(write)).toMatchObject([{ said: hostile, msg: hostile, session_id: hostile }]);
 });

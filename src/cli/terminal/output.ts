@@ -1,6 +1,7 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import { paint, wantsColours } from '../../terminal/colours.ts';
-import { cutTo, escapedText, safeText } from '../../terminal/text.ts';
+import { escapedText } from '../../domain/escaped-text.ts';
+import { cutTo, safeText } from '../../terminal/text.ts';
 import type { ListWire } from '../../wire/listing.ts';
 import type { Io } from '../frame/io.ts';
 import type { Cell, Column } from './columns.ts';

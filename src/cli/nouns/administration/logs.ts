@@ -1,9 +1,9 @@
 // `errand logs`: the daemon's log, from systemd's journal or a file.
-import { escapedText } from '../../../terminal/text.ts';
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { makeLogForPeople } from '../../../daemon/log-for-people.ts';
 import { codeOf } from '../../../domain/errors.ts';
+import { escapedText } from '../../../domain/escaped-text.ts';
 import { asEntry, LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
 import { type LogLine, logLines } from '../../../log/log-lines.ts';
 import { wantsColours } from '../../../terminal/colours.ts';
