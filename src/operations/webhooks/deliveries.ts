@@ -48,8 +48,12 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
     /** A delivery with its body and its attempts. */
     getDelivery: async (caller: Caller, id: number): Promise<DeliveryRecord> => {
       const found = await access.delivery(caller, id);
-      const { sessionOwnerId: userId } = found;
-      if (userId !== null) await audit.read(caller, 'delivery.read', { ...targetOf(found), userId });
+      const { sessionOwnerId: userId, userSeq } = found;
+      // A webhook of the house reports what others do; without a session, a delivery shows what its webhook's receiver said.
+      await audit.read(caller, 'delivery.read', {
+        ...targetOf(found),
+        ...(userId === null ? { userSeq } : { userId }),
+      });
       return found;
     },
 
