@@ -72,4 +72,4 @@ test('versions that are published while files are replaced hold one state each, 
   }
   expect(items.length).toBeGreaterThan(GENERATIONS);
   expect(generations.size).toBeGreaterThan(GENERATIONS / 2);
-}, 120_000);
+});

@@ -147,7 +147,7 @@ test('thousands of tasks due in one second fire in small commits, with room for 
   expect(commits).toHaveBeenCalledTimes(101);
   // One setup for the tasks of an owner within a commit.
   expect(state.setups).toBeLessThan(200);
-}, 120_000);
+});
 
 test('an owner over their limit delays nobody, and fires all of their tasks in the end', async () => {
   const { house, store, state, user, clock, drain, pass, settled } = await schedulerHouse();
@@ -169,7 +169,7 @@ test('an owner over their limit delays nobody, and fires all of their tasks in t
   const all = firings(house);
   expect(all).toHaveLength(61);
   expect(new Set(all.map(({ dueAt }) => dueAt)).size).toBe(1);
-}, 60_000);
+});
 
 const endOf = async ({ store }: StoreHouse, run: Awaited<ReturnType<StoreHouse['claim']>>[number]) =>
   store.runs.stopRun({ sessionSeq: run.sessionSeq, runSeq: run.seq }, 'user_requested_stop');

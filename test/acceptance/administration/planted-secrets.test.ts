@@ -288,4 +288,4 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
   // Who is asked for one by its bundle knows only what the files of the house say: nothing of connections and webhooks.
   const sealed = new Set(['refresh_token', 'service_token', 'webhook_secret', 'model_body_deep']);
   expect(found(packed).filter((place) => !sealed.has(place))).toEqual([]);
-}, 120_000);
+});

@@ -167,5 +167,5 @@ describe.skipIf(!canMount)('disks', () => {
     await waitFor(() => rowsOf(daemon, "SELECT 1 FROM runs WHERE id = ? AND status = 'completed'", runId!)[0], {
       timeoutMs: 20_000,
     });
-  }, 120_000);
+  });
 });

@@ -39,7 +39,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     const errandYaml = `disk: { keep_free_mb: ${KEEP_FREE_MB} }\nstreams: { drain_seconds: 1 }\n`;
     daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk, errandYaml });
     closers.push(() => daemon.close());
-  }, 120_000);
+  });
   afterEach(async () => {
     for (const close of closers.toReversed()) await close();
   });
@@ -205,5 +205,5 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     expect((await readyz()).status).toBe(200);
     expect(existsSync(join(daemon.dataDir, 'reserve'))).toBe(true);
     expect(rowsOf(daemon, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  }, 180_000);
+  });
 });

@@ -89,7 +89,7 @@ test('a lock that outlasts every wait refuses turns in words, and costs a run ne
   expect(rowsOf(daemon, sql, answer.runId ?? '')).toEqual([{ status: 'completed', resumes: 0, attempt: 2 }]);
   await waitFor(async () => (await answers('/readyz')) === 200, PATIENT);
   model.script(replyFromDirectives);
-}, 90_000);
+});
 
 /** Whether strace is there, and may look into a process. */
 const canInject = spawnSync('strace', ['-e', 'inject=fsync:error=EIO', 'true']).status === 0;

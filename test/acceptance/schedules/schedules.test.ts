@@ -94,7 +94,7 @@ test('times that were missed fire once, and every step runs once, through kill -
      GROUP BY payload ->> '$.runId'`,
   );
   expect(moves).toEqual(Array.from({ length: 15 }, () => ({ moves: 'pending,running,completed' })));
-}, 180_000);
+});
 
 test('runs of a task are watched in Office Mode, and keys see nothing of them', async () => {
   const daemon = await stoppedDaemon();
@@ -130,7 +130,7 @@ test('runs of a task are watched in Office Mode, and keys see nothing of them', 
   expect(await statusOf('POST', `${sessions}/stop`)).toBe(404);
   expect(await statusOf('DELETE', sessions)).toBe(404);
   expect(await statusOf('GET', `/openapi/v1/runs/${run!.id}`)).toBe(404);
-}, 120_000);
+});
 
 test('a firing that falls due during another is skipped or waits, as its task says', async () => {
   const daemon = await stoppedDaemon();
@@ -157,4 +157,4 @@ test('a firing that falls due during another is skipped or waits, as its task sa
   expect([first!.status, second!.status]).toEqual([expect.stringMatching(/running|pending/), 'pending']);
   await waitFor(() => states(queueing!.seq).every(({ status }) => status === 'completed'));
   expect(count(daemon, `firings WHERE task_seq <> ${queueing!.seq}`)).toBe(1);
-}, 120_000);
+});

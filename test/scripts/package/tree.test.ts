@@ -16,7 +16,7 @@ let daemon: ChildProcess | undefined;
 beforeAll(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'errand-tree-'));
   await layTree(path.join(directory, 'tree'), TARGETS[process.arch as Architecture], { isDraft: true });
-}, 120_000);
+});
 afterAll(() => {
   daemon?.kill('SIGKILL');
   rmSync(directory, { recursive: true, force: true });

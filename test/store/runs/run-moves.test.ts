@@ -107,7 +107,7 @@ test('verbs make every move of the table, and no other; a verb that moves nothin
   for (const name of Object.keys(VERBS)) for (const move of await movesOf(name)) made.add(move);
   const moves = RUN_STATES.flatMap((from) => RUN_MOVES[from].map((to) => `${from} → ${to}`));
   expect([...made].toSorted()).toEqual(moves.toSorted());
-}, 60_000);
+});
 
 /** Ends a run by the verb or by its two halves. Returns its row and what the journal says of it. */
 async function endedBy(name: 'end' | 'halves', ending: Ending, protocol: Protocol) {
