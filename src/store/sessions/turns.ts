@@ -1,4 +1,5 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
@@ -26,12 +27,13 @@ interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
 
 /** The verbs that read turns. */
 export function makeTurns({ read }: Database) {
+  const readOne = read(readTurn, 'written');
+  const readPages = read(readPage);
+  const readPagesWritten = read(readPage, 'written');
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
-    get: read(
-      (tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1),
-      'written',
-    ),
+    get: async (runSeq: number, attempt: number): Promise<StoredTurn> =>
+      parsedInTurn(await readOne(runSeq, attempt > 1)),
 
     /** The turn of one run with all its steps, whatever its attempt, and the schema that its result had to fit. */
     getWhole: read(function* (tx: Reader, runSeq: number): Step<WholeTurn> {
@@ -39,7 +41,7 @@ export function makeTurns({ read }: Database) {
       const { schema } = (yield* tx.get<{ schema: string | null }>(sql, runSeq))!;
       const outputSchema = schema === null ? null : (JSON.parse(schema) as JsonObject);
       const setups = yield* readSetups(tx, runSeq, MAX_SETUPS);
-      return { turn: yield* readTurn(tx, runSeq, true), outputSchema, setups };
+      return { turn: toTurn(yield* readTurn(tx, runSeq, true)), outputSchema, setups };
     }),
 
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */
@@ -51,10 +53,13 @@ export function makeTurns({ read }: Database) {
      * The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read, a page at a
      * time; what precedes a run doesn't change any more.
      */
-    listBefore: makeReadBefore({ sizes: read(readSizes), page: read(readPage) }),
+    listBefore: makeReadBefore({ sizes: read(readSizes), page: async (place) => allParsed(await readPages(place)) }),
 
     /** The same for its executor alone. */
-    listHistory: makeReadBefore({ sizes: read(readSizes, 'written'), page: read(readPage, 'written') }),
+    listHistory: makeReadBefore({
+      sizes: read(readSizes, 'written'),
+      page: async (place) => allParsed(await readPagesWritten(place)),
+    }),
 
     /** The index that the next text block of a run's stream takes. */
     nextBlockIndex: read(function* (tx: Reader, runSeq: number): Step<number> {
@@ -68,18 +73,53 @@ export function makeTurns({ read }: Database) {
   };
 }
 
-function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<StoredTurn> {
+/** A turn as its rows have it. */
+interface TurnRows {
+  readonly runSeq: number;
+  readonly content: string;
+  readonly attachments: readonly Attachment[];
+  readonly steps: readonly StepRow[];
+  readonly calls: readonly ToolCallRow[];
+}
+
+/** Rows with so many characters are parsed in another turn of the loop than they are read in: either takes time. */
+const LARGE = 262_144;
+
+async function parsedInTurn(rows: TurnRows): Promise<StoredTurn> {
+  if (charactersOf(rows) > LARGE) await nextTurn();
+  return toTurn(rows);
+}
+
+async function allParsed(pages: readonly TurnRows[]): Promise<StoredTurn[]> {
+  const turns: StoredTurn[] = [];
+  for (const rows of pages) turns.push(await parsedInTurn(rows));
+  return turns;
+}
+
+function charactersOf({ content, steps, calls }: TurnRows): number {
+  const ofSteps = steps.reduce((sum, { message, text }) => sum + message.length + text.length, 0);
+  return content.length + ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
+}
+
+const toTurn = ({ runSeq, content, attachments, steps, calls }: TurnRows): StoredTurn => ({
+  runSeq,
+  user: JSON.parse(content) as UserBlock[],
+  attachments,
+  steps: toSteps(steps, calls),
+});
+
+function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<TurnRows> {
   const message = (yield* tx.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
     runSeq,
   ))!;
-  const user = JSON.parse(message.content) as UserBlock[];
+  const { id, content } = message;
   const steps = withSteps ? yield* tx.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
   const calls =
     steps.length === 0
       ? []
       : yield* tx.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
-  return { runSeq, user, attachments: yield* readAttachments(tx, user, message.id), steps: toSteps(steps, calls) };
+  return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps, calls };
 }
 
 /** Stored bytes of the turns of a page, newest first. Their texts are not read. */
@@ -104,7 +144,7 @@ function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes
 }
 
 /** A page of turns, newest first, with one query for each kind of row. */
-function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<StoredTurn[]> {
+function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<TurnRows[]> {
   const messages = yield* tx.all<{ runSeq: number; id: number; content: string }>(
     `SELECT r.seq AS runSeq, m.id, m.content FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
      WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
@@ -134,17 +174,19 @@ function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<
     ),
     (row) => row.run_seq,
   );
-  const turns: StoredTurn[] = [];
+  const turns: TurnRows[] = [];
   for (const { runSeq, id, content } of messages) {
-    const user = JSON.parse(content) as UserBlock[];
-    const attachments = yield* readAttachments(tx, user, id);
-    turns.push({ runSeq, user, attachments, steps: toSteps(steps.get(runSeq) ?? [], calls.get(runSeq) ?? []) });
+    const attachments = yield* readAttachments(tx, content, id);
+    turns.push({ runSeq, content, attachments, steps: steps.get(runSeq) ?? [], calls: calls.get(runSeq) ?? [] });
   }
   return turns;
 }
 
-function* readAttachments(tx: Reader, user: readonly UserBlock[], messageId: number): Step<Attachment[]> {
-  if (!user.some((block) => block.type === 'attachment')) return [];
+/** As the content has it outside of texts, in which quotes are escaped. */
+const ATTACHMENT = '"type":"attachment"';
+
+function* readAttachments(tx: Reader, content: string, messageId: number): Step<Attachment[]> {
+  if (!content.includes(ATTACHMENT)) return [];
   return (yield* tx.all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)).map(
     (row) => toAttachment(row),
   );

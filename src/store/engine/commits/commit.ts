@@ -35,30 +35,37 @@ export interface PendingVerb {
   reject(error: unknown): void;
 }
 
-/** The outcome of a commit: its events, what settles its verbs by their moments, and how long the disk took; or why it was rolled back. */
+/**
+ * The outcome of a commit: how many of its verbs it has carried out, its events, what settles those verbs by their moments, and how long
+ * the disk took; or why it was rolled back.
+ */
 export type Commit =
   | {
       readonly ok: true;
+      readonly ran: number;
       readonly events: readonly JournalEvent[];
       readonly settle: Record<SettleMoment, () => void>;
       readonly diskMs: number;
     }
   | { readonly ok: false; readonly error: unknown };
 
+/** After so much work a commit begins no further verb: the event loop turns before the others. */
+const WORK_MS = 10;
+
 /**
- * Runs the verbs in one transaction that the caller has begun. Most of them succeed, so a savepoint would be wasted: within one, SQLite
+ * Runs the first verbs, or all, in one transaction that the caller has begun. Most of them succeed, so a savepoint would be wasted: within one, SQLite
  * copies each page before its first change. When a verb throws, they are all undone and run again, each within a savepoint of its own.
  */
 export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Commit {
   const { writer, statements, clock } = engine;
   try {
-    const { events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
+    const { ran, events, settled } = runTogether(engine, batch) ?? runApart(engine, batch);
     const settle = (moment: SettleMoment) => () => settled[moment].forEach((one) => one());
     // A lone verb that threw has ended it.
     const workedAt = clock.monotonic();
     if (writer.inTransaction) statements('COMMIT').run();
     const diskMs = clock.monotonic() - workedAt;
-    return { ok: true, events, settle: { written: settle('written'), kept: settle('kept') }, diskMs };
+    return { ok: true, ran, events, settle: { written: settle('written'), kept: settle('kept') }, diskMs };
   } catch (error) {
     // The batch was rolled back, so all its verbs fail, including those that had succeeded.
     if (writer.inTransaction) statements('ROLLBACK').run();
@@ -67,8 +74,9 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
   }
 }
 
-/** What the verbs of a batch did. */
+/** How many verbs of a batch were carried out, and what they did. */
 interface Done {
+  readonly ran: number;
   readonly events: readonly JournalEvent[];
   readonly settled: Readonly<Record<SettleMoment, readonly (() => void)[]>>;
 }
@@ -80,22 +88,35 @@ function nothingDone() {
 /** Returns undefined when a verb threw that isn't alone: then the transaction has ended. */
 function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | undefined {
   const { events, settled } = nothingDone();
-  for (const { verb, moment, resolve, reject } of batch) {
+  let ran = 0;
+  for (const { verb, moment, resolve, reject } of inTime(engine, batch)) {
+    ran += 1;
     try {
       const result = runVerb(engine, verb, events);
       settled[moment].push(() => resolve(result));
     } catch (error) {
       undo(engine, error, 'ROLLBACK');
-      return batch.length > 1 ? undefined : { events: [], settled: { written: [], kept: [() => reject(error)] } };
+      return batch.length > 1 ? undefined : { ran, events: [], settled: { written: [], kept: [() => reject(error)] } };
     }
   }
-  return { events, settled };
+  return { ran, events, settled };
+}
+
+/** The first verb, and those that begin before the work has taken too long. */
+function* inTime({ clock }: Engine, batch: readonly PendingVerb[]): Iterable<PendingVerb> {
+  const endsAt = clock.monotonic() + WORK_MS;
+  for (const [index, verb] of batch.entries()) {
+    if (index > 0 && clock.monotonic() >= endsAt) return;
+    yield verb;
+  }
 }
 
 function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
   const { events, settled } = nothingDone();
   engine.statements('BEGIN IMMEDIATE').run();
-  for (const { verb, moment, resolve, reject } of batch) {
+  let ran = 0;
+  for (const { verb, moment, resolve, reject } of inTime(engine, batch)) {
+    ran += 1;
     engine.statements('SAVEPOINT verb').run();
     try {
       const result = runVerb(engine, verb, events);
@@ -106,7 +127,7 @@ function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
     }
     engine.statements('RELEASE verb').run();
   }
-  return { events, settled };
+  return { ran, events, settled };
 }
 
 /** Adds the verb's events when it has succeeded. */

@@ -54,11 +54,13 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
       return;
     }
     if (written === undefined) return;
+    const { ran, left } = written;
+    pending = [...left, ...pending];
     written.settleEarly();
-    const calls = callsOf(batch);
-    if (logSync !== null && calls <= FEW_VERBS && batch.some(({ moment }) => moment === 'written'))
-      syncing = syncBeside(logSync, written);
-    else nextAt = keepNow(parts, written, (diskMs) => pauseAfter(diskMs, calls));
+    if (logSync !== null && maySyncBeside(ran)) syncing = syncBeside(logSync, written);
+    // Those that are left have waited already.
+    else nextAt = keepNow(parts, written, (diskMs) => (left.length > 0 ? 0 : pauseAfter(diskMs, callsOf(ran))));
+    if (left.length > 0 && syncing === undefined) scheduled ??= schedule();
   }
 
   /** The event loop turns meanwhile, but nothing else is read or written: see `syncing`. */
@@ -100,6 +102,10 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
 function after(pauseMs: number, flush: () => void): NodeJS.Immediate | NodeJS.Timeout {
   return pauseMs > 0.5 ? setTimeout(flush, pauseMs) : setImmediate(flush);
 }
+
+/** Where something settles when it is written, and the sync is not worth a share of the load. */
+const maySyncBeside = (ran: readonly PendingVerb[]) =>
+  callsOf(ran) <= FEW_VERBS && ran.some(({ moment }) => moment === 'written');
 
 function callsOf(batch: readonly PendingVerb[]): number {
   return batch.reduce((sum, { calls }) => sum + calls, 0);

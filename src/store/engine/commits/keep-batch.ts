@@ -13,6 +13,9 @@ export interface CommitWatch {
 
 /** A batch whose transaction is committed, but perhaps not on the disk yet. */
 export interface WrittenBatch {
+  readonly ran: readonly PendingVerb[];
+  /** Those that the commit left for the next one. */
+  readonly left: readonly PendingVerb[];
   /** How long its commit took. */
   readonly diskMs: number;
   /** Settles the verbs that don't wait for the disk. */
@@ -66,8 +69,12 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
     return commit(onlyFreeing(batch, full), begin(parts), false);
   }
 
-  function written(batch: readonly PendingVerb[], { settle, events, diskMs }: Kept, startedAt: number): WrittenBatch {
+  function written(batch: readonly PendingVerb[], done: Kept, startedAt: number): WrittenBatch {
+    const { settle, events, diskMs } = done;
+    const ran = batch.slice(0, done.ran);
     return {
+      ran,
+      left: batch.slice(done.ran),
       diskMs,
       settleEarly: settle.written,
       keep: () => {
@@ -77,7 +84,7 @@ export function makeKeeper(parts: KeeperParts, watches: readonly CommitWatch[]):
         settle.kept();
         committed(events);
       },
-      lose: (error) => refuse(batch, error),
+      lose: (error) => refuse(ran, error),
     };
   }
 
