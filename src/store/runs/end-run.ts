@@ -19,7 +19,7 @@ import { addToTotals } from '../sessions/session-totals.ts';
 import { type Conclusion, findConclusion, reportConclusion } from '../artifacts/record-artifacts.ts';
 import { eventsOfResult } from './result-events.ts';
 import { closeOpenBlock, type Fence, type Progress } from './progress/record-progress.ts';
-import { IN_STEPS, previewOfReplies } from './progress/replies.ts';
+import { type UsageRow, usageOf, writeLastMessage } from './last-message.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { KEEP_WORK } from './progress/work-time.ts';
 import { IS_UNFINISHED } from './run-states.ts';
@@ -66,13 +66,6 @@ export function makeEndRun({ write }: Database) {
   };
 }
 
-interface UsageRow {
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-}
-
 /** What a run was when it ended. */
 interface EndFacts extends UsageRow {
   protocol: Protocol;
@@ -116,7 +109,7 @@ export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouc
   if (facts === undefined) return false;
   yield* reportOutcome(tx, fence, ending, facts);
   const structured = outcome === 'completed' && facts.resultInContent === 0 ? ending.structured : undefined;
-  const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
+  const messages = yield* writeLastMessage(tx, fence, { outcome, structured, usage: facts });
   if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
   yield* leaveIn(tx, fence, facts, { messages, event: lastEventOf(ending) });
   return true;
@@ -135,10 +128,6 @@ function* reportOutcome(tx: Transaction, fence: Fence, ending: Ending, facts: En
       ...(!completed && ending.call !== undefined && { failedCall: ending.call }),
     },
   });
-}
-
-function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: UsageRow): UsageRow {
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
 type HowEnded =
@@ -170,50 +159,13 @@ export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Ste
   const conclusion = untouched ? yield* findConclusion(tx, fence.runSeq, outcome) : null;
   const facts = yield* moveToEnd(tx, fence, outcome, conclusion);
   const structured = stored === null ? undefined : { value: JSON.parse(stored) as JsonValue };
-  const messages = yield* writeAssistantMessage(tx, fence, { outcome, structured, usage: facts });
+  const messages = yield* writeLastMessage(tx, fence, { outcome, structured, usage: facts });
   if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
   const event = lastEventOf(
     outcome === 'completed' ? { outcome } : { outcome, error: JSON.parse(row.error!) as RunError },
   );
   yield* leaveIn(tx, fence, facts, { messages, event });
   return true;
-}
-
-/** The final message of a run. */
-interface LastWords {
-  readonly outcome: Ending['outcome'];
-  readonly structured: { readonly value: JsonValue } | undefined;
-  readonly usage: UsageRow;
-}
-
-/** Returns how many messages it wrote: none for a run that came to nothing. */
-function* writeAssistantMessage(
-  tx: Transaction,
-  fence: RunPlace,
-  { outcome, structured, usage }: LastWords,
-): Step<number> {
-  const preview = yield* previewOfReplies(tx, fence.runSeq);
-  if (preview === undefined && outcome !== 'completed') return 0;
-  const messageId = yield* tx.insert(
-    `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
-     VALUES (?, ?, 'assistant', ?, ?, ?)`,
-    fence.sessionSeq,
-    fence.runSeq,
-    IN_STEPS,
-    preview ?? '',
-    tx.now,
-  );
-  tx.emit(fence.sessionSeq, fence.runSeq, {
-    type: 'message',
-    payload: {
-      messageId,
-      role: 'assistant',
-      textPreview: preview ?? '',
-      usage: usageOf(usage),
-      ...(structured !== undefined && { structuredOutput: structured.value }),
-    },
-  });
-  return 1;
 }
 
 /** Why a run is canceled, and whether webhooks hear of it. */
@@ -227,7 +179,7 @@ export function* cancelIn(tx: Transaction, fence: RunPlace, { cause, announced }
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
   const facts = yield* moveToEnd(tx, fence, 'canceled');
-  const messages = yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured: undefined, usage: facts });
+  const messages = yield* writeLastMessage(tx, fence, { outcome: 'failed', structured: undefined, usage: facts });
   const payload = announced ? { reason: cause } : ({ reason: cause, unannounced: true } as const);
   yield* leaveIn(tx, fence, facts, { messages, event: { type: 'run.stopped', payload } });
   return expired;
