@@ -1,7 +1,10 @@
 // Bodies as they arrive: what is spooled to a file, what stays in memory, what is refused before either.
 import { readdirSync, readlinkSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import { readJsonBody } from '../../../src/http/body/request-body.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { finish, type House, openHouse, send, SETTINGS } from '../../support/http/http-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -282,4 +285,29 @@ test('whoever is refused while the body is still to come is not waited for', asy
     clock.advance(1_000);
     return slow.closed;
   });
+});
+
+test('each further chunk of a body waits for its slice of the thread', async () => {
+  const request = new PassThrough({ highWaterMark: MEGABYTE });
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const slices: (() => void)[] = [];
+  let taken = 0;
+  const body = readJsonBody(Object.assign(request, { headers }) as unknown as IncomingMessage, {} as ServerResponse, {
+    rules: { limitBytes: MEGABYTE, limitParsedBytes: MEGABYTE, maxNodes: 10, optional: false, lays: false },
+    share: { take: (bytes) => (taken += bytes), release: () => undefined },
+    openSpool: () => Promise.reject(new Error('Nothing is long.')),
+    clock: fakeClock(),
+    pause: () => new Promise((resolve) => slices.push(resolve)),
+  });
+  const chunks = ['{"text":"', 'some of it, ', 'the rest"}'];
+  for (const [index, chunk] of chunks.entries()) {
+    request.write(chunk);
+    await waitFor(() => taken > 0 && slices.length === index);
+    expect(taken).toBe(chunks.slice(0, Math.max(1, index)).join('').length);
+    slices.at(-1)?.();
+  }
+  request.end();
+  await waitFor(() => slices.length === chunks.length);
+  slices.at(-1)!();
+  expect((await body).value).toEqual({ text: 'some of it, the rest' });
 });
