@@ -39,7 +39,7 @@ export interface BodyParts {
   readonly share: BodyShare;
   readonly openSpool: OpenSpool;
   readonly clock: Clock;
-  /** Awaited before each further chunk of a body, and before it is parsed. */
+  /** Awaited before each further chunk of a body, before it is parsed, and after each chunk of a long string that is read. */
   readonly pause: Pause;
 }
 
@@ -67,7 +67,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     return { value: {}, spooled: NO_SPOOLED_STRINGS, takeRoom: share.take, release: async () => share.release() };
   requireJsonType(req);
   if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
-  const spooler = makeStringSpooler(openSpool);
+  const spooler = makeStringSpooler(openSpool, pause);
   const release = async () => {
     share.release();
     await spooler.close();

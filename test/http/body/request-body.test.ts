@@ -4,7 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Pause } from '../../../src/domain/slices.ts';
+import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
 import { readJsonBody } from '../../../src/http/body/request-body.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { finish, type House, openHouse, send, SETTINGS } from '../../support/http/http-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -287,18 +290,25 @@ test('whoever is refused while the body is still to come is not waited for', asy
   });
 });
 
-test('each further chunk of a body waits for its slice of the thread', async () => {
+/** A request whose body comes a chunk at a time. `pause`: of the thread. */
+function bodyOf(pause: Pause, take: (bytes: number) => void = () => undefined) {
   const request = new PassThrough({ highWaterMark: MEGABYTE });
   const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const body = readJsonBody(Object.assign(request, { headers }) as unknown as IncomingMessage, {} as ServerResponse, {
+    rules: { limitBytes: MEGABYTE, limitParsedBytes: MEGABYTE, maxNodes: 10, optional: false, lays: true },
+    share: { take, release: () => undefined },
+    openSpool: makeOpenSpool(temporaryDirectory()),
+    clock: fakeClock(),
+    pause,
+  });
+  return { request, body };
+}
+
+test('each further chunk of a body waits for its slice of the thread', async () => {
   const slices: (() => void)[] = [];
   let taken = 0;
-  const body = readJsonBody(Object.assign(request, { headers }) as unknown as IncomingMessage, {} as ServerResponse, {
-    rules: { limitBytes: MEGABYTE, limitParsedBytes: MEGABYTE, maxNodes: 10, optional: false, lays: false },
-    share: { take: (bytes) => (taken += bytes), release: () => undefined },
-    openSpool: () => Promise.reject(new Error('Nothing is long.')),
-    clock: fakeClock(),
-    pause: () => new Promise((resolve) => slices.push(resolve)),
-  });
+  const pause = () => new Promise<void>((resolve) => slices.push(resolve));
+  const { request, body } = bodyOf(pause, (bytes) => (taken += bytes));
   const chunks = ['{"text":"', 'some of it, ', 'the rest"}'];
   for (const [index, chunk] of chunks.entries()) {
     request.write(chunk);
@@ -310,4 +320,23 @@ test('each further chunk of a body waits for its slice of the thread', async () 
   await waitFor(() => slices.length === chunks.length);
   slices.at(-1)!();
   expect((await body).value).toEqual({ text: 'some of it, the rest' });
+});
+
+test('reading a long string waits for a slice after each chunk, also after the last', async () => {
+  let pauses = 0;
+  const { request, body } = bodyOf(async () => void (pauses += 1));
+  const long = 'long "text" '.repeat(10_000);
+  request.end(JSON.stringify({ text: long }));
+  const { value, spooled, release } = await body;
+  pauses = 0;
+  let [chunks, read] = [0, ''];
+  for await (const piece of spooled.find(value['text'] as string)!.pieces()) {
+    expect(pauses).toBe(chunks);
+    chunks += 1;
+    read += piece;
+  }
+  expect(read).toBe(long);
+  expect(chunks).toBeGreaterThan(1);
+  expect(pauses).toBe(chunks);
+  await release();
 });
