@@ -9,6 +9,7 @@ import { measureProfile } from './cases/profile.ts';
 import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
 import { measureShares } from './cases/shares.ts';
+import { measureStorm } from './cases/storm/storm.ts';
 import { measureTelemetry } from './cases/telemetry.ts';
 import { measureTools } from './cases/tools.ts';
 import type { Figures, Scale } from './cases/scale.ts';
@@ -60,6 +61,7 @@ export const CASES = [
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
   { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
+  { part: 'storm', what: 'the worst inputs together', measure: measureStorm },
   { part: 'profile', what: 'where the time of a run goes', measure: measureProfile },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },
 ] as const satisfies readonly Case[];

@@ -33,6 +33,13 @@ const FORMS = [
   ['checkout', '  node dist'],
 ] as const;
 
+const STORM_TIMES = [
+  ['stormCalmTook', 'small request'],
+  ['stormTook', 'small request among the worst inputs'],
+  ['stormWaited', '  of which for a processor'],
+  ['stormOwn', '  without that'],
+] as const;
+
 export const RESULT_ROWS: readonly Row[] = [
   ...FORMS.flatMap(([form, label]): Row[] => [
     { key: `${form}StartMs`, label: `${label}: start to ready, ms`, digits: 0 },
@@ -97,4 +104,18 @@ export const RESULT_ROWS: readonly Row[] = [
   { key: 'retentionPauseMs', label: '    longest pause of the event loop, ms', digits: 1 },
   { key: 'retentionMbBefore', label: '  database before, MB', digits: 0 },
   { key: 'retentionMbAfter', label: '    after, MB', digits: 0 },
+  ...STORM_TIMES.flatMap(([name, label]): Row[] => [
+    { key: `${name}P50Ms`, label: `${label}, p50, ms`, digits: 1 },
+    { key: `${name}P99Ms`, label: '    p99, ms', digits: 1 },
+  ]),
+  { key: 'stormRatio', label: '  p99 of the latter ÷ of the former', digits: 1 },
+  { key: 'stormLongestTurnMs', label: '  most work in one turn of the loop, CPU ms', digits: 1 },
+  { key: 'stormMainRunsPercent', label: '  main thread at work, % of the time', digits: 0 },
+  { key: 'stormMainWaitsPercent', label: '    waiting for a processor', digits: 0 },
+  { key: 'stormDaemonCpus', label: '  processors taken by the daemon', digits: 2 },
+  { key: 'stormModelCpus', label: '    by the model server', digits: 2 },
+  { key: 'stormClientCpus', label: '    by the clients', digits: 2 },
+  { key: 'stormRssBeforeMb', label: '  memory before, MB', digits: 0 },
+  { key: 'stormRssMb', label: '    at its highest', digits: 0 },
+  { key: 'stormRefused', label: '  requests of the others that were refused', digits: 0 },
 ];

@@ -1,5 +1,5 @@
 // Signed addresses of files: whoever has one can fetch that one file for a quarter of an hour, and nothing else (E7).
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { ErrandError } from '../domain/errors.ts';
 import type { DeriveKey } from './master-key.ts';
 
@@ -36,7 +36,8 @@ const ADDRESS = /^\/files\/([^/.]+)\.([\w-]+)\.([\w-]+)\/([^/]+)$/;
 
 /** Makes and checks addresses. They need no row: all their data is in them, under a signature. */
 export function makeFileAddresses({ deriveKey, now }: FileAddressParts): FileAddresses {
-  const secret = deriveKey('file-address', Buffer.from(KEY_ID));
+  // From bytes, Node.js would make a key for each signature, which takes five times as long as the signature.
+  const secret = createSecretKey(deriveKey('file-address', Buffer.from(KEY_ID)));
   // Signs the decoded name: software on the way may encode it differently.
   const signatureOf = (payload: string, name: string) =>
     createHmac('sha256', secret).update(`${KEY_ID}.${payload}\n${name}`).digest('base64url');

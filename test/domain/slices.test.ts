@@ -51,3 +51,26 @@ test('work alone goes on in the next turn, and what comes later waits for its tu
   end();
   expect(new Set(steps.map(({ turn }) => turn)).size).toBeGreaterThanOrEqual(3);
 });
+
+test('whoever wants little comes before those who have used more, however many these are', async () => {
+  const { work, steps, end } = bench();
+  const crowd = Array.from({ length: 40 }, async (_, index) => work(`owner ${index}`, 60));
+  while (steps.length < 400) await new Promise(setImmediate);
+  const before = steps.length;
+  for (let times = 0; times < 3; times += 1) await work('other', 1);
+  const waited = steps.slice(before).filter(({ owner }) => owner !== 'other').length;
+  end();
+  // Each time, the rest of a turn at most.
+  expect(waited).toBeLessThanOrEqual(3 * 4);
+  await Promise.all(crowd);
+});
+
+test('what somebody has used alone is not held against him', async () => {
+  const { work, steps, end } = bench();
+  await work('alone', 100);
+  const both = [work('alone', 20), work('other', 20)];
+  while (steps.filter(({ owner }) => owner === 'other').length < 20) await new Promise(setImmediate);
+  end();
+  expect(steps.filter(({ owner }) => owner === 'alone').length).toBeGreaterThanOrEqual(100 + 12);
+  await Promise.all(both);
+});

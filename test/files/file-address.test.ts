@@ -1,10 +1,11 @@
 // Signed addresses: valid exactly as issued, for a quarter of an hour, and for nothing else.
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { cpuMsOf } from '../support/time/cpu-time.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const FILE = {
@@ -103,4 +104,16 @@ test('an address under another master key, or made by hand, is not valid', () =>
     expect(verdictOn(house, `/files/k1.${forged}.${signature}/a.txt`)).toEqual(FORBIDDEN);
   for (const path of ['', '/', '/files', '/files/', '/files/k1', '/files/k1..', '/files/k1../a', '/files/a.b.c/d/e'])
     expect([path, verdictOn(house, path)]).toEqual([path, FORBIDDEN]);
+});
+
+test('signing does not make the key anew for each address', () => {
+  const { pathOf } = open();
+  const bytes = randomBytes(32);
+  const leastOf = (work: () => unknown) => {
+    const thousand = () => {
+      for (let times = 0; times < 1_000; times += 1) work();
+    };
+    return Math.min(...[1, 2, 3].map(() => cpuMsOf(thousand)));
+  };
+  expect(leastOf(pathOf)).toBeLessThan(leastOf(() => createHmac('sha256', bytes).update(FILE.key).digest('base64url')));
 });

@@ -38,6 +38,8 @@ export interface Scale {
   readonly crowd: number;
   /** The size of the file that is packed and sent. */
   readonly packedMb: number;
+  /** How long a tenant is watched without the worst inputs, and then with them. */
+  readonly stormMs: number;
 }
 
 export const FULL: Scale = {
@@ -62,6 +64,7 @@ export const FULL: Scale = {
   files: 10_000,
   crowd: 30_000,
   packedMb: 1_024,
+  stormMs: 120_000,
 };
 export const QUICK: Scale = {
   warmRuns: 200,
@@ -85,4 +88,5 @@ export const QUICK: Scale = {
   files: 2_000,
   crowd: 5_000,
   packedMb: 64,
+  stormMs: 20_000,
 };

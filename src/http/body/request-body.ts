@@ -39,7 +39,7 @@ export interface BodyParts {
   readonly share: BodyShare;
   readonly openSpool: OpenSpool;
   readonly clock: Clock;
-  /** Awaited before a body is parsed. */
+  /** Awaited before each further chunk of a body, before it is parsed, and after each chunk of a long string that is read. */
   readonly pause: Pause;
 }
 
@@ -67,7 +67,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     return { value: {}, spooled: NO_SPOOLED_STRINGS, takeRoom: share.take, release: async () => share.release() };
   requireJsonType(req);
   if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
-  const spooler = makeStringSpooler(openSpool);
+  const spooler = makeStringSpooler(openSpool, pause);
   const release = async () => {
     share.release();
     await spooler.close();
@@ -76,7 +76,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     if (declared !== undefined) share.take(Number(declared));
     // The reply to `Expect: 100-continue` is sent here, after everything that can be refused unread.
     if (req.headers.expect !== undefined) res.writeContinue();
-    const intake = { rules, spooler, takeRoom: declared === undefined ? share.take : () => undefined };
+    const intake = { rules, spooler, pause, takeRoom: declared === undefined ? share.take : () => undefined };
     const text = await takeIn(chunksOf(req, clock), intake);
     await pause();
     return { value: parseObject(text), spooled: spooler, takeRoom: share.take, release };
@@ -96,12 +96,16 @@ function requireJsonType({ headers }: IncomingMessage): void {
 interface Intake {
   readonly rules: BodyRules;
   readonly spooler: StringSpooler;
+  readonly pause: Pause;
   /** Counts a chunk; does nothing when the whole body was counted already, since its length was declared. */
   takeRoom(bytes: number): void;
 }
 
 /** The JSON text without its long strings. Each chunk is scanned, and then held or written, before the next one. */
-async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, spooler, takeRoom }: Intake): Promise<string> {
+async function takeIn(
+  chunks: ReturnType<typeof chunksOf>,
+  { rules, spooler, pause, takeRoom }: Intake,
+): Promise<string> {
   const maxTextBytes = Math.min(rules.limitBytes, rules.limitParsedBytes);
   const longBytes = rules.lays ? LONG_BYTES : Infinity;
   const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes, maxTextBytes });
@@ -111,6 +115,7 @@ async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, spooler, tak
   let isSpooling = false;
   const put = async (bytes: Buffer) => (isSpooling ? spooler.append(bytes) : rest.append(bytes));
   for await (const chunk of chunks) {
+    if (received > 0) await pause();
     received += chunk.length;
     if (received > rules.limitBytes) throw tooLarge(rules.limitBytes);
     takeRoom(chunk.length);

@@ -1,12 +1,13 @@
 // The long strings of a body: stored in a file as they arrived, with a stand-in for each in the parsed text.
 import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../../domain/errors.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
 import { STAND_IN } from '../../wire/stand-in.ts';
 
 /** A string that is stored in a file. */
 export interface SpooledString {
-  /** Its characters, in chunks, any number of times, until the body is released. */
+  /** Its characters, in chunks, any number of times, until the body is released. There is a pause after each chunk. */
   pieces(): AsyncGenerator<string>;
 }
 
@@ -37,7 +38,7 @@ export interface StringSpooler extends SpooledStrings {
  * Makes the store of one body's strings. Its file is opened with the first string. Throws `unavailable` when the disk refuses
  * to write.
  */
-export function makeStringSpooler(openSpool: OpenSpool): StringSpooler {
+export function makeStringSpooler(openSpool: OpenSpool, pause: Pause): StringSpooler {
   // Secret: no client can write a stand-in.
   const secret = randomUUID();
   const places: Place[] = [];
@@ -49,7 +50,7 @@ export function makeStringSpooler(openSpool: OpenSpool): StringSpooler {
     find: (text) => {
       const [prefix, index] = [`${STAND_IN}${secret}:`, text.slice(STAND_IN.length + secret.length + 1)];
       const place = text.startsWith(prefix) ? places[Number(index)] : undefined;
-      return place && { pieces: () => charactersOf(spool!.read(place.start, place.end)) };
+      return place && { pieces: () => charactersOf(spool!.read(place.start, place.end), pause) };
     },
     append: async (bytes) => {
       try {
@@ -76,7 +77,7 @@ export function makeStringSpooler(openSpool: OpenSpool): StringSpooler {
 }
 
 /** The characters that the inside of a JSON string represents. It is well-formed: it was scanned when it arrived. */
-async function* charactersOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* charactersOf(pieces: AsyncIterable<Uint8Array>, pause: Pause): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let kept = '';
   for await (const bytes of pieces) {
@@ -85,6 +86,7 @@ async function* charactersOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<
     const whole = text.slice(0, cut);
     kept = text.slice(cut);
     yield whole.includes('\\') ? (JSON.parse(`"${whole}"`) as string) : whole;
+    await pause();
   }
 }
 

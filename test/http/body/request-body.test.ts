@@ -1,7 +1,13 @@
 // Bodies as they arrive: what is spooled to a file, what stays in memory, what is refused before either.
 import { readdirSync, readlinkSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Pause } from '../../../src/domain/slices.ts';
+import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
+import { readJsonBody } from '../../../src/http/body/request-body.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { finish, type House, openHouse, send, SETTINGS } from '../../support/http/http-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -282,4 +288,55 @@ test('whoever is refused while the body is still to come is not waited for', asy
     clock.advance(1_000);
     return slow.closed;
   });
+});
+
+/** A request whose body comes a chunk at a time. `pause`: of the thread. */
+function bodyOf(pause: Pause, take: (bytes: number) => void = () => undefined) {
+  const request = new PassThrough({ highWaterMark: MEGABYTE });
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const body = readJsonBody(Object.assign(request, { headers }) as unknown as IncomingMessage, {} as ServerResponse, {
+    rules: { limitBytes: MEGABYTE, limitParsedBytes: MEGABYTE, maxNodes: 10, optional: false, lays: true },
+    share: { take, release: () => undefined },
+    openSpool: makeOpenSpool(temporaryDirectory()),
+    clock: fakeClock(),
+    pause,
+  });
+  return { request, body };
+}
+
+test('each further chunk of a body waits for its slice of the thread', async () => {
+  const slices: (() => void)[] = [];
+  let taken = 0;
+  const pause = () => new Promise<void>((resolve) => slices.push(resolve));
+  const { request, body } = bodyOf(pause, (bytes) => (taken += bytes));
+  const chunks = ['{"text":"', 'some of it, ', 'the rest"}'];
+  for (const [index, chunk] of chunks.entries()) {
+    request.write(chunk);
+    await waitFor(() => taken > 0 && slices.length === index);
+    expect(taken).toBe(chunks.slice(0, Math.max(1, index)).join('').length);
+    slices.at(-1)?.();
+  }
+  request.end();
+  await waitFor(() => slices.length === chunks.length);
+  slices.at(-1)!();
+  expect((await body).value).toEqual({ text: 'some of it, the rest' });
+});
+
+test('reading a long string waits for a slice after each chunk, also after the last', async () => {
+  let pauses = 0;
+  const { request, body } = bodyOf(async () => void (pauses += 1));
+  const long = 'long "text" '.repeat(10_000);
+  request.end(JSON.stringify({ text: long }));
+  const { value, spooled, release } = await body;
+  pauses = 0;
+  let [chunks, read] = [0, ''];
+  for await (const piece of spooled.find(value['text'] as string)!.pieces()) {
+    expect(pauses).toBe(chunks);
+    chunks += 1;
+    read += piece;
+  }
+  expect(read).toBe(long);
+  expect(chunks).toBeGreaterThan(1);
+  expect(pauses).toBe(chunks);
+  await release();
 });
