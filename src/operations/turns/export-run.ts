@@ -72,7 +72,7 @@ export function makeExportRun(parts: ExportParts) {
       messages.push(...stepMessagesOf(step));
       return asked;
     });
-    const explained = explain(run, await readTimeline(store.runs, run), clock.now());
+    const explained = explain(run, await readTimeline(store.runs, run, pause), clock.now());
     const error = run.error === null ? null : { ...run.error, message: blot(run.error.message) };
     return {
       ...explained,

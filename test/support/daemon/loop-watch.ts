@@ -43,11 +43,7 @@ export function watchLoop({ heapMb }: { readonly heapMb: number }) {
      * What the work takes when it takes least, of three times; the first that is below `enoughMs` is the last. On a busy machine,
      * processor time varies, too: a collection of garbage waits for threads that don't get the processor.
      */
-    leastOf: async (
-      daemon: Watched,
-      { enoughMs }: { readonly enoughMs: number },
-      work: () => Promise<unknown>,
-    ) => {
+    leastOf: async (daemon: Watched, { enoughMs }: { readonly enoughMs: number }, work: () => Promise<unknown>) => {
       let least = await during(daemon, work);
       for (let tries = 1; tries < 3 && least.longestMs >= enoughMs; tries += 1) {
         const use = await during(daemon, work);
