@@ -25,6 +25,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'history.listStepSizes': ({ store, steps }) => store.history.listStepSizes(steps.runSeq, 0, 50),
   'history.getReply': ({ store, turns }) => store.history.getReply(turns.runSeq, 1),
   'turns.get': ({ store, turns }) => store.turns.get(turns.runSeq, 2),
+  'turns.listSteps': ({ store, steps }) => store.turns.listSteps(steps.runSeq, 1, 4),
+  'turns.getAskedWith': ({ store, steps }) => store.turns.getAskedWith(steps.runSeq),
   'turns.bytesOf': ({ store, steps }) =>
     store.turns.bytesOf({ sessionSeq: steps.seq, seq: steps.runSeq, documentBytes: 9 }),
   'turns.nextBlockIndex': ({ store, steps }) => store.turns.nextBlockIndex(steps.runSeq),
@@ -146,7 +148,6 @@ const LONGER: Readonly<Record<string, string>> = {
   'artifacts.findRequested': 'all files of a workspace or a run that is packed are read at once',
   'runs.recordStep':
     'a reply of 4 MB is stored as its text, and in its message as JSON: 60 ms where a third of it is escaped',
-  'turns.getWhole': 'a run of many long steps is read at once, where an administrator exports it',
 };
 
 const namesOf = (store: Store) =>

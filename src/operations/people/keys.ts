@@ -61,21 +61,7 @@ export function makeKeyOperations(parts: KeyParts) {
   const { store, audit, clock, makeSetup, slices, catalog, definitions } = parts;
   const choices = makeCapabilityChoice({ store, definitions });
   const check = makeChecks({ catalog, definitions });
-
-  async function toRecord(key: OwnedKey): Promise<KeyRecord> {
-    const { capabilityConfig: capabilities } = await makeSetup(key);
-    return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
-  }
-
-  /** The keys after one. Each may name hundreds of things. */
-  const nextOf = (userSeq: number | null, pause: Pause) => async (last: KeyRecord | undefined) => {
-    const records: KeyRecord[] = [];
-    for (const key of await store.keys.list(userSeq, last?.seq ?? 0, PORTION_KEYS)) {
-      records.push(await toRecord(key));
-      await pause();
-    }
-    return records;
-  };
+  const { toRecord, nextOf } = makeRecords({ store, makeSetup, choices });
 
   return {
     listKeys: async (caller: Administrator, userReference: string | null): Promise<LongListing<KeyRecord>> => {
@@ -133,6 +119,30 @@ export function makeKeyOperations(parts: KeyParts) {
 
     revokeKey: async (caller: Administrator, id: string): Promise<KeyRecord> =>
       toRecord(await store.keys.revoke(id, audit.change(caller, 'key.revoke', itself))),
+  };
+}
+
+/** Makes records of keys, each of which may name hundreds of things. */
+function makeRecords({
+  store,
+  makeSetup,
+  choices,
+}: Pick<KeyParts, 'store' | 'makeSetup'> & { choices: ReturnType<typeof makeCapabilityChoice> }) {
+  async function toRecord(key: OwnedKey): Promise<KeyRecord> {
+    const { capabilityConfig: capabilities } = await makeSetup(key);
+    return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
+  }
+  return {
+    toRecord,
+    /** Reads the keys after one. */
+    nextOf: (userSeq: number | null, pause: Pause) => async (last: KeyRecord | undefined) => {
+      const records: KeyRecord[] = [];
+      for (const key of await store.keys.list(userSeq, last?.seq ?? 0, PORTION_KEYS)) {
+        records.push(await toRecord(key));
+        await pause();
+      }
+      return records;
+    },
   };
 }
 

@@ -16,7 +16,7 @@ const loop = watchLoop({ heapMb: 256 });
 let daemon: DaemonProcess;
 let made: Readonly<
   Record<
-    'webhooks' | 'tasks' | 'pages' | 'questions' | 'timeline' | 'results',
+    'webhooks' | 'tasks' | 'pages' | 'questions' | 'timeline' | 'steps' | 'results',
     Readonly<Record<string, string | number>>
   >
 >;
@@ -34,6 +34,7 @@ beforeAll(async () => {
     pages: lists.pages(),
     questions: lists.questions(),
     timeline: lists.timeline(SPANS),
+    steps: store.longRun(60, 'Much of it. \u0001ö'.repeat(5_000)),
     results: lists.results(40, 'ö"\u0001'.repeat(700_000)),
   };
   store.close();
@@ -80,6 +81,7 @@ test.each<[string, number, () => string]>([
     4,
     () => `/api/v1/office-mode/sessions/${made.results['sessionId']}/stream-events?limit=500`,
   ],
+  ['the export of a run', 3, () => `/api/v1/runs/${made.steps['runId']}/export`],
   ['users', 3, () => '/api/v1/users'],
   ['keys', 2, () => '/api/v1/keys'],
 ])('%s', async (_, crowd, pathFor) => {

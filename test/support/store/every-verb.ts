@@ -184,7 +184,8 @@ async function callReads(house: StoreHouse): Promise<void> {
   const budget = { characters: 1_000, bytes: 1_000, documentBytes: 100 };
   await turns.listBefore(first.sessionSeq, first.seq + 1, budget);
   await turns.listHistory(first.sessionSeq, first.seq + 1, budget);
-  await turns.getWhole(first.seq);
+  await turns.listSteps(first.seq, 1, 2);
+  await turns.getAskedWith(first.seq);
   await turns.bytesOf({ ...first, documentBytes: 100 });
   await turns.nextBlockIndex(first.seq);
   await compactions.findNewest(first.sessionSeq);
