@@ -55,7 +55,7 @@ export async function makeStages(store: Pick<Store, 'users'>) {
   const start = Promise.withResolvers<void>();
   const [closing, draining] = [new AbortController(), new AbortController()];
   draining.signal.addEventListener('abort', () => start.resolve());
-  let starting = (await store.users.list()).total === 0 ? start.promise : null;
+  let starting = (await store.users.count()) === 0 ? start.promise : null;
   return {
     /** Resolves when a first start is over, or the daemon drains before; null when there is none. */
     starting: () => starting,

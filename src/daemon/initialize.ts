@@ -137,7 +137,7 @@ export async function createFirstAdministrator(
   adminName: string,
 ): Promise<Created | null> {
   // Checked first, so that an ordinary start does not hash a password needlessly.
-  if ((await store.users.list()).total > 0) return null;
+  if ((await store.users.count()) > 0) return null;
   const password = makePassword();
   const { text, id, lastFour, secretSha256 } = makeKey();
   const created = await store.createFirstAdministrator(

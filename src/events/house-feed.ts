@@ -5,7 +5,7 @@ import { prepareOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
 import { frameOf } from './office-frames.ts';
-import { type Frame, PAGE } from './past-pages.ts';
+import { type Frame, type Frames, PAGE } from './past-pages.ts';
 import { makePlacedQueue } from './placed-queue.ts';
 import type { Placed, Places } from './places.ts';
 
@@ -47,10 +47,10 @@ export function makeHouseFeed({ bus, places, clock, kept = KEPT }: HouseFeedPart
   let keptUntil = -Infinity;
   const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(places));
 
-  async function read(afterId: number): Promise<readonly Frame[]> {
+  async function read(afterId: number): Promise<Frames> {
     const entries = ring.after(afterId).slice(0, PAGE);
     await places.lookUp(entries.map(({ of }) => of));
-    return framesOf(entries);
+    return { frames: framesOf(entries), isCut: false };
   }
 
   const newestId = async () => ring.newestId();

@@ -21,8 +21,14 @@ export interface Page {
   readonly isEnd: boolean;
 }
 
-/** Reads the next events after one, in order; fewer than `PAGE` of them are all there are. */
-export type ReadFrames = (afterId: number) => Promise<readonly Frame[]>;
+/** Consecutive events. `isCut`: they are fewer than `PAGE`, though more follow. */
+export interface Frames {
+  readonly frames: readonly Frame[];
+  readonly isCut: boolean;
+}
+
+/** Reads the next events after one, in order. */
+export type ReadFrames = (afterId: number) => Promise<Frames>;
 
 export interface PastPages {
   after(id: number): Promise<Page>;
@@ -58,7 +64,7 @@ export function joined(frames: readonly Frame[]): Buffer {
   return frames.length === 1 ? frames[0]!.bytes : Buffer.concat(frames.map(({ bytes }) => bytes));
 }
 
-function toPage(frames: readonly Frame[]): Page {
+function toPage({ frames, isCut }: Frames): Page {
   const pieces: Piece[] = [];
   for (let from = 0; from < frames.length; ) {
     let [to, size] = [from, 0];
@@ -68,5 +74,5 @@ function toPage(frames: readonly Frame[]): Page {
     pieces.push({ bytes: joined(frames.slice(from, to)), lastId: last.id, isLast: last.isLast });
     from = to;
   }
-  return { pieces, isEnd: frames.length < PAGE };
+  return { pieces, isEnd: !isCut && frames.length < PAGE };
 }

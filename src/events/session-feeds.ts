@@ -2,12 +2,12 @@
 import { type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
 import type { EventRange } from '../store/journal/pages.ts';
 import type { RunOfSession } from '../store/journal/rows.ts';
-import type { EventOfSession, SessionEvents } from '../store/journal/session-events.ts';
+import type { EventsOfSession, SessionEvents } from '../store/journal/session-events.ts';
 import { renderOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
 import { frameOf, makeFrameOfEvent } from './office-frames.ts';
-import { PAGE, type ReadFrames } from './past-pages.ts';
+import { type Frames, PAGE, type ReadFrames } from './past-pages.ts';
 import { makePlacedQueue } from './placed-queue.ts';
 import type { Places } from './places.ts';
 
@@ -106,6 +106,7 @@ function makeWatchedBy(places: Places): () => WatchedSession {
 
 const pageAfter = (afterId: number): EventRange => ({ afterId, beforeId: null, order: 'asc', limit: PAGE });
 
-function framesOf({ id: sessionId }: Session, page: readonly EventOfSession[]) {
-  return page.map(({ event, runId }) => frameOf(renderOfficeEvent(event, { sessionId, runId })));
+function framesOf({ id: sessionId }: Session, { events, isCut }: EventsOfSession): Frames {
+  const frames = events.map(({ event, runId }) => frameOf(renderOfficeEvent(event, { sessionId, runId })));
+  return { frames, isCut };
 }

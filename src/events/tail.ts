@@ -76,10 +76,10 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
   async function catchUp(): Promise<void> {
     for (let isOver = false; ; ) {
       missed = false;
-      const page = await events.listOfRun(runSeq, cursor, PAGE);
+      const { events: page, isCut } = await events.listOfRun(runSeq, cursor, PAGE);
       if (!closed && page.length > 0) await deliver(page);
       if (closed) return;
-      if (page.length === PAGE || missed) continue;
+      if (page.length === PAGE || isCut || missed) continue;
       // Known before the last read, so nothing can follow. The reader has everything, or the rest was erased with its
       // session.
       if (isOver) {

@@ -122,7 +122,7 @@ const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 /** The verbs, and the entry points for callers with a credential, with a signed address, or with nothing but a share. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses, deriveKey, webhooks } = parts;
+  const { queue, stopper, fileAddresses, deriveKey, webhooks, slices } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey, recorded: parts.anchor.wake });
   const looking = makeLooking({ access, audit });
@@ -136,13 +136,13 @@ export function makeOperations(parts: OperationParts) {
     ...makeUserOperations({ store, audit, stopper, catalog }),
     ...makeTeamOperations({ store, audit }),
     ...makeBudgetOperations({ store, audit, clock }),
-    ...makeKeyOperations({ store, audit, clock, makeSetup, catalog, definitions }),
+    ...makeKeyOperations({ store, audit, clock, makeSetup, slices, catalog, definitions }),
     ...definitionVerbs,
     ...makeCheckOperations({ checks: parts.checks, audit, catalog, getDefinition: definitionVerbs.getDefinition }),
     ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
     ...makeSessionOperations({ ...kit, stopper }),
     ...makeRunOperations({ ...kit, stopper, countPoll }),
-    explainRun: makeExplainRun({ store, looking, clock }),
+    explainRun: makeExplainRun({ store, looking, clock, slices }),
     exportRun: makeExportRun({ ...parts, ...parts.exports, looking }),
     ...makeArtifactOperations({ ...parts, looking }),
     ...makeOfficeOperations({ ...parts, looking }),

@@ -53,7 +53,7 @@ test('a restored directory has the files, modes and times of the original, and i
   expect(statSync(join(target, 'data', 'workspaces', house.sessionId, 'run.sh')).mtimeMs).toBe(1_000_000_000);
   requireRestored(join(target, 'data'));
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
-  expect(await store.users.list()).toEqual(await house.house.store.users.list());
+  expect(await store.users.list('', 100)).toEqual(await house.house.store.users.list('', 100));
   await store.close();
 });
 
@@ -204,7 +204,7 @@ test('a restore that needs more space than there is writes nothing', async () =>
 test('a paused copy delivers and fires nothing', async () => {
   const house = await furnished();
   const { store } = house.house;
-  const [user] = (await store.users.list()).items;
+  const [user] = await store.users.list('', 100);
   await store.webhooks.create(aWebhook(), renderId);
   await store.schedules.create(aTask(user!.seq));
   const all = { ownerScope: null, userSeq: null, enabled: true, name: null, limit: 9, offset: 0 };

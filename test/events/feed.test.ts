@@ -22,7 +22,7 @@ function heldFeed() {
       reads += 1;
       const found = stored.filter(({ id }) => id > afterId).slice(0, PAGE);
       await held?.promise;
-      return found;
+      return { frames: found, isCut: false };
     },
     newestId: async () => (isGone ? undefined : (stored.at(-1)?.id ?? 0)),
     abandoned: () => (abandoned += 1),
@@ -182,7 +182,7 @@ test('a past that can’t be read fails its readers, and nobody else', async () 
     abandoned: () => undefined,
     read: async () => {
       if (isBroken) throw new Error('unreadable');
-      return [];
+      return { frames: [], isCut: false };
     },
   });
   const first = recorder();

@@ -110,11 +110,11 @@ test('a run loses its journal at its age, and keeps its answer, its history and 
 test('a stream of a run without its journal has what was said and its end; one that had a part is told so', async () => {
   const house = await retentionHouse({ eventsDays: 1 });
   const old = await house.finished();
-  const whole = await house.store.events.listOfRun(old.seq, 0, 100);
+  const { events: whole } = await house.store.events.listOfRun(old.seq, 0, 100);
   await house.finished();
   await house.days(2);
   await house.pass();
-  const told = await house.store.events.listOfRun(old.seq, 0, 100);
+  const { events: told } = await house.store.events.listOfRun(old.seq, 0, 100);
   const textOf = (events: typeof told) =>
     events.flatMap((event) => (event.type === 'content_block_delta' ? [event.payload.text] : []));
   expect(textOf(told)).toEqual(['I look.', 'Here it is.']);
@@ -132,7 +132,7 @@ test('the newest event stays, so that no id is given twice', async () => {
   const [newest] = house.rows<{ id: number }>('SELECT max(id) AS id FROM events');
   await house.pass();
   const next = await house.accept();
-  const [first] = await house.store.events.listOfRun(next.seq, 0, 1);
+  const [first] = (await house.store.events.listOfRun(next.seq, 0, 1)).events;
   expect(first!.id).toBe(newest!.id + 1);
 });
 
@@ -159,10 +159,10 @@ test('what a kill interrupts is continued: a run that has lost its first events 
   let rooms = 1;
   await house.store.retention.eventsOfRuns(house.clock.now(), { room: () => (rooms-- > 0 ? 3 : 0) });
   expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBeGreaterThan(0);
-  const told = await house.store.events.listOfRun(old.seq, 0, 100);
+  const { events: told } = await house.store.events.listOfRun(old.seq, 0, 100);
   await house.pass();
   expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBe(0);
-  expect(await house.store.events.listOfRun(old.seq, 0, 100)).toEqual(told);
+  expect((await house.store.events.listOfRun(old.seq, 0, 100)).events).toEqual(told);
 });
 
 test('details of runs go with their events; what was said stays in the history and for the next turn', async () => {

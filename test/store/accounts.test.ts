@@ -20,7 +20,7 @@ test('no new account looks like another', async () => {
     ['nils', 'NILS', 'Nils'].map((username) => store.users.ensure({ ...user, username, passwordHash: 'x' })),
   );
   expect(new Set(ensured.map(({ id }) => id)).size).toBe(1);
-  expect((await store.users.list()).total).toBe(2);
+  expect(await store.users.count()).toBe(2);
 });
 
 /** A file of the time before account names were compared, with these users. */
@@ -47,7 +47,7 @@ test('accounts of before that look alike keep working by their exact names, and 
   for (const name of ['nils', 'NILS', 'Straße', 'straße', 'STRASSE']) expect(await nameFor(name)).toBe(name);
   for (const name of ['Nils', 'strasse']) expect(await nameFor(name)).toBeUndefined();
   expect(new Set(await store.users.listLookAlikes())).toEqual(new Set(['nils', 'NILS', 'Straße', 'straße', 'STRASSE']));
-  const [template] = (await store.users.list()).items;
+  const [template] = await store.users.list('', 100);
   for (const username of ['Nils', 'strasse']) {
     const another = { ...template!, username, passwordHash: 'x' };
     await expect(store.users.create(another)).rejects.toMatchObject({ reason: 'conflict' });

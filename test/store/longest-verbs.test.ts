@@ -25,6 +25,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'history.listStepSizes': ({ store, steps }) => store.history.listStepSizes(steps.runSeq, 0, 50),
   'history.getReply': ({ store, turns }) => store.history.getReply(turns.runSeq, 1),
   'turns.get': ({ store, turns }) => store.turns.get(turns.runSeq, 2),
+  'turns.listSteps': ({ store, steps }) => store.turns.listSteps(steps.runSeq, 1, 4),
+  'turns.getAskedWith': ({ store, steps }) => store.turns.getAskedWith(steps.runSeq),
   'turns.bytesOf': ({ store, steps }) =>
     store.turns.bytesOf({ sessionSeq: steps.seq, seq: steps.runSeq, documentBytes: 9 }),
   'turns.nextBlockIndex': ({ store, steps }) => store.turns.nextBlockIndex(steps.runSeq),
@@ -54,9 +56,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'office.getSummary': ({ store, many }) => store.office.getSummary(many.seq),
   'office.findRounds': ({ store, many }) => store.office.findRounds(many.seq, 2_000),
   'office.listRounds': ({ store, steps }) => store.office.listRounds(steps.seq, 0, 5),
-  'users.list': ({ store }) => store.users.list(),
+  'users.list': ({ store }) => store.users.list('', PORTION),
   'users.listLookAlikes': ({ store }) => store.users.listLookAlikes(),
-  'keys.list': ({ store }) => store.keys.list(null),
+  'keys.list': ({ store }) => store.keys.list(null, 0, PORTION),
   'teams.list': ({ store }) => store.teams.list(),
   'webhooks.list': ({ store }) => store.webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled: null }),
   'deliveries.plan': ({ store }) => store.deliveries.plan(renderId),
@@ -92,11 +94,11 @@ const CASES: Readonly<Record<string, Case>> = {
 const FEW_ROWS: Readonly<Record<string, string>> = {
   findIds: '',
   createFirstAdministrator: '',
-  users: 'create get findTokenHolder findLogin ensure change',
+  users: 'count create get findTokenHolder findLogin ensure change',
   teams: 'create get change',
   budgets: 'find list set remove reserve saveHeld forget settleLost settleLeft release heldOf',
   budgetsInForce: 'any begun changed mayBe onChange',
-  keys: 'create get findCredential change revoke touch',
+  keys: 'count create get findCredential change revoke touch',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse',
   history: 'listAttachments getMessageFacts',
@@ -112,7 +114,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',
-  connections: 'find get list listOf sealedOf listSealed secretOf create replaceSecret noteState revoke',
+  connections: 'count find get list listOf sealedOf listSealed secretOf create replaceSecret noteState revoke',
   schedules: 'onRescheduled create find list change remove nextLook recount listDue putOff fireDue fireNow listFirings',
   audit: 'record recordWithReserve getHead compareWithAnchor isAnchorDue anchored',
   metrics: 'endsOf newestLine linesAfter',
@@ -146,7 +148,6 @@ const LONGER: Readonly<Record<string, string>> = {
   'artifacts.findRequested': 'all files of a workspace or a run that is packed are read at once',
   'runs.recordStep':
     'a reply of 4 MB is stored as its text, and in its message as JSON: 60 ms where a third of it is escaped',
-  'turns.getWhole': 'a run of many long steps is read at once, where an administrator exports it',
 };
 
 const namesOf = (store: Store) =>

@@ -24,6 +24,7 @@ export function makeTimeline(rows: TimelineRows): Timeline {
 
 interface Walk {
   readonly rows: TimelineRows;
+  readonly tools: ReadonlyMap<string, ToolRow>;
   readonly calls: Calls;
   readonly spans: Draft[];
   /** The step of each tool call. */
@@ -59,7 +60,9 @@ function walkThrough(rows: TimelineRows, calls: Calls): Walk {
 function beginning(rows: TimelineRows, calls: Calls): Walk {
   const at = rows.run.createdAt;
   const none = { queue: null, prepare: null, question: null, finish: null, textAt: null };
-  return { rows, calls, spans: [], steps: new Map(), at, ...none };
+  // Of several with an id, the first counts.
+  const tools = new Map(rows.tools.toReversed().map((row) => [row.toolUseId, row]));
+  return { rows, tools, calls, spans: [], steps: new Map(), at, ...none };
 }
 
 function open(walk: Walk, facts: SpanFacts, startedAt: number): Draft {
@@ -94,7 +97,7 @@ const READERS: Readers = {
     walk.textAt = null;
   },
   tool_result: (walk, { at, payload: { toolUseId, name, ok, durationMs } }) => {
-    const tool = walk.rows.tools.find((row) => row.toolUseId === toolUseId);
+    const tool = walk.tools.get(toolUseId);
     const step = tool?.step ?? walk.steps.get(toolUseId) ?? 0;
     const facts = { kind: 'tool', step, ...namesOf({ toolUseId, name }), agent: agentOf(tool, walk.rows), ok } as const;
     walk.spans.push(draft(facts, at - durationMs, at));

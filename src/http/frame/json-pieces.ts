@@ -1,5 +1,5 @@
 // JSON in pieces: what is large is neither rendered nor held at once.
-import type { Portions } from '../../domain/portions.ts';
+import type { Portion, Portions } from '../../domain/portions.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { ReplyShare } from './reply-budget.ts';
 
@@ -44,6 +44,15 @@ export function streamedList<T, W>(portions: Portions<T>, render: (row: T) => St
       before = ',';
     }
     yield ']';
+  });
+}
+
+/** What is read at once, when there is room for it. */
+export function streamedWhole<T, W>({ bytes, read }: Portion<T>, render: (whole: T) => W): Streamed<W> {
+  return new Streamed(async function* (room) {
+    await room.hold(bytes * HELD_PER_STORED);
+    const [whole] = await read();
+    yield* jsonPieces(render(whole!));
   });
 }
 

@@ -5,7 +5,7 @@ import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
 import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderList, renderWholeList } from '../frame/render-list.ts';
 import { created, ok } from '../frame/reply.ts';
 import {
   keyWishOf,
@@ -37,7 +37,7 @@ export function makeAdministration(operations: Operations) {
       ok(renderDatabase(await operations.getDatabase(caller))),
 
     listUsers: async (_exchange: Exchange, caller: Administrator) =>
-      ok(renderList(await operations.listUsers(caller), renderUser)),
+      ok(renderWholeList(await operations.listUsers(caller), renderUser)),
     getUser: async (exchange: Exchange, caller: Administrator) =>
       ok(renderUser(await operations.getUser(caller, refInPath(exchange)))),
     createUser: async ({ body }: With<NewUserWire>, caller: Administrator) => {
@@ -64,7 +64,7 @@ export function makeAdministration(operations: Operations) {
     },
 
     listKeys: async ({ query }: Exchange<{ readonly user?: string }>, caller: Administrator) =>
-      ok(renderList(await operations.listKeys(caller, query.user ?? null), renderKey)),
+      ok(renderWholeList(await operations.listKeys(caller, query.user ?? null), renderKey)),
     getKey: async (exchange: Exchange, caller: Administrator) =>
       ok(renderKey(await operations.getKey(caller, refInPath(exchange)))),
     createKey: async ({ body }: With<NewKeyWire>, caller: Administrator) => {

@@ -4,7 +4,7 @@ import type { Operations } from '../../operations/operations.ts';
 import type { NewConnectionWire } from '../../wire/capabilities/connection.ts';
 import { type Exchange, idInPath, refInPath } from '../frame/exchange.ts';
 import { created, ok } from '../frame/reply.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderWholeList } from '../frame/render-list.ts';
 import { newConnectionOf, renderConnection, renderConnectionCheck, renderConnectorCheck } from './connections-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
@@ -12,7 +12,7 @@ export function makeConnectionHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Connection');
   return {
     list: async ({ query }: Exchange<{ readonly user?: string }>, caller: Administrator) =>
-      ok(renderList(await operations.listConnections(caller, query.user ?? null), renderConnection)),
+      ok(renderWholeList(await operations.listConnections(caller, query.user ?? null), renderConnection)),
     create: async ({ body }: Exchange<unknown, NewConnectionWire>, caller: Administrator) =>
       created(renderConnection(await operations.createConnection(caller, newConnectionOf(body)))),
     revoke: async (exchange: Exchange, caller: Administrator) =>

@@ -1,4 +1,5 @@
 // The handlers of scheduled tasks (I5).
+import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
@@ -9,7 +10,7 @@ import type {
 } from '../../wire/schedules/scheduled-task.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderList, renderLongList } from '../frame/render-list.ts';
 import { created, ok } from '../frame/reply.ts';
 import { newTaskOf, renderFiring, renderTask, taskInputOf } from './schedules-wire.ts';
 
@@ -19,8 +20,8 @@ export function makeScheduleHandlers(operations: Operations) {
   return {
     list: async ({ query }: Exchange<Static<typeof scheduledTaskQuery>>, caller: Caller) => {
       const { user = null, name = null, enabled = null, ...page } = query;
-      const found = await operations.listScheduledTasks(caller, { user, name, enabled, ...page });
-      return ok(renderList(found, renderTask));
+      const list = async (part: Page) => operations.listScheduledTasks(caller, { user, name, enabled, ...part });
+      return ok(await renderLongList({ ...page, perPart: 25, list, idOf: (one) => one.id }, renderTask));
     },
     create: async ({ body }: Exchange<unknown, NewScheduledTaskWire>, caller: Caller) =>
       created(renderTask(await operations.createScheduledTask(caller, newTaskOf(body)))),

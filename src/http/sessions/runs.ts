@@ -8,6 +8,7 @@ import type { Static } from '../../wire/shape.ts';
 import type { OpenRunStream } from '../conversations/run-stream.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { positionInRequest } from '../frame/query.ts';
+import { streamedWhole } from '../frame/json-pieces.ts';
 import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderRunArtifacts } from './artifacts-wire.ts';
@@ -36,7 +37,7 @@ export function makeRunHandlers({ operations, openStream }: RunHandlerParts) {
     timeline: async (exchange: Exchange, caller: Administrator) =>
       ok(renderTimeline(await operations.explainRun(caller, id(exchange)))),
     export: async (exchange: Exchange, caller: Administrator) =>
-      ok(renderRunExport(await operations.exportRun(caller, id(exchange)))),
+      ok(streamedWhole(await operations.exportRun(caller, id(exchange)), renderRunExport)),
     artifacts: async (exchange: Exchange, caller: Caller) =>
       ok(renderRunArtifacts(await operations.getRunArtifacts(caller, id(exchange)), exchange.bases.own)),
     stop: async (exchange: Exchange, caller: Caller) => ok(renderStop(await operations.stopRun(caller, id(exchange)))),

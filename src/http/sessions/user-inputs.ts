@@ -1,10 +1,12 @@
 // The handlers of questions to users: for the people themselves, and for the key of the session (§3.4, I2).
+import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
+import type { UserInputQuery } from '../../operations/sessions/user-inputs.ts';
 import type { answer, questionQuery, sessionQuestionQuery } from '../../wire/sessions/question.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderLongList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderUserInput } from './user-inputs-wire.ts';
 
@@ -14,17 +16,20 @@ export const MAX_ANSWER_BODY_BYTES = 512 * 1024;
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeUserInputHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Question');
+  async function listed(caller: Caller, { limit, offset, ...filter }: UserInputQuery) {
+    const list = async (part: Page) => operations.listUserInputs(caller, { ...filter, ...part });
+    return renderLongList({ limit, offset, perPart: 4, list, idOf: (one) => one.id }, renderUserInput);
+  }
   return {
     list: async ({ query }: Exchange<Static<typeof questionQuery>>, caller: Caller) => {
       const { session_id: sessionId = null, status = null, ...page } = query;
-      return ok(renderList(await operations.listUserInputs(caller, { sessionId, status, ...page }), renderUserInput));
+      return ok(await listed(caller, { sessionId, status, ...page }));
     },
     /** The questions of the session in the path. */
     listOfSession: async (exchange: Exchange<Static<typeof sessionQuestionQuery>>, caller: Caller) => {
       const { status = null, ...page } = exchange.query;
       const sessionId = idInPath(exchange, 'Session');
-      const found = await operations.listUserInputs(caller, { sessionId, status, ...page });
-      return ok({ session_id: sessionId, ...renderList(found, renderUserInput), ...page });
+      return ok({ session_id: sessionId, ...(await listed(caller, { sessionId, status, ...page })), ...page });
     },
     get: async (exchange: Exchange, caller: Caller) =>
       ok(renderUserInput(await operations.getUserInput(caller, id(exchange)))),

@@ -1,10 +1,11 @@
 // The handlers of deliveries (H2, H11).
+import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { deliveriesOfWebhookQuery, deliveryQuery, redelivery } from '../../wire/webhooks/delivery.ts';
 import { type Exchange, numberInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderLongList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderDelivery, renderDeliveryRecord } from './deliveries-wire.ts';
 
@@ -15,8 +16,9 @@ export function makeDeliveryHandlers(operations: Operations) {
   const list = async (query: Query, caller: Caller) => {
     const { webhook_id: webhookId = null, event_id: eventId = null, event_type: eventType = null } = query;
     const { state = null, since = null, until = null, limit, offset } = query;
-    const filter = { webhookId, eventId, eventType, state, since, until, limit, offset };
-    return ok(renderList(await operations.listDeliveries(caller, filter), renderDelivery));
+    const filter = { webhookId, eventId, eventType, state, since, until };
+    const list = async (part: Page) => operations.listDeliveries(caller, { ...filter, ...part });
+    return ok(await renderLongList({ limit, offset, perPart: 25, list, idOf: ({ id }) => id }, renderDelivery));
   };
   return {
     list: async ({ query }: Exchange<Query>, caller: Caller) => list(query, caller),

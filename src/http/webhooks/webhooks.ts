@@ -1,11 +1,12 @@
 // The handlers of webhooks (H2).
+import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { webhookTest } from '../../wire/webhooks/delivery.ts';
 import type { NewWebhookWire, WebhookChangeWire, webhookQuery } from '../../wire/webhooks/webhook.ts';
 import { type Exchange, numberInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderLongList } from '../frame/render-list.ts';
 import { created, ok } from '../frame/reply.ts';
 import { renderTestResult } from './deliveries-wire.ts';
 import { newWebhookOf, renderWebhook, webhookInputOf } from './webhooks-wire.ts';
@@ -16,7 +17,8 @@ export function makeWebhookHandlers(operations: Operations) {
   return {
     list: async ({ query }: Exchange<Static<typeof webhookQuery>>, caller: Caller) => {
       const { owner_scope: ownerScope = null, enabled = null, ...page } = query;
-      return ok(renderList(await operations.listWebhooks(caller, { ownerScope, enabled, ...page }), renderWebhook));
+      const list = async (part: Page) => operations.listWebhooks(caller, { ownerScope, enabled, ...part });
+      return ok(await renderLongList({ ...page, perPart: 80, list, idOf: (one) => one.id }, renderWebhook));
     },
     create: async ({ body }: Exchange<unknown, NewWebhookWire>, caller: Caller) =>
       created(renderWebhook(await operations.createWebhook(caller, newWebhookOf(body)))),

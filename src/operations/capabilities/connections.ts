@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import { type LongListing, PORTION_ROWS, type Portions, portionsOf, rowsOf } from '../../domain/portions.ts';
 import type { Broker } from '../../execution/broker/broker.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import type { ConnectionRecord } from '../../store/people/connections.ts';
@@ -49,6 +50,10 @@ export interface ConnectionParts {
 /** Connections tested at the same time. */
 const TRIED_AT_ONCE = 8;
 
+/** The connections of a user, or of all users, in order of creation. */
+export const connectionsOf = (store: Pick<Store, 'connections'>, userSeq: number | null): Portions<ConnectionRecord> =>
+  portionsOf(async (last) => store.connections.list(userSeq, last?.seq ?? 0, PORTION_ROWS));
+
 /** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
 export function makeConnectionOperations(parts: ConnectionParts) {
   const { store, audit, clock, secrets, definitions } = parts;
@@ -67,9 +72,12 @@ export function makeConnectionOperations(parts: ConnectionParts) {
 
   return {
     /** The connections of a user (name or id), or of all users. */
-    listConnections: async (_caller: Administrator, userReference: string | null) => {
-      const user = userReference === null ? null : await store.users.get(userReference);
-      return store.connections.list(user?.seq ?? null);
+    listConnections: async (
+      _caller: Administrator,
+      userReference: string | null,
+    ): Promise<LongListing<ConnectionRecord>> => {
+      const userSeq = userReference === null ? null : (await store.users.get(userReference)).seq;
+      return { items: connectionsOf(store, userSeq), total: await store.connections.count(userSeq) };
     },
 
     createConnection: async (caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
@@ -116,8 +124,9 @@ function makeConnectionChecks({ store, audit, broker, definitions }: ConnectionP
       if (!definitions().connectors.has(name)) throw notFound('Connector');
       await audit.act(caller, 'connector.check', name);
       const reached = await wordsOrResult(broker.reach(name));
-      const { items } = await store.connections.list(null);
-      const own = items.filter(({ connector, state }) => connector === name && state !== 'revoked');
+      const own: ConnectionRecord[] = [];
+      for await (const connection of rowsOf(connectionsOf(store, null)))
+        if (connection.connector === name && connection.state !== 'revoked') own.push(connection);
       const connections: ConnectionCheck[] = [];
       for (let at = 0; at < own.length; at += TRIED_AT_ONCE) {
         const some = own.slice(at, at + TRIED_AT_ONCE);

@@ -60,11 +60,11 @@ export function makeWatchOperations({ store, access, audit, looking, feeds, hous
       const session = await looking.session(caller, id);
       // One more than is returned shows whether there are more.
       const range = { ...query, limit: limit + 1 };
-      const found =
+      const { events, isCut } =
         runId === null
           ? await store.events.listOfSession(session.seq, range)
           : await store.events.listOfRunInSession(await runOf(caller, session, runId), { range, fromStreamSeq });
-      return { sessionId: session.id, items: found.slice(0, limit), hasMore: found.length > limit };
+      return { sessionId: session.id, items: events.slice(0, limit), hasMore: isCut || events.length > limit };
     },
 
     /** Follows a session after an event; null: what happens from now on. */

@@ -4,7 +4,9 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import type { Administrator, KeyScope } from '../../domain/people/user.ts';
+import { type Administrator, type KeyScope, ownerOf } from '../../domain/people/user.ts';
+import { type LongListing, portionsOf } from '../../domain/portions.ts';
+import type { Pause, Slices } from '../../domain/slices.ts';
 import type { KeyChange, OwnedKey } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
 import {
@@ -46,26 +48,26 @@ interface KeyParts {
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly makeSetup: MakeSetup;
+  readonly slices: Slices;
   catalog(): Catalog;
   definitions(): Definitions;
 }
 
+/** Keys that are read together. */
+const PORTION_KEYS = 25;
+
 /** The verbs on API keys. Ids are public ids; each throws `not_found` for an unknown one. */
 export function makeKeyOperations(parts: KeyParts) {
-  const { store, audit, clock, makeSetup, catalog, definitions } = parts;
+  const { store, audit, clock, makeSetup, slices, catalog, definitions } = parts;
   const choices = makeCapabilityChoice({ store, definitions });
   const check = makeChecks({ catalog, definitions });
-
-  async function toRecord(key: OwnedKey): Promise<KeyRecord> {
-    const { capabilityConfig: capabilities } = await makeSetup(key);
-    return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
-  }
+  const { toRecord, nextOf } = makeRecords({ store, makeSetup, choices });
 
   return {
-    listKeys: async (_caller: Administrator, userReference: string | null) => {
-      const user = userReference === null ? null : await store.users.get(userReference);
-      const { items, total } = await store.keys.list(user?.seq ?? null);
-      return { items: await Promise.all(items.map(toRecord)), total };
+    listKeys: async (caller: Administrator, userReference: string | null): Promise<LongListing<KeyRecord>> => {
+      const userSeq = userReference === null ? null : (await store.users.get(userReference)).seq;
+      const items = portionsOf(nextOf(userSeq, slices.of(ownerOf(caller))), PORTION_KEYS);
+      return { items, total: await store.keys.count(userSeq) };
     },
 
     getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> => toRecord(await store.keys.get(id)),
@@ -117,6 +119,30 @@ export function makeKeyOperations(parts: KeyParts) {
 
     revokeKey: async (caller: Administrator, id: string): Promise<KeyRecord> =>
       toRecord(await store.keys.revoke(id, audit.change(caller, 'key.revoke', itself))),
+  };
+}
+
+/** Makes records of keys, each of which may name hundreds of things. */
+function makeRecords({
+  store,
+  makeSetup,
+  choices,
+}: Pick<KeyParts, 'store' | 'makeSetup'> & { choices: ReturnType<typeof makeCapabilityChoice> }) {
+  async function toRecord(key: OwnedKey): Promise<KeyRecord> {
+    const { capabilityConfig: capabilities } = await makeSetup(key);
+    return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
+  }
+  return {
+    toRecord,
+    /** Reads the keys after one. */
+    nextOf: (userSeq: number | null, pause: Pause) => async (last: KeyRecord | undefined) => {
+      const records: KeyRecord[] = [];
+      for (const key of await store.keys.list(userSeq, last?.seq ?? 0, PORTION_KEYS)) {
+        records.push(await toRecord(key));
+        await pause();
+      }
+      return records;
+    },
   };
 }
 

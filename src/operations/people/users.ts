@@ -1,5 +1,6 @@
 // Administration of users (B1).
 import { unprocessable } from '../../domain/errors.ts';
+import { type LongListing, PORTION_ROWS, portionsOf } from '../../domain/portions.ts';
 import type { Administrator, Role } from '../../domain/people/user.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
@@ -55,7 +56,11 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
   }
 
   return {
-    listUsers: async (_caller: Administrator) => store.users.list(),
+    /** In the order of their names. */
+    listUsers: async (_caller: Administrator): Promise<LongListing<UserRecord>> => ({
+      items: portionsOf(async (last) => store.users.list(last?.username ?? '', PORTION_ROWS)),
+      total: await store.users.count(),
+    }),
 
     getUser: async (_caller: Administrator, reference: string): Promise<UserRecord> => store.users.get(reference),
 

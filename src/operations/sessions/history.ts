@@ -2,7 +2,7 @@
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { type Portion, PORTION_BYTES, type Portions } from '../../domain/portions.ts';
 import type { StoredBlock } from '../../store/runs/progress/replies.ts';
-import type { MessageFacts, MessageOfRun, MessageSize } from '../../store/sessions/history.ts';
+import type { MessageFacts, MessageOfRun, MessageSize, StepSize } from '../../store/sessions/history.ts';
 import type { Store } from '../../store/open-store.ts';
 
 /** What an agent said and did in a run that fills more than a portion. */
@@ -67,18 +67,26 @@ function longMessage(history: History, { id, runSeq, bytes, isInSteps }: Message
 }
 
 async function* repliesOf(history: History, runSeq: number): Portions<StoredBlock> {
+  for await (const group of stepsOf(history, runSeq)) {
+    const read = async () => {
+      const blocks: StoredBlock[] = [];
+      for (const { step } of group) blocks.push(...(await history.getReply(runSeq, step)));
+      return blocks;
+    };
+    yield { bytes: bytesOf(group), read };
+  }
+}
+
+/** The steps of a run in groups that are read together. */
+export async function* stepsOf(
+  history: Pick<History, 'listStepSizes'>,
+  runSeq: number,
+): AsyncIterable<readonly StepSize[]> {
   let last = 0;
   for (;;) {
     const sizes = await history.listStepSizes(runSeq, last, MEASURED_STEPS);
     if (sizes.length === 0) return;
-    for (const group of groupsOf(sizes)) {
-      const read = async () => {
-        const blocks: StoredBlock[] = [];
-        for (const { step } of group) blocks.push(...(await history.getReply(runSeq, step)));
-        return blocks;
-      };
-      yield { bytes: bytesOf(group), read };
-    }
+    yield* groupsOf(sizes);
     last = sizes.at(-1)!.step;
   }
 }

@@ -3,7 +3,8 @@ import type { Clock } from '../../domain/clock.ts';
 import { type SlowPart, slowPartsOf } from '../../domain/sessions/slow-spans.ts';
 import { type KindSum, kindSumsOf, type StepSum, stepSumsOf } from '../../domain/sessions/timeline-sums.ts';
 import type { Timeline } from '../../domain/sessions/timeline.ts';
-import type { Caller } from '../../domain/people/user.ts';
+import { type Caller, ownerOf } from '../../domain/people/user.ts';
+import type { Slices } from '../../domain/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
@@ -25,13 +26,17 @@ export interface ExplainParts {
   readonly store: Pick<Store, 'runs'>;
   readonly looking: Pick<Looking, 'run'>;
   readonly clock: Clock;
+  readonly slices: Slices;
 }
 
 /** The verb. Throws as `Access.run` does. */
-export function makeExplainRun({ store, looking, clock }: ExplainParts) {
+export function makeExplainRun({ store, looking, clock, slices }: ExplainParts) {
   return async (caller: Caller, id: string): Promise<Explanation> => {
     const run = await looking.run(caller, id);
-    return explain(run, await readTimeline(store.runs, run), clock.now());
+    const pause = slices.of(ownerOf(caller));
+    const timeline = await readTimeline(store.runs, run, pause);
+    await pause();
+    return explain(run, timeline, clock.now());
   };
 }
 

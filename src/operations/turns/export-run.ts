@@ -3,6 +3,7 @@
 import { TOOLS } from '../../agent/tools/all-tools.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { Portion } from '../../domain/portions.ts';
 import type { Pause, Slices } from '../../domain/slices.ts';
 import type { SetupText, ToolDefinition } from '../../domain/sessions/run-setup.ts';
 import { type Administrator, ownerOf } from '../../domain/people/user.ts';
@@ -11,7 +12,10 @@ import type { Equip } from '../../execution/brief/equip.ts';
 import { type Blot, makeBlot } from '../../outbound/blot.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredSetup } from '../../store/runs/progress/run-setups.ts';
+import type { RunRecord } from '../../store/runs/run-records.ts';
+import { saidTogether, type StoredStep, type StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
+import { stepsOf } from '../sessions/history.ts';
 import { type ChatMessage, stepMessagesOf, userMessageOf } from './chat-messages.ts';
 import { explain, type Explanation, type ExplainParts } from './explain.ts';
 import { type ExportedFile, type FileParts, filesOf } from './exported-files.ts';
@@ -21,7 +25,7 @@ export interface ExportParts
   extends ExplainParts,
     Omit<HeldSecretParts, 'store' | 'catalog'>,
     Pick<FileParts, 'blobs'> {
-  readonly store: Pick<Store, 'runs' | 'turns' | 'connections' | 'webhooks' | 'documents'>;
+  readonly store: Pick<Store, 'runs' | 'turns' | 'history' | 'connections' | 'webhooks' | 'documents'>;
   readonly slices: Slices;
   /** What a run would get today. */
   equip(run: Parameters<Equip>[0]): ReturnType<Equip>;
@@ -52,40 +56,65 @@ export interface RunExport extends Explanation {
 /** Maximum bytes of the conversation, as stored. The oldest turns are left out first; the run's own is never cut. */
 const MAX_BYTES = 16 * 1_048_576;
 
-/** The verb. Throws as `Access.run` does, and `too_large` for a run whose own turn is more than an export takes. */
+/**
+ * The verb. An export is held whole, so it is read when there is room for the largest. Throws as `Access.run` does, and
+ * `too_large` for a run whose own turn is more than an export takes.
+ */
 export function makeExportRun(parts: ExportParts) {
-  const { store, looking, clock, slices } = parts;
-  return async (caller: Administrator, id: string): Promise<RunExport> => {
+  const { store, looking, slices } = parts;
+  return async (caller: Administrator, id: string): Promise<Portion<RunExport>> => {
     const run = await looking.run(caller, id);
     const own = await store.turns.bytesOf({ sessionSeq: run.sessionSeq, seq: run.seq, documentBytes: 0 });
     if (own > MAX_BYTES) throw new ErrandError('too_large', 'The run has more than 16 MB: an export takes no more.');
-    const left = MAX_BYTES - own;
-    const budget = { characters: left, bytes: left, documentBytes: 0 };
-    const earlier = await store.turns.listBefore(run.sessionSeq, run.seq, budget);
-    const { turn, outputSchema, setups } = await store.turns.getWhole(run.seq);
     const pause = slices.of(ownerOf(caller));
-    const blot = makeBlot(await heldSecrets(parts, run.userSeq), await secretsOfEverybody(parts, pause));
-    const messages = earlier.turns.flatMap((one) => [userMessageOf(one), ...one.steps.flatMap(stepMessagesOf)]);
-    messages.push(userMessageOf(turn));
-    const steps = turn.steps.map((step) => {
-      const asked = { step: step.step, messages: messages.length };
-      messages.push(...stepMessagesOf(step));
-      return asked;
-    });
-    const explained = explain(run, await readTimeline(store.runs, run), clock.now());
-    const error = run.error === null ? null : { ...run.error, message: blot(run.error.message) };
-    return {
-      ...explained,
-      run: { ...run, error },
-      setups: setups.length > 0 ? setupsOf(setups, blot) : await setupOfToday(parts, run, blot),
-      outputSchema: blotted(outputSchema, blot) as JsonObject | null,
-      model: modelOf(parts.catalog(), run.model),
-      conversation: await withoutSecrets(messages, blot, pause),
-      files: await filesOf(parts, [...earlier.turns, turn], blot, pause),
-      requests: steps,
-      isCut: earlier.isCut,
-    };
+    return { bytes: MAX_BYTES, read: async () => [await exported(parts, { run, left: MAX_BYTES - own, pause })] };
   };
+}
+
+interface Wanted {
+  readonly run: RunRecord;
+  /** Bytes that earlier turns may have. */
+  readonly left: number;
+  readonly pause: Pause;
+}
+
+async function exported(parts: ExportParts, { run, left, pause }: Wanted): Promise<RunExport> {
+  const { store, clock } = parts;
+  const budget = { characters: left, bytes: left, documentBytes: 0 };
+  const earlier = await store.turns.listBefore(run.sessionSeq, run.seq, budget);
+  const turn = await ownTurn(store, run.seq, pause);
+  const { outputSchema, setups } = await store.turns.getAskedWith(run.seq);
+  const blot = makeBlot(await heldSecrets(parts, run.userSeq), await secretsOfEverybody(parts, pause));
+  const messages = earlier.turns.flatMap((one) => [userMessageOf(one), ...one.steps.flatMap(stepMessagesOf)]);
+  messages.push(userMessageOf(turn));
+  const steps = turn.steps.map((step) => {
+    const asked = { step: step.step, messages: messages.length };
+    messages.push(...stepMessagesOf(step));
+    return asked;
+  });
+  const explained = explain(run, await readTimeline(store.runs, run, pause), clock.now());
+  const error = run.error === null ? null : { ...run.error, message: blot(run.error.message) };
+  return {
+    ...explained,
+    run: { ...run, error },
+    setups: setups.length > 0 ? setupsOf(setups, blot) : await setupOfToday(parts, run, blot),
+    outputSchema: blotted(outputSchema, blot) as JsonObject | null,
+    model: modelOf(parts.catalog(), run.model),
+    conversation: await withoutSecrets(messages, blot, pause),
+    files: await filesOf(parts, [...earlier.turns, turn], blot, pause),
+    requests: steps,
+    isCut: earlier.isCut,
+  };
+}
+
+/** The run's own turn, its steps in portions. */
+async function ownTurn({ turns, history }: ExportParts['store'], runSeq: number, pause: Pause): Promise<StoredTurn> {
+  const steps: StoredStep[] = [];
+  for await (const group of stepsOf(history, runSeq)) {
+    steps.push(...(await turns.listSteps(runSeq, group[0]!.step, group.at(-1)!.step)));
+    await pause();
+  }
+  return { ...(await turns.get(runSeq, 1)), steps: saidTogether(steps) };
 }
 
 function setupsOf(stored: readonly StoredSetup[], blot: Blot): ExportedSetup[] {

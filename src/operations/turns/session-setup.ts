@@ -6,7 +6,9 @@ import type { Orchestration } from '../../domain/capabilities/orchestration.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { ApiKey } from '../../domain/people/user.ts';
+import { rowsOf } from '../../domain/portions.ts';
 import type { Store } from '../../store/open-store.ts';
+import { connectionsOf } from '../capabilities/connections.ts';
 
 export interface SetupParts {
   readonly store: Pick<Store, 'definitionIds' | 'connections'>;
@@ -94,10 +96,10 @@ async function configOf(parts: SetupParts, { experts, subagents, userSeq }: Cast
 
 async function connectionsTo({ store }: SetupParts, connectors: readonly string[], userSeq: number): Promise<string[]> {
   if (connectors.length === 0) return [];
-  const { items } = await store.connections.list(userSeq);
-  return items
-    .filter(({ connector, state }) => state !== 'revoked' && connectors.includes(connector))
-    .map(({ id }) => id);
+  const ids: string[] = [];
+  for await (const { id, connector, state } of rowsOf(connectionsOf(store, userSeq)))
+    if (state !== 'revoked' && connectors.includes(connector)) ids.push(id);
+  return ids;
 }
 
 function enabledIn(things: ReadonlyMap<string, { readonly name: string; readonly enabledByDefault: boolean }>) {

@@ -5,7 +5,9 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { retellIn } from '../retention/retold-run.ts';
 import type { EventRow } from './rows.ts';
+import type { JournalPage } from './pages.ts';
 import { listOfRun } from './run-pages.ts';
+import { wholeRows } from './whole-rows.ts';
 
 /** Length of an output's `preview` in earlier versions. */
 const PREVIEW_CHARACTERS = 1_000;
@@ -41,6 +43,8 @@ export function toEvent(row: EventRow): JournalEvent {
   };
 }
 
+export type EventsOfRun = JournalPage<JournalEvent>;
+
 export type Events = ReturnType<typeof makeEvents>;
 
 /** The verbs that read the journal. */
@@ -50,11 +54,13 @@ export function makeEvents({ read }: Database) {
      * Up to `limit` events of a run with an id above `afterId`, in order. When they were removed by age: the run as it is told
      * from its other rows, or `not_found` for a reader that has a part.
      */
-    listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<JournalEvent[]> {
+    listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<EventsOfRun> {
       const range = { afterId, beforeId: null, order: 'asc', limit } as const;
-      const rows = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
-      if (rows[0]?.stream_seq === 1) return rows.map(toEvent);
-      return (yield* retellIn(tx, runSeq, afterId)) ?? rows.map(toEvent);
+      const heads = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
+      const retold = heads[0]?.stream_seq === 1 ? undefined : yield* retellIn(tx, runSeq, afterId);
+      if (retold !== undefined) return { events: retold, isCut: false };
+      const rows = yield* wholeRows(tx, heads);
+      return { events: rows.map(toEvent), isCut: rows.length < heads.length };
     }),
 
     /** Whether a run has ended. When its terminal event can't be read, its session was deleted. */

@@ -1,7 +1,7 @@
 // Pages of the journal of a run or of a session, in both directions: what the indexes have, with streamed text where there may be any.
 import type { Reader, Step } from '../engine/statement.ts';
 import { END_OF_JOURNAL } from './places.ts';
-import { type EventRow, type Mark, mayPrecedeText, type RowOfSession, type RunOfSession } from './rows.ts';
+import { type EventHead, type Mark, mayPrecedeText, type RunOfSession } from './rows.ts';
 import { listTexts, type TextSpan } from './text.ts';
 
 /** Events with an id above `afterId` and below `beforeId`, which is null for no bound: from the oldest on, or from the newest. */
@@ -17,9 +17,15 @@ export interface BoundRange extends EventRange {
   readonly beforeId: number;
 }
 
+/** Some events, in the order of their range. `isCut`: they are fewer than its limit, since they are long, and never none. */
+export interface JournalPage<Event> {
+  readonly events: readonly Event[];
+  readonly isCut: boolean;
+}
+
 /** What a journal has beside text. */
 export interface Others {
-  list(tx: Reader, range: BoundRange): Step<RowOfSession[]>;
+  list(tx: Reader, range: BoundRange): Step<EventHead[]>;
   /** The run that may stream behind an id, with its last event up to there. */
   openAt(tx: Reader, id: number): Step<Open | undefined>;
 }
@@ -32,11 +38,11 @@ export interface Open {
 /** Rows that are read at once: with much text, most of a page is that. */
 const PORTION = 100;
 
-type OwnMark = Mark & Pick<RowOfSession, 'run_id'>;
+type OwnMark = Mark & Pick<EventHead, 'run_id'>;
 
-/** A page of a journal. */
-export function* listPage(tx: Reader, others: Others, { order, limit, ...range }: EventRange): Step<RowOfSession[]> {
-  const page: RowOfSession[] = [];
+/** The events of a page of a journal, without their contents. */
+export function* listPage(tx: Reader, others: Others, { order, limit, ...range }: EventRange): Step<EventHead[]> {
+  const page: EventHead[] = [];
   let [afterId, beforeId] = [range.afterId, range.beforeId ?? END_OF_JOURNAL];
   for (let isMore = true; isMore && page.length < limit; ) {
     const portion = Math.min(PORTION, limit - page.length);
@@ -59,11 +65,7 @@ export function* listPage(tx: Reader, others: Others, { order, limit, ...range }
 }
 
 /** Where a part of a journal may have text: between two events of a run. */
-function spansOf(
-  rows: readonly RowOfSession[],
-  open: Open | undefined,
-  part: Pick<BoundRange, 'afterId' | 'beforeId'>,
-) {
+function spansOf(rows: readonly EventHead[], open: Open | undefined, part: Pick<BoundRange, 'afterId' | 'beforeId'>) {
   const marks = rows.filter(({ run_seq: runSeq }) => runSeq !== null);
   const runs = new Map<number, OwnMark[]>(Map.groupBy(marks, ({ run_seq: runSeq }) => runSeq!));
   if (open !== undefined && rows[0]?.id !== open.mark.id) {
@@ -86,8 +88,8 @@ function* listSpans(
   tx: Reader,
   spans: readonly TextSpan[],
   { order, limit }: Pick<EventRange, 'order' | 'limit'>,
-): Step<RowOfSession[]> {
-  const texts: RowOfSession[] = [];
+): Step<EventHead[]> {
+  const texts: EventHead[] = [];
   for (const span of order === 'asc' ? spans : spans.toReversed()) {
     if (texts.length === limit) break;
     texts.push(...(yield* listTexts(tx, span, { order, limit: limit - texts.length })));
@@ -97,5 +99,5 @@ function* listSpans(
 
 function inOrder(order: EventRange['order']) {
   const direction = order === 'asc' ? 1 : -1;
-  return (a: EventRow, b: EventRow) => (a.id - b.id) * direction;
+  return (a: EventHead, b: EventHead) => (a.id - b.id) * direction;
 }

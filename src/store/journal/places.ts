@@ -24,9 +24,12 @@ export function* lastOfRun(tx: Reader, runSeq: number): Step<LastEvent | undefin
 }
 
 /** The last text of the block that a run has open, by the id of its start. */
-export function* textBehind(tx: Reader, runSeq: number, startId: number): Step<EventRow | undefined> {
+export function* textBehind(tx: Reader, runSeq: number, startId: number): Step<LastEvent | undefined> {
   const span = { runSeq, afterId: startId, beforeId: END_OF_JOURNAL };
-  return (yield* listTexts(tx, span, { order: 'desc', limit: 1 }))[0];
+  const [text] = yield* listTexts(tx, span, { order: 'desc', limit: 1 });
+  return (
+    text && (yield* tx.get<LastEvent>('SELECT id, stream_seq, type, created_at FROM events WHERE id = ?', text.id))
+  );
 }
 
 /** The last event of a run up to an id that isn't text. */

@@ -16,8 +16,18 @@ export interface RunOfSession {
   readonly id: string;
 }
 
-/** `run_id` is null in events that belong to the session alone. */
-export type RowOfSession = EventRow & { readonly run_id: string | null };
+/** An event without its content, which may be long, and without what is stored behind that. */
+export interface EventHead extends Pick<EventRow, 'id' | 'session_seq' | 'run_seq' | 'stream_seq' | 'type'> {
+  /** Null in events that belong to the session alone. */
+  readonly run_id: string | null;
+  /** Of the payload, as it is stored. */
+  readonly bytes: number;
+}
+
+/** The columns of events `e`. Those of their runs are read beside them. */
+export const HEAD = 'e.id, e.session_seq, e.run_seq, e.stream_seq, e.type, octet_length(e.payload) AS bytes';
+
+export type RowOfSession = EventRow & Pick<EventHead, 'run_id'>;
 
 /** The place of an event that isn't text, in the journal and in its run. */
 export type Mark = Pick<EventRow, 'id' | 'stream_seq' | 'type'>;

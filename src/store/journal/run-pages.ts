@@ -2,18 +2,18 @@
 import type { Reader, Step } from '../engine/statement.ts';
 import { lastMarkUpTo } from './places.ts';
 import { type EventRange, listPage, type Others } from './pages.ts';
-import type { RowOfSession, RunOfSession } from './rows.ts';
+import { type EventHead, HEAD, type RunOfSession } from './rows.ts';
 
-/** A page of a run's own events. */
-export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {
+/** A run's own events of a page. */
+export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Step<EventHead[]> {
   return listPage(tx, othersOf(run), range);
 }
 
 function othersOf(run: RunOfSession): Others {
   return {
     list: (tx, { afterId, beforeId, order, limit }) =>
-      tx.all<RowOfSession>(
-        `SELECT *, ? AS run_id FROM events WHERE run_seq = ? AND type <> 'content_block_delta' AND id > ? AND id < ?
+      tx.all<EventHead>(
+        `SELECT ${HEAD}, ? AS run_id FROM events e WHERE run_seq = ? AND type <> 'content_block_delta' AND id > ? AND id < ?
          ORDER BY stream_seq ${order} LIMIT ?`,
         run.id,
         run.seq,

@@ -4,10 +4,11 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { toEvent } from './events.ts';
 import { END_OF_JOURNAL, lastIdBefore } from './places.ts';
-import type { EventRange } from './pages.ts';
-import type { RowOfSession, RunOfSession } from './rows.ts';
+import type { EventRange, JournalPage } from './pages.ts';
+import { type EventHead, HEAD, type RowOfSession, type RunOfSession } from './rows.ts';
 import { listOfRun } from './run-pages.ts';
 import { listOfSession, newestOfSession } from './session-pages.ts';
+import { wholeRows } from './whole-rows.ts';
 
 /** `fromStreamSeq`: the run's own events from there on; null: also those of its session that name it. */
 export interface RunEventQuery {
@@ -21,25 +22,26 @@ export interface EventOfSession {
   readonly runId: string | null;
 }
 
+export type EventsOfSession = JournalPage<EventOfSession>;
+
 export type SessionEvents = ReturnType<typeof makeSessionEvents>;
 
 /** The verbs. */
 export function makeSessionEvents({ read }: Database) {
   return {
     /** A page of a session's events. */
-    listOfSession: read(function* (tx: Reader, sessionSeq: number, range: EventRange): Step<EventOfSession[]> {
-      const rows = yield* listOfSession(tx, sessionSeq, range);
-      return rows.map(toEventOfSession);
+    listOfSession: read(function* (tx: Reader, sessionSeq: number, range: EventRange): Step<EventsOfSession> {
+      return yield* wholeEvents(tx, yield* listOfSession(tx, sessionSeq, range));
     }),
 
     /** A page of a run's events. */
-    listOfRunInSession: read(function* (tx: Reader, run: RunOfSession, query: RunEventQuery): Step<EventOfSession[]> {
+    listOfRunInSession: read(function* (tx: Reader, run: RunOfSession, query: RunEventQuery): Step<EventsOfSession> {
       const { range, fromStreamSeq } = query;
       const own = yield* listOwn(tx, run, query);
       const naming = fromStreamSeq === null ? yield* listNaming(tx, run, range) : [];
       const direction = range.order === 'asc' ? 1 : -1;
       const rows = [...own, ...naming].sort((a, b) => (a.id - b.id) * direction);
-      return rows.slice(0, range.limit).map(toEventOfSession);
+      return yield* wholeEvents(tx, rows.slice(0, range.limit));
     }),
 
     /** The id of a session's newest event, 0 before the first; undefined when the session was deleted. */
@@ -59,15 +61,15 @@ export function makeSessionEvents({ read }: Database) {
   };
 }
 
-function* listOwn(tx: Reader, run: RunOfSession, { range, fromStreamSeq }: RunEventQuery): Step<RowOfSession[]> {
+function* listOwn(tx: Reader, run: RunOfSession, { range, fromStreamSeq }: RunEventQuery): Step<EventHead[]> {
   const before = fromStreamSeq === null ? 0 : yield* lastIdBefore(tx, run.seq, fromStreamSeq);
   return yield* listOfRun(tx, run, { ...range, afterId: Math.max(range.afterId, before) });
 }
 
-function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<RowOfSession[]> {
+function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<EventHead[]> {
   const { afterId, beforeId, order, limit } = range;
-  return yield* tx.all<RowOfSession>(
-    `SELECT *, payload ->> '$.runId' AS run_id FROM events
+  return yield* tx.all<EventHead>(
+    `SELECT ${HEAD}, payload ->> '$.runId' AS run_id FROM events e
      WHERE session_seq = (SELECT session_seq FROM runs WHERE seq = ?) AND run_seq IS NULL AND payload ->> '$.runId' = ?
        AND id > ? AND id < ? ORDER BY id ${order} LIMIT ?`,
     run.seq,
@@ -76,6 +78,11 @@ function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<Row
     beforeId ?? END_OF_JOURNAL,
     limit,
   );
+}
+
+function* wholeEvents(tx: Reader, heads: readonly EventHead[]): Step<EventsOfSession> {
+  const events = (yield* wholeRows(tx, heads)).map(toEventOfSession);
+  return { events, isCut: events.length < heads.length };
 }
 
 function toEventOfSession({ run_id: runId, ...row }: RowOfSession): EventOfSession {

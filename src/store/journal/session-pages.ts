@@ -2,15 +2,15 @@
 import type { Reader, Step } from '../engine/statement.ts';
 import { END_OF_JOURNAL, lastOfRun, lastMarkUpTo } from './places.ts';
 import { type EventRange, listPage, type Others } from './pages.ts';
-import type { RowOfSession, RunOfSession } from './rows.ts';
+import { type EventHead, HEAD, type RunOfSession } from './rows.ts';
 
 const LAST_STARTED = `SELECT r.seq, r.id FROM events e JOIN runs r ON r.seq = e.run_seq
   WHERE e.session_seq = ? AND e.type = 'run.started' AND e.id <= ? ORDER BY e.id DESC LIMIT 1`;
 const NEWEST_BUT_TEXT = `SELECT id FROM events WHERE session_seq = ? AND type <> 'content_block_delta'
   ORDER BY id DESC LIMIT 1`;
 
-/** A page of a session's events. */
-export function listOfSession(tx: Reader, sessionSeq: number, range: EventRange): Step<RowOfSession[]> {
+/** The events of a page of a session. */
+export function listOfSession(tx: Reader, sessionSeq: number, range: EventRange): Step<EventHead[]> {
   return listPage(tx, othersOf(sessionSeq), range);
 }
 
@@ -25,8 +25,8 @@ export function* newestOfSession(tx: Reader, sessionSeq: number): Step<number> {
 function othersOf(sessionSeq: number): Others {
   return {
     list: (tx, { afterId, beforeId, order, limit }) =>
-      tx.all<RowOfSession>(
-        `SELECT e.*, r.id AS run_id FROM events e LEFT JOIN runs r ON r.seq = e.run_seq
+      tx.all<EventHead>(
+        `SELECT ${HEAD}, r.id AS run_id FROM events e LEFT JOIN runs r ON r.seq = e.run_seq
          WHERE e.session_seq = ? AND e.type <> 'content_block_delta' AND e.id > ? AND e.id < ? ORDER BY e.id ${order} LIMIT ?`,
         sessionSeq,
         afterId,

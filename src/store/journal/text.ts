@@ -1,6 +1,6 @@
 // Streamed text in the journal. The index of a run lacks it: an index of all text has it by stretches of the journal, and in each by run.
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import type { RowOfSession } from './rows.ts';
+import { type EventHead, HEAD } from './rows.ts';
 
 /** Where text of a run may be: between two ids. */
 export interface TextSpan {
@@ -28,14 +28,14 @@ const OF_SPAN = `type = 'content_block_delta' AND id >> 9 IN (SELECT no FROM str
 const inOrder = ({ order }: Portion) => `ORDER BY id >> 9 ${order}, id ${order} LIMIT ?`;
 const NEWEST = 'SELECT id FROM events ORDER BY id DESC LIMIT 1';
 
-/** Up to `limit` pieces of text in a span. */
-export function* listTexts(tx: Reader, span: TextSpan, portion: Portion): Step<RowOfSession[]> {
-  const sql = `${WITH_STRETCHES} SELECT *, ? AS run_id FROM events WHERE ${OF_SPAN} ${inOrder(portion)}`;
-  const texts: RowOfSession[] = [];
+/** Up to `limit` pieces of text in a span, without the text. */
+export function* listTexts(tx: Reader, span: TextSpan, portion: Portion): Step<EventHead[]> {
+  const sql = `${WITH_STRETCHES} SELECT ${HEAD}, ? AS run_id FROM events e WHERE ${OF_SPAN} ${inOrder(portion)}`;
+  const texts: EventHead[] = [];
   const { runSeq, runId = null, afterId, beforeId } = yield* clip(tx, span);
   for (const [from, to] of partsOf({ afterId, beforeId }, portion.order)) {
     const values = [from, to, runId, runSeq, afterId, beforeId, portion.limit - texts.length];
-    texts.push(...(yield* tx.all<RowOfSession>(sql, ...values)));
+    texts.push(...(yield* tx.all<EventHead>(sql, ...values)));
     if (texts.length >= portion.limit) break;
   }
   return texts;

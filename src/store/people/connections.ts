@@ -70,13 +70,21 @@ function makeReads({ read }: Database) {
       return found;
     },
 
-    /** Every connection, or those of one user, in order of creation. */
-    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: ConnectionRecord[]; total: number }> {
-      const items = (yield* tx.all<ConnectionRow>(
-        `${OWNED} WHERE user_seq = coalesce(?, user_seq) ORDER BY connections.seq`,
-        userSeq,
-      )).map(toConnection);
-      return { items, total: items.length };
+    /** Up to `limit` connections, or those of one user, that were made after one, in order of creation. */
+    list: read(function* (
+      tx: Reader,
+      userSeq: number | null,
+      afterSeq: number,
+      limit: number,
+    ): Step<ConnectionRecord[]> {
+      const sql = `${OWNED} WHERE user_seq = coalesce(?, user_seq) AND connections.seq > ? ORDER BY connections.seq LIMIT ?`;
+      return (yield* tx.all<ConnectionRow>(sql, userSeq, afterSeq, limit)).map(toConnection);
+    }),
+
+    /** How many these are. */
+    count: read(function* (tx: Reader, userSeq: number | null): Step<number> {
+      const sql = 'SELECT count(*) AS count FROM connections WHERE user_seq = coalesce(?, user_seq)';
+      return (yield* tx.get<{ count: number }>(sql, userSeq))!.count;
     }),
 
     /** The connections with these ids that belong to a user and are not revoked, in order of creation. */

@@ -78,13 +78,16 @@ export function makeApiKeys(database: Database) {
       return { key: toApiKey(row), user: ownerOf(row), secretSha256: row.secret_sha256_hex };
     }),
 
-    /** Every key, or those of one user. */
-    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: OwnedKey[]; total: number }> {
-      const items = (yield* tx.all<OwnedKeyRow>(
-        `${OWNED} WHERE k.user_seq = coalesce(?, k.user_seq) ORDER BY k.seq`,
-        userSeq,
-      )).map(toOwnedKey);
-      return { items, total: items.length };
+    /** Up to `limit` keys, or those of one user, that were made after one, in order of creation. */
+    list: read(function* (tx: Reader, userSeq: number | null, afterSeq: number, limit: number): Step<OwnedKey[]> {
+      const sql = `${OWNED} WHERE k.user_seq = coalesce(?, k.user_seq) AND k.seq > ? ORDER BY k.seq LIMIT ?`;
+      return (yield* tx.all<OwnedKeyRow>(sql, userSeq, afterSeq, limit)).map(toOwnedKey);
+    }),
+
+    /** How many these are. */
+    count: read(function* (tx: Reader, userSeq: number | null): Step<number> {
+      const sql = 'SELECT count(*) AS count FROM api_keys WHERE user_seq = coalesce(?, user_seq)';
+      return (yield* tx.get<{ count: number }>(sql, userSeq))!.count;
     }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */

@@ -100,9 +100,14 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
       )).map(({ username }) => username);
     }),
 
-    list: read(function* (tx: Reader): Step<{ items: UserRecord[]; total: number }> {
-      const items = (yield* tx.all<UserRecordRow>(`${WITH_TEAM} ORDER BY u.username`)).map(toUserRecord);
-      return { items, total: items.length };
+    /** Up to `limit` users whose names come after one, in the order of their names. */
+    list: read(function* (tx: Reader, after: string, limit: number): Step<UserRecord[]> {
+      const sql = `${WITH_TEAM} WHERE u.username > ? ORDER BY u.username LIMIT ?`;
+      return (yield* tx.all<UserRecordRow>(sql, after, limit)).map(toUserRecord);
+    }),
+
+    count: read(function* (tx: Reader): Step<number> {
+      return (yield* tx.get<{ count: number }>('SELECT count(*) AS count FROM users'))!.count;
     }),
 
     /**

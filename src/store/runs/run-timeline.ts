@@ -2,6 +2,7 @@
 import type { CallPurpose } from '../../domain/sessions/call-timing.ts';
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import { makeTimeline } from '../../domain/sessions/make-timeline.ts';
+import type { Pause } from '../../domain/slices.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import {
   type Aftermath,
@@ -17,7 +18,7 @@ import type { Reader, Step } from '../engine/statement.ts';
 import { payloadOf } from '../journal/events.ts';
 
 /** Events that one read looks at. */
-const PART = 2_000;
+const PART = 500;
 /** A worker that is stopped has ended by then. */
 const STOPPING_MS = 600_000;
 /** Of a call's arguments: enough for the name of a sub-agent. */
@@ -152,13 +153,16 @@ function toCall(row: CallRow): LedgerCall {
 }
 
 /** The time line of a run as it is now. Most are one read; a long journal is read in parts, so that no commit waits for it. */
-export async function readTimeline(verbs: TimelineVerbs, run: Run): Promise<Timeline> {
+export async function readTimeline(verbs: TimelineVerbs, run: Run, pause: Pause): Promise<Timeline> {
   const start = await verbs.beginTimeline(run);
   const milestones = [...start.milestones];
   for (let after = PART; after < start.newest && milestones.length <= MAX_SPANS; after += PART) {
+    await pause();
     milestones.push(...(await verbs.listMilestones(run.seq, after)));
   }
+  await pause();
   const rest = start.rest ?? (await verbs.timelineRest(run, milestones));
+  await pause();
   const truncated = [milestones, rest.calls, rest.tools].some(({ length }) => length > MAX_SPANS);
   return makeTimeline({ run, milestones, ...rest, truncated });
 }

@@ -2,6 +2,7 @@
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
+import { PORTION_BYTES } from '../../domain/portions.ts';
 import { type ScheduledTask, TASK_LIMITS } from '../../domain/schedules/task.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
@@ -121,8 +122,6 @@ export function makeTasks(database: Database) {
   };
 }
 
-/** What the prompts of one page take in the database: 500 tasks with the longest would take 300 MB. */
-const PAGE_BYTES = 4_000_000;
 const SIZES = `SELECT octet_length(p.steps) + coalesce(octet_length(p.prompt), 0) AS bytes FROM scheduled_tasks task
   JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
 
@@ -134,7 +133,7 @@ function* countFitting(tx: Reader, { where, values, order }: ListQuery, { limit,
     limit,
     offset,
   );
-  let left = PAGE_BYTES;
+  let left = PORTION_BYTES;
   const over = sizes.findIndex(({ bytes }) => (left -= bytes) < 0);
   return over === -1 ? limit : Math.max(over, 1);
 }

@@ -22,6 +22,13 @@ export interface StoredStep {
   readonly calls: readonly StoredCall[];
 }
 
+/** All steps of a run. Without their details, its replies followed each other with nothing in between: they are one. */
+export function saidTogether(steps: readonly StoredStep[]): readonly StoredStep[] {
+  const last = steps.at(-1);
+  if (last === undefined || steps.some(({ message, calls }) => message !== null || calls.length > 0)) return steps;
+  return [{ ...last, text: steps.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n') }];
+}
+
 export interface StoredTurn {
   readonly runSeq: number;
   readonly user: readonly UserBlock[];

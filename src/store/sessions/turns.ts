@@ -5,15 +5,14 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
-import type { StoredCall, StoredStep, StoredTurn } from './stored-turn.ts';
+import { saidTogether, type StoredCall, type StoredStep, type StoredTurn } from './stored-turn.ts';
 import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
-/** A turn, the schema that its result had to fit (null without one), and what its model was asked with. */
-export interface WholeTurn {
-  readonly turn: StoredTurn;
+/** What the model of a turn was asked with, and the schema that its result had to fit; null without one. */
+export interface AskedWith {
   readonly outputSchema: JsonObject | null;
-  /** What its model was asked with, from which step on; the first 16. */
+  /** From which step on; the first 16. */
   readonly setups: readonly StoredSetup[];
 }
 
@@ -35,13 +34,20 @@ export function makeTurns({ read }: Database) {
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> =>
       parsedInTurn(await readOne(runSeq, attempt > 1)),
 
-    /** The turn of one run with all its steps, whatever its attempt, and the schema that its result had to fit. */
-    getWhole: read(function* (tx: Reader, runSeq: number): Step<WholeTurn> {
+    /** Steps of a run from one to another, whatever its attempt. */
+    listSteps: read(function* (tx: Reader, runSeq: number, from: number, to: number): Step<StoredStep[]> {
+      const rows = (table: string, order: string) =>
+        `SELECT * FROM ${table} WHERE run_seq = ? AND step BETWEEN ? AND ? ORDER BY ${order}`;
+      const steps = yield* tx.all<StepRow>(rows('steps', 'step'), runSeq, from, to);
+      const calls = yield* tx.all<ToolCallRow>(rows('tool_calls', 'step, position'), runSeq, from, to);
+      return steps.map((row) => toStep(row, calls));
+    }),
+
+    getAskedWith: read(function* (tx: Reader, runSeq: number): Step<AskedWith> {
       const sql = 'SELECT output_schema AS schema FROM runs WHERE seq = ?';
       const { schema } = (yield* tx.get<{ schema: string | null }>(sql, runSeq))!;
       const outputSchema = schema === null ? null : (JSON.parse(schema) as JsonObject);
-      const setups = yield* readSetups(tx, runSeq, MAX_SETUPS);
-      return { turn: toTurn(yield* readTurn(tx, runSeq, true)), outputSchema, setups };
+      return { outputSchema, setups: yield* readSetups(tx, runSeq, MAX_SETUPS) };
     }),
 
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */
@@ -215,9 +221,11 @@ interface ToolCallRow {
   output: string | null;
 }
 
-function toSteps(rows: readonly StepRow[], calls: readonly ToolCallRow[]): StoredStep[] {
-  const steps = calls.length === 0 && rows.every(({ message }) => message === 'null') ? saidTogether(rows) : rows;
-  return steps.map((row) => ({
+const toSteps = (rows: readonly StepRow[], calls: readonly ToolCallRow[]) =>
+  saidTogether(rows.map((row) => toStep(row, calls)));
+
+function toStep(row: StepRow, calls: readonly ToolCallRow[]): StoredStep {
+  return {
     step: row.step,
     kind: row.kind,
     message: JSON.parse(row.message) as JsonValue,
@@ -229,14 +237,7 @@ function toSteps(rows: readonly StepRow[], calls: readonly ToolCallRow[]): Store
       cacheWriteTokens: row.cache_write_tokens,
     },
     calls: calls.filter((call) => call.step === row.step).map(toStoredCall),
-  }));
-}
-
-/** Without their details, replies followed each other with nothing in between: they are one. */
-function saidTogether(rows: readonly StepRow[]): StepRow[] {
-  const last = rows.at(-1);
-  if (last === undefined) return [];
-  return [{ ...last, text: rows.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n') }];
+  };
 }
 
 function toStoredCall(row: ToolCallRow): StoredCall {

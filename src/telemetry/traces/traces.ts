@@ -1,4 +1,5 @@
 // The traces of runs: after a run has ended, its spans are made of its time line and sent to a collector.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JournalEvent, TERMINAL_EVENTS } from '../../domain/journal-event.ts';
 import type { Bus } from '../../events/bus.ts';
 import { makeService } from '../../services/service.ts';
@@ -100,7 +101,7 @@ async function spansOf({ store, settings, log }: TracesParts, { runSeq, parent }
   try {
     const run = await store.runs.get(runSeq);
     const isWanted = parent?.isSampled ?? isSampled(run.id, settings().traces.sample);
-    return isWanted ? spansOfRun(await readTimeline(store.runs, run), parent) : [];
+    return isWanted ? spansOfRun(await readTimeline(store.runs, run, nextTurn), parent) : [];
   } catch (error) {
     log.warn({ err: error }, 'the trace of a run could not be made');
     return [];

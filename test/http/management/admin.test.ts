@@ -4,6 +4,7 @@ import type { Caller } from '../../../src/domain/people/user.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/store/people/users.ts';
+import { inOnePortion } from '../../support/store/read-whole.ts';
 import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http/http-house.ts';
 
 const USER: UserRecord = { ...aUser(), workspaceBytes: 3_000_000, teamName: 'Optics' };
@@ -75,7 +76,7 @@ function recorder() {
       return answer;
     };
   const operations: Partial<Operations> = {
-    listUsers: verb('listUsers', { items: [USER], total: 1 }),
+    listUsers: async (caller) => verb('listUsers', { items: inOnePortion([USER]), total: 1 })(caller),
     getUser: verb('getUser', USER),
     createUser: verb('createUser', { user: USER, password: 'made-up' }),
     changeUser: verb('changeUser', USER),
@@ -83,7 +84,7 @@ function recorder() {
     listTeams: verb('listTeams', { items: [TEAM], total: 1 }),
     createTeam: verb('createTeam', TEAM),
     changeTeam: verb('changeTeam', TEAM),
-    listKeys: verb('listKeys', { items: [KEY], total: 1 }),
+    listKeys: async (caller, user) => verb('listKeys', { items: inOnePortion([KEY]), total: 1 })(caller, user),
     getKey: verb('getKey', KEY),
     createKey: verb('createKey', { key: KEY, secret: 'errand_k1234567_secret' }),
     changeKey: verb('changeKey', KEY),

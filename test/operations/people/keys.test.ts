@@ -4,6 +4,7 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import { makeSlices } from '../../../src/domain/slices.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { OPERATOR } from '../../support/http/callers.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
@@ -31,7 +32,15 @@ async function house() {
     defaultScenario: '',
   });
   const makeSetup = makeSessionSetup({ store, definitions });
-  const keys = makeKeyOperations({ store, audit: auditOf({ store }), clock, makeSetup, catalog, definitions });
+  const keys = makeKeyOperations({
+    store,
+    audit: auditOf({ store }),
+    clock,
+    makeSetup,
+    slices: makeSlices(clock),
+    catalog,
+    definitions,
+  });
   await store.connections.create({ id: CONNECTION, userSeq: user.seq, connector: 'crm', name: '', secret: null });
   const create = (over: Partial<NewKey> = {}) =>
     keys.createKey(OPERATOR, {

@@ -94,9 +94,10 @@ async function exporter() {
     definitions: () => loaded.definitions,
     equip: async () => ({ ok: true, outfit }),
   });
+  const wholeOf = async (id: string) => (await (await exportOf(ROOT, id)).read())[0]!;
   /** Through its shape, as a client reads it. */
   const exported = async (id: string) =>
-    readWhole(runExport, JSON.parse(JSON.stringify(renderRunExport(await exportOf(ROOT, id)))) as JsonObject);
+    readWhole(runExport, JSON.parse(JSON.stringify(renderRunExport(await wholeOf(id)))) as JsonObject);
   return { ...house, exported };
 }
 

@@ -39,7 +39,7 @@ test('events of earlier versions are rendered like current ones', async () => {
   );
   EARLIER.forEach(([type, payload], at) => insert.run(run.sessionSeq, run.seq, at + 2, type, JSON.stringify(payload)));
   connection.close();
-  const [queued, ...found] = await house.store.events.listOfRun(run.seq, 0, 99);
+  const [queued, ...found] = (await house.store.events.listOfRun(run.seq, 0, 99)).events;
   expect(queued?.type).toBe('run.queued');
   const place = { sessionId: run.sessionId, runId: run.id };
   expect(found.map((event) => renderJournalEvent(event, place).payload)).toEqual(

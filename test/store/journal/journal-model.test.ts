@@ -121,7 +121,7 @@ async function busyHouse(seed: number) {
       expect(own.map(({ streamSeq }) => streamSeq)).toEqual(own.map((_, at) => at + 1));
       const fromStreamSeq = number(own.length + 3);
       const { range, expected } = pageOf(own.filter(({ streamSeq }) => streamSeq! >= fromStreamSeq));
-      const page = await events.listOfRunInSession({ seq: runSeq, id }, { range, fromStreamSeq });
+      const { events: page } = await events.listOfRunInSession({ seq: runSeq, id }, { range, fromStreamSeq });
       expect(
         page.map(({ event }) => event.id),
         JSON.stringify({ range, fromStreamSeq }),
@@ -130,7 +130,7 @@ async function busyHouse(seed: number) {
     for (const sessionSeq of sessions.keys()) {
       const own = all.filter((row) => row.sessionSeq === sessionSeq);
       const { range, expected } = pageOf(own);
-      const page = await events.listOfSession(sessionSeq, range);
+      const { events: page } = await events.listOfSession(sessionSeq, range);
       expect(
         page.map(({ event }) => event.id),
         JSON.stringify(range),

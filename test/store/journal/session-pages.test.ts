@@ -46,7 +46,7 @@ test('each page of a session has the events of its range, in both directions', a
   const ids = idsOf(house, sessionSeq);
   expect(ids.length).toBeGreaterThan(35);
   const pageOf = async (range: EventRange) =>
-    (await house.store.events.listOfSession(sessionSeq, range)).map(({ event }) => event.id);
+    (await house.store.events.listOfSession(sessionSeq, range)).events.map(({ event }) => event.id);
   const bounds = [0, ...ids.flatMap((id) => [id, id + 1])];
   for (const limit of [1, 2, 7, 30, 99])
     for (const afterId of bounds)
@@ -63,7 +63,7 @@ test('each page of a session has the events of its range, in both directions', a
 test('an event of a page names its run', async () => {
   const { house, sessionSeq } = await busyHouse();
   const range = { afterId: 0, beforeId: null, order: 'asc', limit: 99 } as const;
-  const named = (await house.store.events.listOfSession(sessionSeq, range)).map(({ event, runId }) => [
+  const named = (await house.store.events.listOfSession(sessionSeq, range)).events.map(({ event, runId }) => [
     event.id,
     runId,
   ]);

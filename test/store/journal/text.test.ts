@@ -51,7 +51,7 @@ test('each page of a run has the events of its range, in both directions, howeve
         const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
         for (const order of ['asc', 'desc'] as const) {
           const range = { afterId, beforeId, limit, order };
-          const page = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
+          const { events: page } = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
           const expected = order === 'asc' ? own : own.toReversed();
           expect(
             page.map(({ event }) => event.id),
@@ -66,7 +66,7 @@ test('a page from each place of the stream on has the events from there', async 
   const ids = idsOf(house, run.seq);
   const range = { afterId: 0, beforeId: null, limit: 99, order: 'asc' } as const;
   for (const place of [...ids.keys(), ids.length, ids.length + 9]) {
-    const page = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: place });
+    const { events: page } = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: place });
     expect(
       page.map(({ event }) => event.id),
       `from ${place}`,
@@ -82,7 +82,7 @@ test('a page of more other events than are read at once is whole', async () => {
   await house.store.runs.appendStream(fence, blocks.flat());
   const ids = idsOf(house, run.seq);
   const pageOf = async (order: 'asc' | 'desc', limit: number) =>
-    (await house.store.events.listOfSession(run.sessionSeq, { afterId: 0, beforeId: null, order, limit })).map(
+    (await house.store.events.listOfSession(run.sessionSeq, { afterId: 0, beforeId: null, order, limit })).events.map(
       ({ event }) => event.id,
     );
   for (const limit of [100, 101, 430, 999]) {
@@ -99,7 +99,7 @@ test('a stream that breaks off in its text is continued at the next place after 
   onTestFinished(() => again.close());
   house.clock.advance(60_000_000);
   await again.runs.renewLeases([], 60_000);
-  const events = await again.events.listOfRun(run.seq, 0, 99);
+  const { events } = await again.events.listOfRun(run.seq, 0, 99);
   expect(events.map(({ streamSeq }) => streamSeq)).toEqual(events.map((_, at) => at + 1));
   expect(events.slice(count).map(({ type }) => type)).toEqual(['content_block_stop', 'run.resumed']);
 });
@@ -173,7 +173,7 @@ test('text of an older file is found after its migration, and is gone where its 
   const house = await storeHouse(file);
   const typesOf = async (seq: number) => {
     const query = { range: { afterId: 0, beforeId: null, limit: 9, order: 'asc' }, fromStreamSeq: 1 } as const;
-    return (await house.store.events.listOfRunInSession({ seq, id: '' }, query)).map(({ event }) => event.type);
+    return (await house.store.events.listOfRunInSession({ seq, id: '' }, query)).events.map(({ event }) => event.type);
   };
   expect(await typesOf(1)).toEqual(types);
   expect(await typesOf(2)).toEqual(['content_block_stop']);

@@ -18,10 +18,10 @@ async function connected() {
 test('a connection is kept with its sealed secret, which no list shows', async () => {
   const { connections, connection, user } = await connected();
   expect(await connections.secretOf(connection.id)).toEqual(Buffer.from('sealed'));
-  const { items } = await connections.list(user.seq);
+  const items = await connections.list(user.seq, 0, 100);
   expect(items).toEqual([connection]);
   expect(JSON.stringify(items)).not.toContain('sealed');
-  expect((await connections.list(user.seq + 1)).items).toEqual([]);
+  expect(await connections.list(user.seq + 1, 0, 100)).toEqual([]);
 });
 
 test('only the connections of the user that were not revoked are there for a run', async () => {

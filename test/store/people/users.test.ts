@@ -8,7 +8,7 @@ async function peopled() {
   const fresh = { ...house.user, passwordHash: 'x', teamId: null };
   const create = async (username: string, teamId: string | null) => users.create({ ...fresh, username, teamId });
   const team = async (name: string) => (await teams.create({ name, budgetUsd: null })).id;
-  const listed = async () => new Map((await users.list()).items.map((user) => [user.username, user.teamName]));
+  const listed = async () => new Map((await users.list('', 100)).map((user) => [user.username, user.teamName]));
   return { ...house.store, create, team, listed };
 }
 

@@ -20,7 +20,7 @@ const QUESTION = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetime
 /** Spans with their times in seconds since the run was accepted. */
 async function timelineOf(house: StoreHouse, seq: number) {
   const run = await house.store.runs.get(seq);
-  const timeline = await readTimeline(house.store.runs, run);
+  const timeline = await readTimeline(house.store.runs, run, async () => undefined);
   const seconds = (at: number | null) => (at === null ? null : (at - run.createdAt) / SECOND_MS);
   const line = ({ kind, startedAt, endedAt }: Span) => [kind, seconds(startedAt), seconds(endedAt)];
   return { ...timeline, lines: timeline.spans.map(line) };

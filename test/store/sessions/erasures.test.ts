@@ -156,7 +156,7 @@ async function beginSecondReply() {
     ),
   );
   const streamed = async () =>
-    (await house.store.events.listOfRun(run!.seq, 0, 9_999)).flatMap((event) =>
+    (await house.store.events.listOfRun(run!.seq, 0, 9_999)).events.flatMap((event) =>
       event.type === 'content_block_delta' && event.payload.text !== '' ? [event.payload.text] : [],
     );
   return { ...house, fence, streamed };
@@ -179,7 +179,7 @@ test.each(['interrupted', 'failed', 'asked for again'])(
     expect(commits).toBeGreaterThanOrEqual(3);
     expect(await house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
     // Places in the stream stay as published.
-    const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).map(({ streamSeq }) => streamSeq);
+    const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).events.map(({ streamSeq }) => streamSeq);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     expect(await erasures.eraseDiscarded()).toBe('none');
   },

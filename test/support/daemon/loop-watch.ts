@@ -16,26 +16,23 @@ export interface LoopUse {
 
 interface Written extends LoopUse {
   readonly starts: number;
+  readonly intervals: number;
 }
+
+type Watched = Pick<DaemonProcess, 'pid'>;
 
 /** `env` is for the daemon, and limits its heap; `during` tells what the daemon took while something was done. */
 export function watchLoop({ heapMb }: { readonly heapMb: number }) {
   const file = join(tmpdir(), `errand-longest-turn-${randomUUID()}.json`);
-  const read = (): Written => {
-    try {
-      return JSON.parse(readFileSync(file, 'utf8')) as Written;
-    } catch {
-      return { longestMs: 0, peakRssMb: 0, starts: 0 };
-    }
-  };
-  async function during(daemon: DaemonProcess, work: () => Promise<unknown>): Promise<LoopUse> {
+  const read = () => JSON.parse(readFileSync(file, 'utf8')) as Written;
+  async function during(daemon: Watched, work: () => Promise<unknown>): Promise<LoopUse> {
     const { starts } = read();
     process.kill(daemon.pid(), 'SIGUSR2');
     await waitFor(() => read().starts > starts);
     await work();
-    // Until what it did is in the file.
-    const before = JSON.stringify(read());
-    await waitFor(() => JSON.stringify(read()) !== before || read().peakRssMb > 0);
+    // One that is being written may not have the turn that ends the work; after the next, a whole interval has followed it.
+    const { intervals } = read();
+    await waitFor(() => read().intervals >= intervals + 2);
     return read();
   }
 
@@ -46,11 +43,7 @@ export function watchLoop({ heapMb }: { readonly heapMb: number }) {
      * What the work takes when it takes least, of three times; the first that is below `enoughMs` is the last. On a busy machine,
      * processor time varies, too: a collection of garbage waits for threads that don't get the processor.
      */
-    leastOf: async (
-      daemon: DaemonProcess,
-      { enoughMs }: { readonly enoughMs: number },
-      work: () => Promise<unknown>,
-    ) => {
+    leastOf: async (daemon: Watched, { enoughMs }: { readonly enoughMs: number }, work: () => Promise<unknown>) => {
       let least = await during(daemon, work);
       for (let tries = 1; tries < 3 && least.longestMs >= enoughMs; tries += 1) {
         const use = await during(daemon, work);

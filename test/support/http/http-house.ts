@@ -194,8 +194,9 @@ function makeRunBook() {
   const runs: Run[] = [];
   const waiters = new Set<() => void>();
 
+  const inOnePage = (some: readonly JournalEvent[]) => ({ events: some, isCut: false });
   const listOfRun = async (runSeq: number, afterId: number, limit: number) =>
-    events.filter((event) => event.runSeq === runSeq && event.id > afterId).slice(0, limit);
+    inOnePage(events.filter((event) => event.runSeq === runSeq && event.id > afterId).slice(0, limit));
 
   const isOver = async (runSeq: number) => runs.some(({ seq, finishedAt }) => seq === runSeq && finishedAt !== null);
 

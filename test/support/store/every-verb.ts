@@ -172,7 +172,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await runs.findNewestQueued();
   await runs.countUnfinished();
   await runs.find(first.id);
-  await readTimeline(runs, first);
+  await readTimeline(runs, first, async () => undefined);
   await runs.listMilestones(first.seq, 0);
   await runs.timelineRest(first, []);
   await runs.get(first.seq);
@@ -184,7 +184,8 @@ async function callReads(house: StoreHouse): Promise<void> {
   const budget = { characters: 1_000, bytes: 1_000, documentBytes: 100 };
   await turns.listBefore(first.sessionSeq, first.seq + 1, budget);
   await turns.listHistory(first.sessionSeq, first.seq + 1, budget);
-  await turns.getWhole(first.seq);
+  await turns.listSteps(first.seq, 1, 2);
+  await turns.getAskedWith(first.seq);
   await turns.bytesOf({ ...first, documentBytes: 100 });
   await turns.nextBlockIndex(first.seq);
   await compactions.findNewest(first.sessionSeq);
@@ -341,7 +342,8 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await users.findTokenHolder(user.id);
   await users.findLogin('olga');
   await users.listLookAlikes();
-  await users.list();
+  await users.list('', 1);
+  await users.count();
   await users.change('olga', { department: 'Mill' });
   const team = await teams.create({ name: 'Blue', budgetUsd: null });
   await teams.get(team.id);
@@ -350,7 +352,8 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await keys.create(newKey);
   await keys.get(key.id);
   await keys.findCredential(key.id);
-  for (const owner of [null, user.seq]) await keys.list(owner);
+  for (const owner of [null, user.seq]) await keys.list(owner, 0, 1);
+  for (const owner of [null, user.seq]) await keys.count(owner);
   await keys.change(newKey.id, { name: 'n' });
   await keys.touch(key.seq, 1);
   await keys.revoke(newKey.id);
@@ -369,7 +372,8 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   const { id } = await connections.create({ id: 'c', userSeq: user.seq, connector: 'crm', name: 'm', secret });
   await connections.find(id);
   await connections.get(id);
-  for (const owner of [null, user.seq]) await connections.list(owner);
+  for (const owner of [null, user.seq]) await connections.list(owner, 0, 1);
+  for (const owner of [null, user.seq]) await connections.count(owner);
   await connections.listOf(user.seq, [id]);
   await connections.secretOf(id);
   await connections.sealedOf(user.seq, 9);

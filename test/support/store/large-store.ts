@@ -5,6 +5,9 @@ import { randomCode } from '../../../src/domain/ids.ts';
 
 type Row = Record<string, unknown>;
 
+/** How rows of any kind are added. */
+export type LargeRows = ReturnType<typeof openLargeStore>['rows'];
+
 /** Makes sessions of a key, by its public id; of the daemon's first one when absent. */
 export function openLargeStore(file: string, keyId: string | null = null) {
   const db = new Connection(file);
@@ -76,6 +79,9 @@ export function openLargeStore(file: string, keyId: string | null = null) {
 
   const whole = <T>(work: () => T): T => db.transaction(work)();
   return {
+    /** How rows are added, for more kinds of them. */
+    rows: { insert, session, run, whole, owned, times },
+
     /** A workspace of so many files, as recorded after a run that has added all of them. */
     workspace: (files: number, pathOf: (index: number) => string) =>
       whole(() => {

@@ -24,7 +24,7 @@ test('runs that are asked with the same share one row, and each knows from which
   const house = await storeHouse();
   const runs = [await aRun(house, 'a', null, 'b', 'a'), await aRun(house, 'a')];
   expect(textsIn(house)).toEqual(['a', 'b']);
-  const read = await Promise.all(runs.map(({ seq }) => house.store.turns.getWhole(seq)));
+  const read = await Promise.all(runs.map(({ seq }) => house.store.turns.getAskedWith(seq)));
   const setups = read.map((whole) => whole.setups.map(({ step, text }) => [step, text]));
   expect(setups).toEqual([
     [
