@@ -31,7 +31,7 @@ export function makeQueueWait({ store: { runs }, clock, log, settings }: QueueWa
   /** In order, of time and of runs alike. */
   let marks: readonly Mark[] = [];
 
-  async function work(): Promise<number | null> {
+  async function work(stopping: AbortSignal): Promise<number | null> {
     const waitMs = settings().background.queueWaitSeconds * 1_000;
     const newestSeq = await runs.findNewestQueued();
     if (newestSeq === undefined) {
@@ -42,16 +42,18 @@ export function makeQueueWait({ store: { runs }, clock, log, settings }: QueueWa
     const last = marks.at(-1) ?? { at: -Infinity, newestSeq: 0 };
     const isApart = now - last.at >= waitMs / MARKS_OF_A_WAIT;
     if (isApart && newestSeq > last.newestSeq) marks = [...marks, { at: now, newestSeq }];
-    await expire(now - waitMs);
+    await expire(now - waitMs, stopping);
     const dueAt = (marks[0]?.at ?? now) + waitMs;
     return Math.max(1, Math.min(dueAt - now, LOOK_MS));
   }
 
   /** Fails the runs that had been accepted by then. */
-  async function expire(by: number): Promise<void> {
+  async function expire(by: number, stopping: AbortSignal): Promise<void> {
     const due = marks.findLast(({ at }) => at <= by);
     if (due === undefined) return;
-    const expired = await runs.expireQueued(due.newestSeq);
+    let expired = 0;
+    for (let some = Infinity; some > 0 && !stopping.aborted; expired += some)
+      some = await runs.expireQueued(due.newestSeq);
     marks = marks.filter(({ at }) => at > by);
     if (expired > 0) log.warn({ runs: expired }, 'background runs waited too long and failed');
   }

@@ -56,6 +56,23 @@ export function* countActive(tx: Reader, team: TeamId, basis: Basis, since: numb
   return (yield* tx.get<{ sessions: number }>(sql, ...values))!.sessions;
 }
 
+/** Parameters: quarter, quarter, quarter. */
+const BY_TEAM = `SELECT team, count(*) AS sessions FROM (
+    SELECT t.id AS team FROM teams t CROSS JOIN session_activity a
+      ON a.team_id = t.id AND a.user_seq = 0 AND a.quarter >= ?
+    UNION ALL SELECT u.team_id FROM users u CROSS JOIN session_activity a
+      ON a.team_id = '' AND a.user_seq = u.seq AND a.quarter >= ?
+    WHERE u.team_id IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM session_activity b
+      WHERE b.session_seq = a.session_seq AND b.team_id = u.team_id AND b.quarter >= ?)
+  ) active GROUP BY team`;
+
+/** The same of all teams that have used any, in one statement: there may be a thousand teams. */
+export function* countActiveByTeam(tx: Reader, since: number): Step<ReadonlyMap<string, number>> {
+  const rows = yield* tx.all<{ team: string; sessions: number }>(BY_TEAM, since, since, since);
+  return new Map(rows.map(({ team, sessions }) => [team, sessions]));
+}
+
 /** Runs that have not ended and have no team, with their owners. */
 const LIVE_OF_NOBODY = `FROM runs r CROSS JOIN users u ON u.seq = r.user_seq
   WHERE r.finished_at IS NULL AND r.team_id IS NULL AND u.team_id IS NULL`;

@@ -7,7 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IS_ENDED, isIn } from '../runs/run-states.ts';
 import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
-import { countActive, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
+import { countActive, countActiveByTeam, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
 import { OFFICE_RUNS, type OfficeRun, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
 
@@ -127,13 +127,13 @@ function* countTasks(tx: Reader): Step<Counted['tasks']> {
 }
 
 function* readTeams(tx: Reader, { usages, tasks }: Counted, since: number): Step<TeamDay[]> {
-  const teams: TeamDay[] = [];
-  for (const row of yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)) {
-    const active = yield* countActive(tx, row.id, 'any', since);
-    const figures = { active, scheduledTasks: tasks.get(row.id) ?? 0 };
-    teams.push({ ...toTeam(row), ...(usages.get(row.id) ?? NOTHING), ...figures });
-  }
-  return teams;
+  const active = yield* countActiveByTeam(tx, since);
+  return (yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)).map((row) => ({
+    ...toTeam(row),
+    ...(usages.get(row.id) ?? NOTHING),
+    active: active.get(row.id) ?? 0,
+    scheduledTasks: tasks.get(row.id) ?? 0,
+  }));
 }
 
 function* readUnassigned(tx: Reader, { usages, tasks }: Counted, since: number): Step<OfficeSnapshot['unassigned']> {

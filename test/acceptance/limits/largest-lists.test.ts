@@ -25,7 +25,7 @@ beforeAll(async () => {
   daemon = await startDaemonProcess({ env: loop.env });
   await daemon.stop();
   const store = openLargeStore(join(daemon.dataDir, 'errand.db'));
-  const lists = makeLargeLists(store.rows);
+  const lists = makeLargeLists(store.adding);
   store.people(PEOPLE);
   lists.audit();
   made = {

@@ -6,7 +6,7 @@ import { randomCode } from '../../../src/domain/ids.ts';
 type Row = Record<string, unknown>;
 
 /** How rows of any kind are added. */
-export type LargeRows = ReturnType<typeof openLargeStore>['rows'];
+export type LargeRows = ReturnType<typeof openLargeStore>['adding'];
 
 /** Makes sessions of a key, by its public id; of the daemon's first one when absent. */
 export function openLargeStore(file: string, keyId: string | null = null) {
@@ -80,7 +80,17 @@ export function openLargeStore(file: string, keyId: string | null = null) {
   const whole = <T>(work: () => T): T => db.transaction(work)();
   return {
     /** How rows are added, for more kinds of them. */
-    rows: { insert, session, run, whole, owned, times },
+    adding: { insert, session, run, whole, owned, times },
+
+    /** The user and the key that all is of, as rows name them. */
+    owned,
+
+    session,
+    run,
+
+    /** So many rows of a table; answers their keys. */
+    rows: (table: string, count: number, rowOf: (number: number) => Row) =>
+      whole(() => Array.from({ length: count }, (_, number) => insert(table, rowOf(number)))),
 
     /** A workspace of so many files, as recorded after a run that has added all of them. */
     workspace: (files: number, pathOf: (index: number) => string) =>
@@ -144,6 +154,12 @@ export function openLargeStore(file: string, keyId: string | null = null) {
         return key;
       }),
 
+    /** The share code of the version of such a page. */
+    shareOf: (pageKey: string) => {
+      const of = 'SELECT share_code FROM publish_versions WHERE page_id = (SELECT id FROM publish_pages WHERE key = ?)';
+      return db.prepare<[string], { share_code: string }>(of).get(pageKey)!.share_code;
+    },
+
     /** So many users, each with a key. */
     people: (count: number) =>
       whole(() => {
@@ -160,6 +176,15 @@ export function openLargeStore(file: string, keyId: string | null = null) {
           insert('api_keys', { id: randomCode(8), user_seq, ...secret, target: 'free', created_at: 1 });
         }
       }),
+
+    /** Deletes a session as its owner does: its rows and files are still to be removed. */
+    remove: (sessionId: string) => {
+      const { seq } = db.prepare<[string], { seq: number }>('SELECT seq FROM sessions WHERE id = ?').get(sessionId)!;
+      db.prepare('UPDATE sessions SET deleted_at = 1 WHERE seq = ?').run(seq);
+      insert('cleanups', { session_seq: seq, created_at: 1 });
+    },
+
+    change: (statement: string) => void db.exec(statement),
 
     close: () => void db.close(),
   };
