@@ -58,8 +58,8 @@ export function* countActive(tx: Reader, team: TeamId, basis: Basis, since: numb
 
 /** Parameters: quarter, quarter, quarter. */
 const BY_TEAM = `SELECT team, count(*) AS sessions FROM (
-    SELECT t.id AS team FROM teams t CROSS JOIN session_activity a
-      ON a.team_id = t.id AND a.user_seq = 0 AND a.quarter >= ?
+    SELECT teams.id AS team FROM teams CROSS JOIN session_activity a
+      ON a.team_id = teams.id AND a.user_seq = 0 AND a.quarter >= ?
     UNION ALL SELECT u.team_id FROM users u CROSS JOIN session_activity a
       ON a.team_id = '' AND a.user_seq = u.seq AND a.quarter >= ?
     WHERE u.team_id IS NOT NULL AND NOT EXISTS (

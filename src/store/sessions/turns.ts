@@ -26,13 +26,18 @@ interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
 
 /** The verbs that read turns. */
 export function makeTurns({ read }: Database) {
-  const readOne = read(readTurn, 'written');
+  const readHead = read(readTurn, 'written');
+  const readSteps = read(readStepRows, 'written');
   const readPages = read(readPage);
   const readPagesWritten = read(readPage, 'written');
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
-    get: async (runSeq: number, attempt: number): Promise<StoredTurn> =>
-      parsedInTurn(await readOne(runSeq, attempt > 1)),
+    get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
+      const head = await readHead(runSeq);
+      if (attempt <= 1) return parsedInTurns(head);
+      await nextTurn();
+      return parsedInTurns({ ...head, ...(await readSteps(runSeq)) });
+    },
 
     /** Steps of a run from one to another, whatever its attempt. */
     listSteps: read(function* (tx: Reader, runSeq: number, from: number, to: number): Step<StoredStep[]> {
@@ -88,44 +93,40 @@ interface TurnRows {
   readonly calls: readonly ToolCallRow[];
 }
 
-/** Rows with so many characters are parsed in another turn of the loop than they are read in: either takes time. */
+/** So many characters are parsed in another turn of the loop than they are read in: either takes time. */
 const LARGE = 262_144;
 
-async function parsedInTurn(rows: TurnRows): Promise<StoredTurn> {
-  if (charactersOf(rows) > LARGE) await nextTurn();
-  return toTurn(rows);
+async function parsedInTurns({ runSeq, content, attachments, steps, calls }: TurnRows): Promise<StoredTurn> {
+  if (content.length > LARGE) await nextTurn();
+  const user = JSON.parse(content) as UserBlock[];
+  if (charactersOf(steps, calls) > LARGE) await nextTurn();
+  return { runSeq, user, attachments, steps: toSteps(steps, calls) };
 }
 
 async function allParsed(pages: readonly TurnRows[]): Promise<StoredTurn[]> {
   const turns: StoredTurn[] = [];
-  for (const rows of pages) turns.push(await parsedInTurn(rows));
+  for (const rows of pages) turns.push(await parsedInTurns(rows));
   return turns;
 }
 
-function charactersOf({ content, steps, calls }: TurnRows): number {
+function charactersOf(steps: readonly StepRow[], calls: readonly ToolCallRow[]): number {
   const ofSteps = steps.reduce((sum, { message, text }) => sum + message.length + text.length, 0);
-  return content.length + ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
+  return ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
 }
 
-const toTurn = ({ runSeq, content, attachments, steps, calls }: TurnRows): StoredTurn => ({
-  runSeq,
-  user: JSON.parse(content) as UserBlock[],
-  attachments,
-  steps: toSteps(steps, calls),
-});
-
-function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<TurnRows> {
-  const message = (yield* tx.get<{ id: number; content: string }>(
+/** Without its steps. */
+function* readTurn(tx: Reader, runSeq: number): Step<TurnRows> {
+  const { id, content } = (yield* tx.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
     runSeq,
   ))!;
-  const { id, content } = message;
-  const steps = withSteps ? yield* tx.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
-  const calls =
-    steps.length === 0
-      ? []
-      : yield* tx.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
-  return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps, calls };
+  return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps: [], calls: [] };
+}
+
+function* readStepRows(tx: Reader, runSeq: number): Step<Pick<TurnRows, 'steps' | 'calls'>> {
+  const steps = yield* tx.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq);
+  const sql = 'SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position';
+  return { steps, calls: steps.length === 0 ? [] : yield* tx.all<ToolCallRow>(sql, runSeq) };
 }
 
 /** Stored bytes of the turns of a page, newest first. Their texts are not read. */

@@ -41,16 +41,10 @@ test.each<[string, TurnWish, Reply]>([
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
     expect(await take(wish)).toMatchObject({ status: 200, error: null });
   });
-  console.error('TURN', _, use.longestMs.toFixed(1));
-  expect.soft(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
+  expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
 });
 
 test.each<[string, Reply, TurnWish]>([
-  [
-    'a file that an agent writes',
-    { tools: [{ name: 'write_file', input: { path: '/a.txt', content: REPLY } }] },
-    { content: 'Go.' },
-  ],
   [
     'a tool result',
     { tools: [{ name: 'shell', input: { command: 'yes word | head -c 3900000' } }] },
@@ -61,8 +55,7 @@ test.each<[string, Reply, TurnWish]>([
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
     expect(await take(wish)).toMatchObject({ status: 200, error: null });
   });
-  console.error('TURN', _, use.longestMs.toFixed(1));
-  expect.soft(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
+  expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
 });
 
 test('many texts at once', async () => {
@@ -70,6 +63,5 @@ test('many texts at once', async () => {
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
     await Promise.all(Array.from({ length: 8 }, async () => take({ content: ESCAPED })));
   });
-  console.error('TURN many', use.longestMs.toFixed(1));
-  expect.soft(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
+  expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
 });

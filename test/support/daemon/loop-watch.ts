@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { leastOfThree } from '../time/machine-speed.ts';
 import { waitFor } from '../time/wait-for.ts';
 import type { DaemonProcess } from './daemon-process.ts';
 
@@ -39,17 +40,15 @@ export function watchLoop({ heapMb }: { readonly heapMb: number }) {
   return {
     env: { NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${heapMb}`, LONGEST_TURN_FILE: file },
     during,
-    /**
-     * What the work takes when it takes least, of three times; the first that is below `enoughMs` is the last. On a busy machine,
-     * processor time varies, too: a collection of garbage waits for threads that don't get the processor.
-     */
+    /** What the work takes when it takes least, of three times, by the time of a quiet machine. */
     leastOf: async (daemon: Watched, { enoughMs }: { readonly enoughMs: number }, work: () => Promise<unknown>) => {
-      let least = await during(daemon, work);
-      for (let tries = 1; tries < 3 && least.longestMs >= enoughMs; tries += 1) {
+      let peakRssMb = 0;
+      const longestMs = await leastOfThree(enoughMs, async () => {
         const use = await during(daemon, work);
-        if (use.longestMs < least.longestMs) least = use;
-      }
-      return least;
+        peakRssMb = Math.max(peakRssMb, use.peakRssMb);
+        return use.longestMs;
+      });
+      return { longestMs, peakRssMb };
     },
     /** Removes what the daemon has written. */
     close: () => rmSync(file, { force: true }),

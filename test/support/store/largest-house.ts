@@ -64,28 +64,10 @@ export async function largestHouse() {
     )[0]!.seq,
     nextFence: () => fenceOf(live[next++]!),
     nextId: () => `id ${(ids += 1)}`,
-    longestTurnOf,
   };
 }
 
 interface Place {
   readonly seq: number;
   readonly runSeq: number;
-}
-
-/** The most processor time, in ms, of one turn of the loop while something is done. */
-async function longestTurnOf(work: () => Promise<unknown>): Promise<number> {
-  let [longest, isOver] = [0, false];
-  let before = process.threadCpuUsage();
-  const look = () => {
-    const { user, system } = process.threadCpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1_000);
-    before = process.threadCpuUsage();
-    if (!isOver) setImmediate(look);
-  };
-  setImmediate(look);
-  await work();
-  isOver = true;
-  look();
-  return longest;
 }
