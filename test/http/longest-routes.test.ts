@@ -36,12 +36,6 @@ const FEW_ROWS: readonly string[] = [
 
 /** Known to be longer, and why. */
 const LONGER: Readonly<Record<string, string>> = {
-  'GET /api/v1/runs/:id/export': 'a run of many long steps is read at once',
-  'GET /openapi/v1/runs/:id/stream':
-    'up to 500 events of the journal are read and sent at once: 57 to 230 ms with 8 KB in each',
-  'GET /api/v1/runs/:id/stream': 'the same: 190 ms',
-  'GET /openapi/v1/sessions/:id/user-inputs': 'a page of 500 long answers is read at once: 160 ms with 30 KB in each',
-  'GET /api/v1/user-inputs': 'the same',
   'GET /api/v1/configuration':
     'all definitions are read at once, and nothing limits how many an operator has: 53 ms with 200',
   'POST /api/v1/doctor': 'it examines the whole installation: 80 ms',

@@ -1,9 +1,8 @@
 // The largest replies that there are, to a crowd: a daemon with a small heap stays alive, and no turn of its loop is long.
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { download } from '../../support/daemon/download.ts';
 import { watchLoop } from '../../support/daemon/loop-watch.ts';
 import { openLargeStore } from '../../support/store/large-store.ts';
 
@@ -43,16 +42,6 @@ afterAll(async () => {
   loop.close();
 });
 
-/** Whether a reply came, down to its last bracket. */
-async function download(path: string) {
-  const headers = { Authorization: `Bearer ${daemon.apiKey}` };
-  const asked = get(`${daemon.url}${path}`, { headers, agent: false });
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  let last: Buffer = Buffer.alloc(0);
-  for await (const chunk of response as AsyncIterable<Buffer>) if (chunk.length > 0) last = chunk;
-  return { status: response.statusCode, isWhole: /[}\]]$/.test(last.subarray(-1).toString()) };
-}
-
 test.each<[string, string, number, (id: { sessionId: string; runId?: string }) => string]>([
   ['the files of a session', 'files', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/artifacts`],
   ['files in deep folders', 'deep', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/artifacts`],
@@ -82,7 +71,7 @@ test.each<[string, string, number, (id: { sessionId: string; runId?: string }) =
 ])('%s', async (_, name, crowd, pathFor) => {
   const path = pathFor(made[name]!);
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
-    const replies = await Promise.all(Array.from({ length: crowd }, async () => download(path)));
+    const replies = await Promise.all(Array.from({ length: crowd }, async () => download(daemon, path)));
     expect(replies).toEqual(replies.map(() => ({ status: 200, isWhole: true })));
   });
   expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);

@@ -1,9 +1,8 @@
 // The longest pages of lists, with the longest texts, to a crowd: a daemon with a small heap stays alive, and no turn of its loop is long.
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { download } from '../../support/daemon/download.ts';
 import { watchLoop } from '../../support/daemon/loop-watch.ts';
 import { makeLargeLists } from '../../support/store/large-lists.ts';
 import { openLargeStore } from '../../support/store/large-store.ts';
@@ -46,16 +45,6 @@ afterAll(async () => {
   loop.close();
 });
 
-/** Whether a reply came, down to its last bracket. */
-async function download(path: string) {
-  const headers = { Authorization: `Bearer ${daemon.apiKey}` };
-  const asked = get(`${daemon.url}${path}`, { headers, agent: false });
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  let last: Buffer = Buffer.alloc(0);
-  for await (const chunk of response as AsyncIterable<Buffer>) if (chunk.length > 0) last = chunk;
-  return { status: response.statusCode, isWhole: last.subarray(-1).toString() === '}' };
-}
-
 test.each<[string, number, () => string]>([
   ['webhooks', 96, () => '/api/v1/webhooks?limit=500'],
   ['deliveries', 12, () => '/api/v1/webhook-deliveries?limit=500'],
@@ -87,7 +76,7 @@ test.each<[string, number, () => string]>([
 ])('%s', async (_, crowd, pathFor) => {
   const path = pathFor();
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
-    const replies = await Promise.all(Array.from({ length: crowd }, async () => download(path)));
+    const replies = await Promise.all(Array.from({ length: crowd }, async () => download(daemon, path)));
     expect(replies).toEqual(replies.map(() => ({ status: 200, isWhole: true })));
   });
   expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
