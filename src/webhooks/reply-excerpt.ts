@@ -1,7 +1,7 @@
 // What is kept of a reply: the start of its text, safe to show, without secrets.
 import { firstBytes } from '../domain/excerpt.ts';
 import type { PooledReply } from '../outbound/exchange.ts';
-import { makeRedactor } from '../outbound/redact.ts';
+import { makeRedactor } from '../outbound/secrets/redact.ts';
 import { safeText } from '../terminal/text.ts';
 import type { SigningSecrets } from './sign.ts';
 

@@ -4,8 +4,8 @@ import { askForTheStart, contextFinding, windowFinding } from './check-context.t
 import { checkStructured } from './check-structured.ts';
 import type { ModelReply } from '../loop/call/model-call.ts';
 import type { ModelFailure } from '../loop/call/model-failure.ts';
-import { redactorOfEndpoint } from '../../outbound/endpoint-secrets.ts';
-import type { Redactor } from '../../outbound/redact.ts';
+import { redactorOfEndpoint } from '../../outbound/secrets/endpoint-secrets.ts';
+import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { type ListedModel, listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';

@@ -2,7 +2,7 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { EgressRule } from '../../domain/egress.ts';
 import { type LookUps, watchLookUps } from '../../outbound/look-ups.ts';
-import { type Redactor, makeRedactor, secretsIn } from '../../outbound/redact.ts';
+import { type Redactor, makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';

@@ -1,7 +1,7 @@
 // What went wrong with an MCP server, in words that a model and an administrator can act on.
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
-import type { Redactor } from '../../outbound/redact.ts';
+import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { seconds } from '../loop/call/model-failure.ts';
 
 const MAX_CHARACTERS = 400;

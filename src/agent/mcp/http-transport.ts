@@ -3,7 +3,7 @@ import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@
 import { setTimeout as delay } from 'node:timers/promises';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
 import type { LookUps } from '../../outbound/look-ups.ts';
-import type { Redactor } from '../../outbound/redact.ts';
+import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 import { redactMessage } from './redact-message.ts';
 

@@ -1,5 +1,5 @@
 // Redacts the secrets of a connection from its messages before anyone reads them.
-import type { Redactor } from '../../outbound/redact.ts';
+import type { Redactor } from '../../outbound/secrets/redact.ts';
 
 type Container = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 // MCP with a service in the sandbox: one JSON message a line, in bounded lines.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { Redactor } from '../../outbound/redact.ts';
+import type { Redactor } from '../../outbound/secrets/redact.ts';
 import type { SandboxService } from '../sandbox/service.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 import { redactMessage } from './redact-message.ts';

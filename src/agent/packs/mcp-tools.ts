@@ -1,6 +1,6 @@
 // The tools of the MCP servers that a run was granted.
 import type { JsonObject } from '../../domain/json.ts';
-import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
+import { makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';

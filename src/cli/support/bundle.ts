@@ -4,7 +4,7 @@ import { messageOf } from '../../domain/errors.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import { packTarGz } from '../../files/archives/pack-tar-gz.ts';
 import type { Context } from '../frame/context.ts';
-import type { Blot } from '../../outbound/blot.ts';
+import type { Blot } from '../../outbound/secrets/blot.ts';
 import { type BundleOptions, PARTS } from './parts.ts';
 
 /** A file of the bundle. `fault`: why it could not be collected, which is then all that is in it. */

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Environment, Places } from '../../config/config.ts';
-import { secretsIn as partsOfSecret } from '../../outbound/redact.ts';
-import { isSecretName } from '../../outbound/blot.ts';
-import { secretsInArguments } from '../../outbound/written-secrets.ts';
+import { secretsIn as partsOfSecret } from '../../outbound/secrets/redact.ts';
+import { isSecretName } from '../../outbound/secrets/blot.ts';
+import { secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
 
 const MAX_FILES = 500;
 const MAX_DEPTH = 4;

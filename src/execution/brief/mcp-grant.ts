@@ -8,7 +8,7 @@ import {
   type SecretPlaces,
   TEXT_SECRET,
 } from '../../catalog/reading/secret-file.ts';
-import { secretsAmong, secretsInArguments } from '../../outbound/written-secrets.ts';
+import { secretsAmong, secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
 
 /** `why` never contains a secret. */
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };

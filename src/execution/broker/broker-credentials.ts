@@ -5,7 +5,7 @@ import { isJsonObject } from '../../domain/json.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts';
-import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
+import { makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 

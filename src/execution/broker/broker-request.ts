@@ -2,7 +2,7 @@
 import type { Services } from '../../agent/port/services.ts';
 import type { Connector } from '../../domain/capabilities/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
+import { makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import type { GuardedReply } from '../../outbound/guarded-fetch.ts';
 
 /** A request that the connector allows. `path` follows the base address and begins with `/`, or is empty. */

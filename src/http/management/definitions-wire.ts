@@ -1,8 +1,8 @@
 // Definitions as administrators read them. Values that may contain a secret are omitted; their names are shown.
 import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/reading/problem.ts';
-import { makeRedactor } from '../../outbound/redact.ts';
-import { secretsInArguments } from '../../outbound/written-secrets.ts';
+import { makeRedactor } from '../../outbound/secrets/redact.ts';
+import { secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
 import type { DefinitionNoun, DefinitionOf, DefinitionRecord } from '../../operations/capabilities/definitions.ts';
 import type { Defined, DefinitionCheckWire, DefinitionWire } from '../../wire/capabilities/definition.ts';
 

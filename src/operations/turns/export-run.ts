@@ -9,7 +9,7 @@ import type { SetupText, ToolDefinition } from '../../domain/sessions/run-setup.
 import { type Administrator, ownerOf } from '../../domain/people/user.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Equip } from '../../execution/brief/equip.ts';
-import { type Blot, makeBlot } from '../../outbound/blot.ts';
+import { type Blot, makeBlot } from '../../outbound/secrets/blot.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredSetup } from '../../store/runs/progress/run-setups.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';

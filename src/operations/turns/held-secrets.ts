@@ -6,8 +6,8 @@ import type { Pause } from '../../domain/slices.ts';
 import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
-import { secretsOfEndpoint } from '../../outbound/endpoint-secrets.ts';
-import { secretsIn } from '../../outbound/redact.ts';
+import { secretsOfEndpoint } from '../../outbound/secrets/endpoint-secrets.ts';
+import { secretsIn } from '../../outbound/secrets/redact.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface HeldSecretParts {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { mcpFailure } from '../../../src/agent/mcp/failure.ts';
 import { EgressError } from '../../../src/outbound/egress.ts';
-import { makeRedactor } from '../../../src/outbound/redact.ts';
+import { makeRedactor } from '../../../src/outbound/secrets/redact.ts';
 
 test('a host that a redirect names after the credential of the server is not repeated', () => {
   const error = new EgressError('refused', 'The host sesame-open-123.example has no address that may be reached.');

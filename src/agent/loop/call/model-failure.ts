@@ -1,7 +1,7 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
 import type { FailedCall } from '../../../domain/sessions/model-call.ts';
 import type { RunError } from '../../../domain/sessions/run.ts';
-import { redactorOfEndpoint } from '../../../outbound/endpoint-secrets.ts';
+import { redactorOfEndpoint } from '../../../outbound/secrets/endpoint-secrets.ts';
 import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
 import type { ModelGrant } from '../../port/grants.ts';
 import type { RunLimits } from '../../port/protocol.ts';

@@ -46,7 +46,7 @@ Examples:
 async function write(context: Context, { to, offline, log }: Options): Promise<void> {
   const { io, out, places } = context;
   const { collectBundle, packBundle } = await import('../../support/bundle.ts');
-  const { makeBlot } = await import('../../../outbound/blot.ts');
+  const { makeBlot } = await import('../../../outbound/secrets/blot.ts');
   const { knownSecrets } = await import('../../support/known-secrets.ts');
   const { runProgram } = await import('../../support/host.ts');
   // Without a daemon there is little to collect: it is better to know than to send an empty bundle.

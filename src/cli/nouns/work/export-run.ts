@@ -17,7 +17,7 @@ Examples:
 /** Writes the export of a run. */
 export async function exportRun(context: Context, id: string, { to }: { readonly to?: string }): Promise<void> {
   const { io, out, places, signal } = context;
-  const { makeBlot } = await import('../../../outbound/blot.ts');
+  const { makeBlot } = await import('../../../outbound/secrets/blot.ts');
   const { knownSecrets } = await import('../../support/known-secrets.ts');
   const document = await context.client().runs.export(id);
   // The daemon has blotted what it holds. Whoever calls may hold more, such as variables.

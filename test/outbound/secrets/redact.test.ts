@@ -1,7 +1,7 @@
 // Secrets in replies of services: found in the usual encodings, across cuts, and nothing else is touched.
 import { expect, test } from 'vitest';
-import { makeRedactor, secretsIn } from '../../src/outbound/redact.ts';
-import { cpuMsOf } from '../support/time/cpu-time.ts';
+import { makeRedactor, secretsIn } from '../../../src/outbound/secrets/redact.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 
 const SECRET = 'sk-live_9f+K/2=q"x&y<z\\w';
 const codes = (write: (code: string, at: number) => string) =>

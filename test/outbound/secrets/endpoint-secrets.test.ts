@@ -1,7 +1,7 @@
 // Which values of an endpoint's definition count as secrets.
 import { expect, test } from 'vitest';
-import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
-import { redactorOfEndpoint, secretsOfEndpoint } from '../../src/outbound/endpoint-secrets.ts';
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
+import { redactorOfEndpoint, secretsOfEndpoint } from '../../../src/outbound/secrets/endpoint-secrets.ts';
 
 test('a short value counts only under the name of a secret, and a dated version never', () => {
   const query = { tenant: 'short', sig: 'abc', token: 'abc1234', 'api-version': '2024-02-15-preview' };

@@ -1,6 +1,6 @@
 // What is secret of variables and arguments that nothing marks.
 import { expect, test } from 'vitest';
-import { secretsAmong, secretsInArguments } from '../../src/outbound/written-secrets.ts';
+import { secretsAmong, secretsInArguments } from '../../../src/outbound/secrets/written-secrets.ts';
 
 const ADDRESS = 'postgres://mara:open%20sesame@db.example/tides';
 

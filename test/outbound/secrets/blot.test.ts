@@ -1,6 +1,6 @@
 // Texts that leave the house lose known secrets and whatever has the form of one, however hostile they are.
 import { expect, test } from 'vitest';
-import { makeBlot } from '../../src/outbound/blot.ts';
+import { makeBlot } from '../../../src/outbound/secrets/blot.ts';
 
 const blot = makeBlot(['house-secret-1']);
 
