@@ -53,7 +53,7 @@ const environment = ['error', { object: 'process', property: 'env', message: 'On
 const exit = ['error', { object: 'process', property: 'exit', message: 'Only main.ts ends the process.' }];
 const head = ['setHeader', 'writeHead'].map((property) => ({
   property,
-  message: 'Only frame/head.ts writes the head of a response.',
+  message: 'Only replies/head.ts writes the head of a response.',
 }));
 
 export default defineConfig({
@@ -89,7 +89,7 @@ export default defineConfig({
     ...floors,
     {
       files: ['src/http/**'],
-      excludeFiles: ['src/http/frame/head.ts'],
+      excludeFiles: ['src/http/replies/head.ts'],
       rules: { 'no-restricted-properties': [...environment, exit[1], ...head] as never },
     },
     { files: ['src/config/config.ts', 'test/**', 'scripts/**'], rules: { 'no-restricted-properties': 'off' } },

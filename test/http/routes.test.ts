@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routesOf } from '../../src/http/app.ts';
-import { shapeOfPath } from '../../src/http/frame/render-error.ts';
+import { shapeOfPath } from '../../src/http/replies/render-error.ts';
 import { openHouse, send, TURN } from '../support/http/http-house.ts';
 
 const TABLE: readonly string[] = [

@@ -4,8 +4,8 @@ import type { Operations } from '../../operations/operations.ts';
 import type { auditQuery } from '../../wire/people/audit.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 import { renderAuditEntry, renderAuditHead } from './audit-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

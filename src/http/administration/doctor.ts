@@ -3,7 +3,7 @@ import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ExaminationWishWire } from '../../wire/doctor.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { untilGone } from '../frame/until-gone.ts';
 import { renderExamination } from './doctor-wire.ts';
 

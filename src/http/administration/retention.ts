@@ -7,7 +7,7 @@ import type { RetentionProgress, RetentionReport } from '../../retention/retenti
 import type { collectionWish, RetentionKindWire, RetentionProgressWire, RetentionWire } from '../../wire/retention.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeRetentionHandlers(operations: Operations) {

@@ -13,8 +13,8 @@ import type {
   NewBackupWire,
 } from '../../wire/backups/backup.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { limitStall, writeHead } from '../frame/head.ts';
-import { ok } from '../frame/reply.ts';
+import { limitStall, writeHead } from '../replies/head.ts';
+import { ok } from '../replies/reply.ts';
 import { untilGone } from '../frame/until-gone.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

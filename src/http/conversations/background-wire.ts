@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { BackgroundMessageWire, MessageWire } from '../../wire/messages/message.ts';
 import { hasResultField, renderMessage, renderUsage } from './messages-wire.ts';
-import type { Reply } from '../frame/reply.ts';
+import type { Reply } from '../replies/reply.ts';
 
 const RETRY_AFTER_MS = 2_000;
 

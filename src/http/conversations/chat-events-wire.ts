@@ -2,7 +2,7 @@
 import { completionIdOf } from '../../domain/ids.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { CompletionChunkWire } from '../../wire/chat/completion.ts';
-import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
+import { errorBody, type ErrorFacts } from '../replies/render-error.ts';
 import { renderChatUsage, secondsOf } from './chat-wire.ts';
 import { failureOf, STOPPED } from './run-failure.ts';
 import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';

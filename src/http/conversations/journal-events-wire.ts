@@ -1,6 +1,6 @@
 // A run's journal as it is, for administrators.
 import { renderJournalEvent } from '../../wire/journal-event.ts';
-import { errorBody } from '../frame/render-error.ts';
+import { errorBody } from '../replies/render-error.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 export const JOURNAL_FORMAT: StreamFormat = {

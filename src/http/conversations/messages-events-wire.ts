@@ -2,7 +2,7 @@
 import { isoTime } from '../../domain/clock.ts';
 import { messageIdOf } from '../../domain/ids.ts';
 import type { MessagesStreamEvent } from '../../wire/messages/stream-event.ts';
-import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
+import { errorBody, type ErrorFacts } from '../replies/render-error.ts';
 import { renderUsage } from './messages-wire.ts';
 import { failureOf, STOPPED } from './run-failure.ts';
 import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';

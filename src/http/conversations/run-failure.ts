@@ -1,7 +1,7 @@
 // The meaning of a run without an answer for its caller, in both protocols.
 import type { ErrorType } from '../../domain/errors.ts';
 import type { Run, RunError, RunErrorType } from '../../domain/sessions/run.ts';
-import type { ErrorFacts } from '../frame/render-error.ts';
+import type { ErrorFacts } from '../replies/render-error.ts';
 
 /** The HTTP status and error type of each failure of a run (§7, D6). */
 const FAILURES: Readonly<Record<RunErrorType, { readonly status: number; readonly type: ErrorType }>> = {

@@ -2,7 +2,7 @@
 import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
-import type { ErrorFacts } from '../frame/render-error.ts';
+import type { ErrorFacts } from '../replies/render-error.ts';
 
 /** A server-sent event. `name` null makes a data-only event; a string of `data` is sent as it stands. */
 export interface SentEvent {

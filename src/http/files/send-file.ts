@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { OpenBlob } from '../../files/blobs/blobs.ts';
 import type { Presentation } from '../../files/media-type.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { type Headers, limitStall, writeHead } from '../frame/head.ts';
+import { type Headers, limitStall, writeHead } from '../replies/head.ts';
 import { type ByteRange, rangeOf } from './byte-range.ts';
 import { isKnown, type Validators } from './conditions.ts';
 import { policyOf } from './policies.ts';

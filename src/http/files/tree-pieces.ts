@@ -1,6 +1,6 @@
 // Files as a tree of nodes, written in one pass: it takes no more memory however many there are.
 import { type Portions } from '../../domain/portions.ts';
-import { heldRows, type Room, Streamed } from '../frame/json-pieces.ts';
+import { heldRows, type Room, Streamed } from '../replies/json-pieces.ts';
 
 interface Node {
   readonly children: readonly Node[] | null;

@@ -11,8 +11,8 @@ import { readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { inEnvelope, sendWhole } from './reply.ts';
-import { quotasOfAddress, quotasOfUser, type ReplyBudget } from './reply-budget.ts';
+import { inEnvelope, sendWhole } from '../replies/reply.ts';
+import { quotasOfAddress, quotasOfUser, type ReplyBudget } from '../replies/reply-budget.ts';
 import type { Route } from './route.ts';
 
 export interface DispatchParts {

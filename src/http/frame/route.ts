@@ -5,8 +5,8 @@ import type { Shape } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 import type { CallerOf, Guard } from './guards.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
-import type { Streamable } from './json-pieces.ts';
-import type { Reply } from './reply.ts';
+import type { Streamable } from '../replies/json-pieces.ts';
+import type { Reply } from '../replies/reply.ts';
 
 /** A reply; nothing when the handler has taken over the response for a stream. */
 type Answer<R extends object> = Promise<Reply<Streamable<R> & object> | undefined> | Reply<Streamable<R> & object>;

@@ -5,8 +5,8 @@ import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
 import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { renderList, renderWholeList } from '../frame/render-list.ts';
-import { created, ok } from '../frame/reply.ts';
+import { renderList, renderWholeList } from '../replies/render-list.ts';
+import { created, ok } from '../replies/reply.ts';
 import {
   keyWishOf,
   newKeyOf,

@@ -4,8 +4,8 @@ import type { Operations } from '../../operations/operations.ts';
 import type { budgetQuery, WantedBudgetWire } from '../../wire/people/budget.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 import { renderBudget, wantedBudgetOf } from './budgets-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

@@ -2,10 +2,10 @@
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ModelCheckWishWire } from '../../wire/capabilities/model.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderList } from '../replies/render-list.ts';
 import { renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { untilGone } from '../frame/until-gone.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

@@ -3,8 +3,8 @@ import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { NewConnectionWire } from '../../wire/capabilities/connection.ts';
 import { type Exchange, idInPath, refInPath } from '../frame/exchange.ts';
-import { created, ok } from '../frame/reply.ts';
-import { renderWholeList } from '../frame/render-list.ts';
+import { created, ok } from '../replies/reply.ts';
+import { renderWholeList } from '../replies/render-list.ts';
 import { newConnectionOf, renderConnection, renderConnectionCheck, renderConnectorCheck } from './connections-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

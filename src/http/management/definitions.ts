@@ -1,11 +1,11 @@
 // The handlers of definitions: what the config directory defines, one kind at a time.
 import type { DefinitionNoun } from '../../operations/capabilities/definitions.ts';
-import { renderList } from '../frame/render-list.ts';
+import { renderList } from '../replies/render-list.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { renderDefinition, renderProblems, renderWholeDefinition } from './definitions-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 
 /** The handlers of one kind by name; `routes.ts` assigns their paths. */
 export function makeDefinitionHandlers<N extends DefinitionNoun>(operations: Operations, noun: N) {

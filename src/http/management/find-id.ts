@@ -4,7 +4,7 @@ import { ID_NOUNS } from '../../domain/ids.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 
 /** Makes the handler. */
 export function makeFindIdHandler(operations: Operations) {

@@ -4,7 +4,7 @@ import type { ClientAddressOf } from '../server/client-address.ts';
 import { readCredential } from '../frame/credentials.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import type { GrantWire } from '../../wire/people/token.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { grantOf, renderLoginToken } from './token-wire.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */

@@ -5,7 +5,7 @@ import type { pageQuery } from '../../wire/listing.ts';
 import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { renderLastHour, renderLiveRuns, renderSnapshot, renderTodayRuns } from './house-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

@@ -24,7 +24,7 @@ import type {
   OfficeSummaryWire,
   RunRoundsWire,
 } from '../../wire/office/session.ts';
-import { type Streamable, streamedList } from '../frame/json-pieces.ts';
+import { type Streamable, streamedList } from '../replies/json-pieces.ts';
 import { renderMessage } from '../sessions/history-wire.ts';
 import { renderEntity, teamFields } from './entity-wire.ts';
 

@@ -5,7 +5,7 @@ import type { pageQuery } from '../../wire/listing.ts';
 import { EXPORT_NOT_READY, type officeMessagesQuery } from '../../wire/office/session.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { renderWorkspace } from '../sessions/artifacts-wire.ts';
 import {
   renderContextUsage,

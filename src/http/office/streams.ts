@@ -6,7 +6,7 @@ import type { eventsQuery, houseStreamQuery, runStreamQuery, sessionStreamQuery 
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { positionAfter } from '../frame/query.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { renderEventPage } from './events-wire.ts';
 import type { OpenWatch } from './watchers.ts';
 

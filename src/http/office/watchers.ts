@@ -6,8 +6,8 @@ import type { Following, Watcher } from '../../events/feed.ts';
 import type { Log } from '../../log/log.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { pauseOf } from '../frame/backlog.ts';
-import { beginEventStream } from '../frame/sse.ts';
+import { pauseOf } from '../replies/backlog.ts';
+import { beginEventStream } from '../replies/sse.ts';
 
 export interface WatcherParts {
   readonly clock: Clock;

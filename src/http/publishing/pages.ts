@@ -7,8 +7,8 @@ import type { Static } from '../../wire/shape.ts';
 import type { pageQuery } from '../../wire/listing.ts';
 import type { NewPageWire, NewVersionWire, ownedPageQuery, PageChangeWire } from '../../wire/publishing/page.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { renderLongList } from '../frame/render-list.ts';
-import { created, ok } from '../frame/reply.ts';
+import { renderLongList } from '../replies/render-list.ts';
+import { created, ok } from '../replies/reply.ts';
 import { keyInPath } from '../public/names.ts';
 import { newPageOf, newVersionOf, pageChangesOf, renderOwnedVersion, renderPage } from './pages-wire.ts';
 

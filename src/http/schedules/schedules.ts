@@ -10,8 +10,8 @@ import type {
 } from '../../wire/schedules/scheduled-task.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList, renderLongList } from '../frame/render-list.ts';
-import { created, ok } from '../frame/reply.ts';
+import { renderList, renderLongList } from '../replies/render-list.ts';
+import { created, ok } from '../replies/reply.ts';
 import { newTaskOf, renderFiring, renderTask, taskInputOf } from './schedules-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */

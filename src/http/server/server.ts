@@ -5,7 +5,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import type { HttpApp } from '../app.ts';
-import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
+import { errorBody, type ErrorFacts } from '../replies/render-error.ts';
 import { contextOptions, type KeyPair } from './secure-server.ts';
 
 /** From the connection to the end of the TLS handshake. */

@@ -3,7 +3,7 @@ import type { ArchiveAddress, RunArtifactList, SessionArtifacts } from '../../op
 import { type FileLeaf, nodeId } from '../../operations/sessions/file-nodes.ts';
 import type { Portions } from '../../domain/portions.ts';
 import { streamedTree } from '../files/tree-pieces.ts';
-import { type Streamable, type Streamed, streamedList } from '../frame/json-pieces.ts';
+import { type Streamable, type Streamed, streamedList } from '../replies/json-pieces.ts';
 import type {
   ArchiveWire,
   FileNodeWire,

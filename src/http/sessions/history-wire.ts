@@ -11,8 +11,8 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
-import { type Streamable, type StreamableFields, Streamed, streamedList } from '../frame/json-pieces.ts';
-import { decoded, storedJson, streamedText } from '../frame/stored-text.ts';
+import { type Streamable, type StreamableFields, Streamed, streamedList } from '../replies/json-pieces.ts';
+import { decoded, storedJson, streamedText } from '../replies/stored-text.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {

@@ -6,8 +6,8 @@ import type { insightChange, insightQuery } from '../../wire/sessions/insight.ts
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { renderInsight } from './insights-wire.ts';
-import { renderLongList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderLongList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeInsightHandlers(operations: Operations) {

@@ -5,8 +5,8 @@ import type { pageQuery } from '../../wire/listing.ts';
 import type { sessionQuery } from '../../wire/sessions/session.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 import { renderSessionArtifacts } from './artifacts-wire.ts';
 import { renderHistory } from './history-wire.ts';
 import {

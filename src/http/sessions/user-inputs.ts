@@ -6,8 +6,8 @@ import type { UserInputQuery } from '../../operations/sessions/user-inputs.ts';
 import type { answer, questionQuery, sessionQuestionQuery } from '../../wire/sessions/question.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderLongList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderLongList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 import { renderUserInput } from './user-inputs-wire.ts';
 
 /** JSON can escape each character of an answer as six characters. */

@@ -1,7 +1,7 @@
 // The board: the pages that their owners show to everybody, newest first.
 import { pagePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicPage } from '../../operations/publishing/public-pages.ts';
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 import { renderDocument, SKIP_LINK } from './document.ts';
 import { entryOf } from './entry.ts';
 import { ownerName } from './share-page.ts';

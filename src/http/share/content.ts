@@ -1,5 +1,5 @@
 // What was published, as a part of a page: one line of the table for each way to show it.
-import { html, Html } from '../frame/html.ts';
+import { html, Html } from '../replies/html.ts';
 import type { Entry, View } from './entry.ts';
 import { sizeInWords, typeInWords } from './words.ts';
 

@@ -1,5 +1,5 @@
 // The document around every page: its head, with what messengers show of a link to it.
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 import { addressOf } from './static-files.ts';
 
 /** What messengers and search engines read. */

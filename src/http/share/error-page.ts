@@ -1,6 +1,6 @@
 // Errors as pages.
 import { type ErrorDetails, ErrandError, type ErrorReason } from '../../domain/errors.ts';
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 import { renderDocument } from './document.ts';
 
 interface Words {

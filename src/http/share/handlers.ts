@@ -4,7 +4,7 @@ import { pagePathOf, sharePathOf } from '../../domain/publishing/public-address.
 import type { PublicPages } from '../../operations/publishing/public-pages.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import type { Reply } from '../frame/reply.ts';
+import type { Reply } from '../replies/reply.ts';
 import type { CountMisses } from '../public/miss-limit.ts';
 import { BOARD_PAGE_SIZE, type BoardSearch, renderBoard } from './board-page.ts';
 import { makeReadText } from './entry-text.ts';

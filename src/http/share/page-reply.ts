@@ -1,9 +1,9 @@
 // Pages as replies, with a policy that admits nothing but the daemon's own stylesheet, script, images and frames.
 import { randomBytes } from 'node:crypto';
-import { html, type Html } from '../frame/html.ts';
-import type { Headers } from '../frame/head.ts';
-import { errorReply } from '../frame/render-error.ts';
-import type { Reply } from '../frame/reply.ts';
+import { html, type Html } from '../replies/html.ts';
+import type { Headers } from '../replies/head.ts';
+import { errorReply } from '../replies/render-error.ts';
+import type { Reply } from '../replies/reply.ts';
 import { renderErrorPage } from './error-page.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The version picker: a form that works by itself; the script only spares people its button.
 import { pagePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 import { localTime } from './words.ts';
 
 /** The picker offers no more versions than this, the newest. */

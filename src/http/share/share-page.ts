@@ -1,7 +1,7 @@
 // The page of one version: who published it and when, the other versions, and the content; or the content alone.
 import { pagePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicPage, PublicVersion } from '../../operations/publishing/public-pages.ts';
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 import { type EntryText, isCard, isFramed, renderContent } from './content.ts';
 import { renderDocument, SKIP_LINK } from './document.ts';
 import { type Entry, entryOf } from './entry.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { notFound } from '../../domain/errors.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { writeHead } from '../frame/head.ts';
+import { writeHead } from '../replies/head.ts';
 
 interface StaticFile {
   /** Such as `style.0f3a….css`. */

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { isoTime } from '../../domain/clock.ts';
 import { beijingTime } from '../../domain/publishing/public-time.ts';
-import { html, type Html } from '../frame/html.ts';
+import { html, type Html } from '../replies/html.ts';
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 

@@ -5,8 +5,8 @@ import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { deliveriesOfWebhookQuery, deliveryQuery, redelivery } from '../../wire/webhooks/delivery.ts';
 import { type Exchange, numberInPath } from '../frame/exchange.ts';
-import { renderLongList } from '../frame/render-list.ts';
-import { ok } from '../frame/reply.ts';
+import { renderLongList } from '../replies/render-list.ts';
+import { ok } from '../replies/reply.ts';
 import { renderDelivery, renderDeliveryRecord } from './deliveries-wire.ts';
 
 type Query = Static<typeof deliveryQuery>;

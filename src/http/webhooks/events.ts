@@ -5,7 +5,7 @@ import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { sampleEventQuery, webhookEventsQuery } from '../../wire/webhooks/event.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { ok } from '../frame/reply.ts';
+import { ok } from '../replies/reply.ts';
 import { untilGone } from '../frame/until-gone.ts';
 import { renderEvents, renderSampleEvent } from './events-wire.ts';
 

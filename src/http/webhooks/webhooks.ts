@@ -6,8 +6,8 @@ import type { Static } from '../../wire/shape.ts';
 import type { webhookTest } from '../../wire/webhooks/delivery.ts';
 import type { NewWebhookWire, WebhookChangeWire, webhookQuery } from '../../wire/webhooks/webhook.ts';
 import { type Exchange, numberInPath } from '../frame/exchange.ts';
-import { renderLongList } from '../frame/render-list.ts';
-import { created, ok } from '../frame/reply.ts';
+import { renderLongList } from '../replies/render-list.ts';
+import { created, ok } from '../replies/reply.ts';
 import { renderTestResult } from './deliveries-wire.ts';
 import { newWebhookOf, renderWebhook, webhookInputOf } from './webhooks-wire.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Portions } from '../../../src/domain/portions.ts';
 import { streamedTree } from '../../../src/http/files/tree-pieces.ts';
-import { piecesOf } from '../../../src/http/frame/json-pieces.ts';
+import { piecesOf } from '../../../src/http/replies/json-pieces.ts';
 
 interface Node {
   readonly name: string;

@@ -1,7 +1,7 @@
 // The table of routes without a daemon behind it, and the JSON that a reply of theirs must be.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '../../../src/domain/json.ts';
-import { shapeOfPath } from '../../../src/http/frame/render-error.ts';
+import { shapeOfPath } from '../../../src/http/replies/render-error.ts';
 import type { Route } from '../../../src/http/frame/route.ts';
 import { makeRoutes, type RouteParts } from '../../../src/http/routes.ts';
 import { envelopeOf, ERROR_SHAPES } from '../../../src/wire/error.ts';

@@ -1,8 +1,8 @@
 // Pages of lists whose items may be long: read in parts while they are sent, each item once.
 import { expect, test } from 'vitest';
 import type { Page } from '../../../src/domain/listing.ts';
-import { piecesOf } from '../../../src/http/frame/json-pieces.ts';
-import { renderLongList } from '../../../src/http/frame/render-list.ts';
+import { piecesOf } from '../../../src/http/replies/json-pieces.ts';
+import { renderLongList } from '../../../src/http/replies/render-list.ts';
 
 const pause = async () => undefined;
 

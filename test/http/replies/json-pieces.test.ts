@@ -1,6 +1,6 @@
 // JSON in pieces: the same text as at once, no piece of which is long.
 import { expect, test } from 'vitest';
-import { jsonPieces, piecesOf, type Room, Streamed, streamedList } from '../../../src/http/frame/json-pieces.ts';
+import { jsonPieces, piecesOf, type Room, Streamed, streamedList } from '../../../src/http/replies/json-pieces.ts';
 import type { Portions } from '../../../src/domain/portions.ts';
 
 const list = (length: number) =>

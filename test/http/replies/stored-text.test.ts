@@ -1,7 +1,7 @@
 // Long texts as they are stored: written as JSON in pieces, however the bytes of a character are cut.
 import { expect, test } from 'vitest';
-import { piecesOf } from '../../../src/http/frame/json-pieces.ts';
-import { storedJson, streamedText } from '../../../src/http/frame/stored-text.ts';
+import { piecesOf } from '../../../src/http/replies/json-pieces.ts';
+import { storedJson, streamedText } from '../../../src/http/replies/stored-text.ts';
 
 const pause = async () => undefined;
 const written = async (part: unknown) => Array.fromAsync(piecesOf(part, { hold: pause, pause }));

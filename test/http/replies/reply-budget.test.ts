@@ -1,6 +1,6 @@
 // The budget of all replies: who waits for whom, and who is refused.
 import { expect, test } from 'vitest';
-import { makeReplyBudget, quotasOfAddress, quotasOfUser } from '../../../src/http/frame/reply-budget.ts';
+import { makeReplyBudget, quotasOfAddress, quotasOfUser } from '../../../src/http/replies/reply-budget.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 
 const LIMIT = 1_000;

@@ -1,6 +1,6 @@
 // HTML by template.
 import { expect, test } from 'vitest';
-import { html, Html } from '../../../src/http/frame/html.ts';
+import { html, Html } from '../../../src/http/replies/html.ts';
 
 test('everything that is put in is escaped', () => {
   const hostile = `<script>alert("1" & '2')</script>\u0000`;

@@ -4,8 +4,8 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { Html } from '../../../src/http/frame/html.ts';
-import { ok, sendWhole } from '../../../src/http/frame/reply.ts';
+import { Html } from '../../../src/http/replies/html.ts';
+import { ok, sendWhole } from '../../../src/http/replies/reply.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
