@@ -53,8 +53,9 @@ export type Commit =
 const WORK_MS = 10;
 
 /**
- * Runs the first verbs, or all, in one transaction that the caller has begun. Most of them succeed, so a savepoint would be wasted: within one, SQLite
- * copies each page before its first change. When a verb throws, they are all undone and run again, each within a savepoint of its own.
+ * Runs the first verbs, or all, in one transaction that the caller has begun. Most of them succeed, so a savepoint would be wasted:
+ * within one, SQLite copies each page before its first change. When a verb throws, they are all undone and run again, each within a
+ * savepoint of its own.
  */
 export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Commit {
   const { writer, statements, clock } = engine;
