@@ -5,6 +5,7 @@ import type { Endpoint } from '../../catalog/kinds/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
+import { piecesOfText } from '../../domain/text-pieces.ts';
 import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { UnkeptCall } from '../../store/runs/progress/record-progress.ts';
 import type { PricedModel } from '../../store/runs/progress/record-usage.ts';
@@ -12,17 +13,28 @@ import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, progressOf, type RunState } from './run-state.ts';
 
-/** Processes a batch of signals in order. All writes of the batch share a commit. */
+/** A server may send its whole reply in one piece. An event has so many characters of it at most. */
+const PIECE_CHARACTERS = 65_536;
+/** So many are recorded together at most. */
+const SHARE_CHARACTERS = 262_144;
+
+/** Processes a batch of signals in order. All writes of the batch share a commit, but for those of long texts. */
 export function takeSignals(state: RunState, batch: readonly Signal[], resolved: ResolvedModel): void {
   if (isRefused(state)) return;
   let stream: NewEvent[] = [];
+  let characters = 0;
   const takeStream = () => {
     const taken = stream;
-    stream = [];
+    [stream, characters] = [[], 0];
     return taken;
   };
   const flush = () => {
     if (stream.length > 0) keep(state, state.parts.store.runs.appendStream(state.fence, takeStream()));
+  };
+  const takeText = (index: number, text: string) => {
+    stream.push({ type: 'content_block_delta', payload: { index, text } });
+    characters += text.length;
+    if (characters >= SHARE_CHARACTERS) flush();
   };
   for (const signal of batch) {
     switch (signal.t) {
@@ -30,10 +42,7 @@ export function takeSignals(state: RunState, batch: readonly Signal[], resolved:
         stream.push({ type: 'content_block_start', payload: { index: signal.index } });
         break;
       case 'text':
-        stream.push({
-          type: 'content_block_delta',
-          payload: { index: signal.index, text: signal.text.toWellFormed() },
-        });
+        for (const text of piecesOfText(signal.text.toWellFormed(), PIECE_CHARACTERS)) takeText(signal.index, text);
         break;
       case 'block-stop':
         stream.push({ type: 'content_block_stop', payload: { index: signal.index } });

@@ -1,5 +1,6 @@
 // JSON in pieces: what is large is neither rendered nor held at once.
 import type { Portion, Portions } from '../../domain/portions.ts';
+import { piecesOfText } from '../../domain/text-pieces.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { ReplyShare } from './reply-budget.ts';
 
@@ -125,16 +126,10 @@ export function* jsonPieces(value: unknown): Generator<string> {
 
 function* stringPieces(text: string): Generator<string> {
   yield '"';
-  for (let at = 0, end = 0; at < text.length; at = end) {
-    end = at + LIGHT;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
-    yield JSON.stringify(text.slice(at, end)).slice(1, -1);
-  }
+  // A half of a character would be escaped.
+  for (const piece of piecesOfText(text, LIGHT)) yield JSON.stringify(piece).slice(1, -1);
   yield '"';
 }
-
-/** Whether it is the first half of a character, which would be escaped without the second. */
-const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 
 function* listPieces(items: readonly unknown[]): Generator<string> {
   let before = '[';

@@ -35,10 +35,12 @@ export interface Database {
   ): Verb<Args, Result>;
   /**
    * Makes a verb whose calls share what they cost: the generator gets those that come one after another, with no other verb between
-   * them, and returns their results in order. When it throws, all of them reject.
+   * them, and returns their results in order. When it throws, all of them reject. `sizeOf` tells how much work an item is, in characters:
+   * so many share their costs as have `MOST_SHARED` together.
    */
   writeAll<Item, Result>(
     verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
+    sizeOf?: (item: Item) => number,
   ): Verb<[item: Item], Result>;
   /**
    * Makes a verb that only reads. It sees a snapshot of rows that are on the disk, for which it waits if need be. With `written`,
@@ -131,7 +133,7 @@ export function openDatabase(
       (verb, kind = 'keep', moment = 'kept') =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), kind, moment),
-    writeAll: (verb) => makeWriteAll(commits, verb),
+    writeAll: (verb, sizeOf = () => 0) => makeWriteAll(commits, verb, sizeOf),
     read,
     answered: () => commits.write(nothing, 'free', 'kept'),
     kept: read(nothing),
@@ -166,16 +168,23 @@ function makeRead({ statements, health, commits, refusesLost }: Reading): Databa
     };
 }
 
+/** Characters that calls of one verb share: the loop turns between more of them. */
+const MOST_SHARED = 262_144;
+
 function makeWriteAll<Item, Result>(
   commits: Pick<GroupCommit, 'write' | 'join'>,
   verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
+  sizeOf: (item: Item) => number,
 ): Verb<[item: Item], Result> {
   let items: Item[] = [];
+  let size = 0;
   let all = (tx: Transaction) => verb(tx, items);
   let results: Promise<readonly Result[]>;
   return async (item) => {
-    if (commits.join(all)) items.push(item);
+    size += sizeOf(item);
+    if (size <= MOST_SHARED && commits.join(all)) items.push(item);
     else {
+      size = sizeOf(item);
       const own = (items = [item]);
       all = (tx) => verb(tx, own);
       results = commits.write(all, 'keep', 'kept');

@@ -211,6 +211,33 @@ test('text of a reply that broke off is discarded, and the sweeper learns of it'
   expect(house.rows('SELECT run_seq FROM discarded_texts')).toEqual([{ run_seq: run!.seq }]);
 });
 
+test('text that comes in one long piece is recorded in short ones, some at a time and in order', async () => {
+  const house = await storeHouse();
+  const { runs } = house.store;
+  const append = vi.spyOn(runs, 'appendStream');
+  await house.accept();
+  const [run] = await house.claim();
+  const { start, started } = openStart();
+  const execution = executeRun(partsWith(house, { start }), { run: run!, choice: CHOICE }, nobody);
+  const { signals, ended } = await started;
+  const text = `${'ab'.repeat(32_767)}a😀`.repeat(15);
+  signals([
+    { t: 'block-start', index: 0 },
+    { t: 'text', index: 0, text },
+    { t: 'block-stop', index: 0 },
+    { t: 'step', ack: 1, reply: { ...aStep({ text }), kind: 'openai' } },
+  ]);
+  ended(DONE);
+  await execution.ended;
+  const events = house.rows<{ payload: string }>(
+    "SELECT payload FROM events WHERE type = 'content_block_delta' ORDER BY id",
+  );
+  const texts = events.map(({ payload }) => (JSON.parse(payload) as { text: string }).text);
+  expect(texts.join('')).toBe(text);
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+  expect(append.mock.calls.length).toBeGreaterThanOrEqual(3);
+});
+
 test('a place is taken for the bytes of the turn, before any of it is read', async () => {
   const house = await storeHouse();
   await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });

@@ -217,6 +217,23 @@ test('calls that come one after another share one verb, and a verb between them 
   expect(names.map(({ name }) => name).join('')).toBe('abcdef');
 });
 
+test('calls share a verb until they have much work together', async () => {
+  const { database } = openTemporary();
+  const shared: number[] = [];
+  const addAll = database.writeAll(
+    function* (tx, names: readonly string[]) {
+      shared.push(names.length);
+      for (const name of names) yield* addTeam(tx, name.slice(0, 1));
+      return names.map((name) => name[0]);
+    },
+    (name) => name.length,
+  );
+  const long = 'z'.repeat(262_144);
+  const names = ['a', 'b', `c${long}`, 'd', `e${long}`, `f${long}`, 'g'.repeat(200_000), 'h'];
+  expect(await Promise.all(names.map(addAll))).toEqual([...'abcdefgh']);
+  expect(shared).toEqual([2, 1, 1, 1, 1, 2]);
+});
+
 test('calls that share a verb that throws all reject; others of the commit are kept', async () => {
   const { database } = openTemporary();
   const addAll = database.writeAll(function* (tx, names: readonly string[]) {

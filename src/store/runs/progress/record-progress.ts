@@ -70,7 +70,7 @@ export interface NewToolResult {
 
 /** The verbs of a running run. Each returns false, and writes nothing, when the attempt no longer holds the run (D7). */
 export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit) {
-  const appendAll = writeAll(appendPieces);
+  const appendAll = writeAll(appendPieces, charactersOf);
   return {
     /** Adds stream events to the journal, in order. */
     appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> => appendAll({ fence, events }),
@@ -135,6 +135,10 @@ export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit
 interface StreamPiece {
   readonly fence: Fence;
   readonly events: readonly NewEvent[];
+}
+
+function charactersOf({ events }: StreamPiece): number {
+  return events.reduce((sum, { type, payload }) => sum + (type === 'content_block_delta' ? payload.text.length : 0), 0);
 }
 
 /** The pieces of many runs that stream at once: their events share inserts. */
