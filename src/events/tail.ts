@@ -1,7 +1,8 @@
 // A tail: reads the events of a run for one reader, old ones from the store, live ones from the bus.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JournalEvent, TERMINAL_EVENTS } from '../domain/journal-event.ts';
 import type { Run } from '../domain/sessions/run.ts';
-import type { Events } from '../store/journal/events.ts';
+import type { Events, EventsOfRun } from '../store/journal/events.ts';
 import type { Bus } from './bus.ts';
 
 /** What a reader does with events. */
@@ -76,10 +77,10 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
   async function catchUp(): Promise<void> {
     for (let isOver = false; ; ) {
       missed = false;
-      const { events: page, isCut } = await events.listOfRun(runSeq, cursor, PAGE);
-      if (!closed && page.length > 0) await deliver(page);
+      const page = await events.listOfRun(runSeq, cursor, PAGE);
+      if (!closed && page.events.length > 0) await deliver(page.events);
       if (closed) return;
-      if (page.length === PAGE || isCut || missed) continue;
+      if ((await hasMore(page)) || missed) continue;
       // Known before the last read, so nothing can follow. The reader has everything, or the rest was erased with its
       // session.
       if (isOver) {
@@ -115,6 +116,13 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
   });
   read();
   return { close };
+}
+
+/** Whether another page follows, before which others have their turn of the loop. */
+async function hasMore({ events, isCut }: EventsOfRun): Promise<boolean> {
+  if (events.length < PAGE && !isCut) return false;
+  await nextTurn();
+  return true;
 }
 
 function awaitEnd({ bus, events, runSeq }: Followed, { end, failed }: Pick<TailListener, 'end' | 'failed'>): Tail {
