@@ -1,4 +1,5 @@
-// A thread group for runs that take no common slot. It is created for the first of them, and ends with the last.
+// A thread group for runs that take no common slot. It is created for the first of them.
+import { isDeepStrictEqual } from 'node:util';
 import { makePermits } from '../queue/permits.ts';
 import type { ThreadGroup, PoolSize } from './thread-group.ts';
 
@@ -28,6 +29,8 @@ export interface GroupPlan {
 }
 
 export interface OnDemandGroupParts {
+  /** Whether its threads end with the last run. Otherwise they wait for others, until they have idled. */
+  readonly endsWithRuns: boolean;
   /** Called for the first run; the plan is valid until the last one has left. */
   plan(): GroupPlan;
   create(size: PoolSize): ThreadGroup;
@@ -39,14 +42,19 @@ export function makeOnDemandGroup(parts: OnDemandGroupParts): OnDemandGroup {
   let plan = parts.plan();
   let group: ThreadGroup | undefined;
 
-  function endIfUnused(): void {
-    if (reservations.size > 0) return;
+  function end(): void {
     void group?.destroy();
     group = undefined;
   }
 
+  function planForFirst(): void {
+    const next = parts.plan();
+    if (!isDeepStrictEqual(next, plan)) end();
+    plan = next;
+  }
+
   function take(weight: number): Reservation {
-    if (reservations.size === 0) plan = parts.plan();
+    if (reservations.size === 0) planForFirst();
     const { promise: ready, resolve } = Promise.withResolvers<void>();
     const permit = permits.acquire('', { limit: plan.room, weight }, resolve);
     const reservation: Reservation = {
@@ -56,7 +64,7 @@ export function makeOnDemandGroup(parts: OnDemandGroupParts): OnDemandGroup {
         if (!reservations.delete(reservation)) return;
         permit.release();
         resolve();
-        endIfUnused();
+        if (parts.endsWithRuns && reservations.size === 0) end();
       },
     };
     reservations.add(reservation);

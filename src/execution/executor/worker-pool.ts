@@ -68,8 +68,8 @@ export function makeWorkerPool({ size: initial, clock, log, budgets }: WorkerPoo
   let size = initial;
   let current = create(size);
   const createGroup = (of: PoolSize) => makeThreadGroup({ size: of, clock, log, budgets });
-  const alone = makeOnDemandGroup({ plan: () => planAlone(size), create: createGroup });
-  const large = makeOnDemandGroup({ plan: () => planLarge(size), create: createGroup });
+  const alone = makeOnDemandGroup({ endsWithRuns: true, plan: () => planAlone(size), create: createGroup });
+  const large = makeOnDemandGroup({ endsWithRuns: false, plan: () => planLarge(size), create: createGroup });
   const common: Reservation = { ready: Promise.resolve(), group: () => current, leave: () => undefined };
 
   function create(of: PoolSize): ThreadGroup {

@@ -226,14 +226,35 @@ describe('turns that take more than their share of a thread', () => {
     }
   });
 
-  test('have a thread of their own, which ends with the last of them', async () => {
+  test('have a thread of their own, which waits a minute for another of them', async () => {
+    const clock = fakeClock();
+    const pool = housedPool(size, clock);
+    const begin = async (bytes: number) => {
+      const place = pool.take('r', bytes);
+      await new Promise((ended) => void place.start(NONSENSE, { ...DEAF, ended }));
+      place.leave();
+    };
+    await begin(4 * MEGABYTE);
+    clock.advance(59_000);
+    await begin(0);
+    expect(pool.load().threads).toBe(2);
+    await begin(4 * MEGABYTE);
+    expect(pool.load().threads).toBe(2);
+    clock.advance(60_000);
+    await waitFor(() => pool.load().threads === 0);
+  });
+
+  test('have another thread once its size has changed', async () => {
     const pool = housedPool(size);
-    const place = pool.take('r', 4 * MEGABYTE);
-    await new Promise((resolve) => {
-      place.start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
-    });
+    const begin = async () => {
+      const place = pool.take('r', 4 * MEGABYTE);
+      await new Promise((ended) => void place.start(NONSENSE, { ...DEAF, ended }));
+      place.leave();
+    };
+    await begin();
+    pool.resize({ ...size, memoryMb: 256 });
     expect(pool.load().threads).toBe(1);
-    place.leave();
-    expect(pool.load().threads).toBe(0);
+    await begin();
+    await waitFor(() => pool.load().threads === 1);
   });
 });
