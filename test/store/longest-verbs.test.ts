@@ -6,6 +6,7 @@ import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { leastOfThree } from '../support/time/machine-speed.ts';
 import { inTurns, largestHouse } from '../support/store/largest-house.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
+import { aStep, FREE } from '../support/store/store-house.ts';
 import { renderId } from '../support/store/webhooks.ts';
 
 const LONGEST_MS = 50;
@@ -91,6 +92,12 @@ const CASES: Readonly<Record<string, Case>> = {
     store.runs.appendStream(nextFence(), [
       { type: 'content_block_delta', payload: { index: 0, text: text.slice(0, 262_144) } },
     ]),
+  // A reply has no more than 4 MB as its model sends it, where escapes are escaped again.
+  'runs.recordStep': async ({ store, nextFence, text }) => {
+    await store.runs.recordStep({ ...nextFence(), workedMs: 0 }, aStep({ text }), FREE);
+    const calls = [{ id: 'c', name: 'write_file', input: { content: text.slice(0, 1_050_000) } }];
+    await store.runs.recordStep({ ...nextFence(), workedMs: 0 }, aStep({ text: '', calls }), FREE);
+  },
   'runs.finalize': ({ store, nextFence, text }) =>
     store.runs.finalize(nextFence(), { outcome: 'completed', answer: text, stopReason: 'end_turn' }),
 };
@@ -151,8 +158,6 @@ const LONGER: Readonly<Record<string, string>> = {
   'artifacts.recordArtifacts': 'all files of a workspace are recorded in one commit',
   'artifacts.keepBaseline': 'the same of its baseline',
   'artifacts.findRequested': 'all files of a workspace or a run that is packed are read at once',
-  'runs.recordStep':
-    'a reply of 4 MB is stored as its text, and in its message as JSON: 60 ms where a third of it is escaped',
 };
 
 const namesOf = (store: Store) =>
