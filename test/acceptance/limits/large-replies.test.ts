@@ -43,18 +43,18 @@ afterAll(async () => {
 });
 
 test.each<[string, string, number, (id: { sessionId: string; runId?: string }) => string]>([
-  ['the files of a session', 'files', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/artifacts`],
+  ['the files of a session', 'files', 3, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/artifacts`],
   ['files in deep folders', 'deep', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/artifacts`],
-  ['the files of a run', 'files', 3, ({ runId }) => `/openapi/v1/runs/${runId}/artifacts`],
+  ['the files of a run', 'files', 2, ({ runId }) => `/openapi/v1/runs/${runId}/artifacts`],
   [
     'the files of a session in Office Mode',
     'files',
     2,
     ({ sessionId }) => `/api/v1/office-mode/sessions/${sessionId}/workspace/files`,
   ],
-  ['a history of long turns', 'turns', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
-  ['a history of many turns', 'many', 24, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
-  ['a history of one long run', 'steps', 6, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
+  ['a history of long turns', 'turns', 3, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
+  ['a history of many turns', 'many', 12, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
+  ['a history of one long run', 'steps', 3, ({ sessionId }) => `/openapi/v1/sessions/${sessionId}/messages`],
   [
     'a page of messages in Office Mode',
     'turns',
@@ -67,7 +67,7 @@ test.each<[string, string, number, (id: { sessionId: string; runId?: string }) =
     24,
     ({ sessionId }) => `/api/v1/office-mode/sessions/${sessionId}/run-rounds?limit=500`,
   ],
-  ['the detail of a session', 'many', 24, ({ sessionId }) => `/api/v1/office-mode/sessions/${sessionId}/detail`],
+  ['the detail of a session', 'many', 12, ({ sessionId }) => `/api/v1/office-mode/sessions/${sessionId}/detail`],
 ])('%s', async (_, name, crowd, pathFor) => {
   const path = pathFor(made[name]!);
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
