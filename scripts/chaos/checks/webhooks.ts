@@ -54,6 +54,16 @@ export function countUndelivered(file: string): number {
   }
 }
 
+/** Ids of the deliveries that wait for their next attempt. */
+export function pendingDeliveries(file: string): readonly number[] {
+  const connection = new Connection(file, { readonly: true, timeout: 5_000 });
+  try {
+    return connection.prepare<[], number>("SELECT id FROM webhook_deliveries WHERE state = 'pending'").pluck().all();
+  } finally {
+    connection.close();
+  }
+}
+
 /** Returns every violation in words; reads a database that nobody writes to. */
 export function checkWebhooks(listener: HookListener, { records, erased }: StoredFacts, file: string): string[] {
   const arrivals = listener.arrivals.map((one) => ({ ...one, event: JSON.parse(one.body.toString()) as Body }));
