@@ -1,6 +1,6 @@
 // No request takes the main thread for longer than 50 ms at once, whatever it asks and whatever a tenant has: each route has its
 // largest requests here, or is known to touch a few rows. Times are those of the processor, and the least of three.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { Route } from '../../src/http/frame/route.ts';
 import { DEFINITION_NOUNS } from '../../src/operations/capabilities/definitions.ts';
@@ -79,6 +79,10 @@ function asksOf(route: Route, ids: LargeIds, name: () => string): Asked[] {
 test('no request takes longer than 50 ms at once, and each route has a case or is known to need none', async () => {
   const known = [REQUESTS, ENDS, BODIES, LONGER].flatMap((table) => Object.keys(table));
   expect([...known, ...FEW_ROWS].toSorted()).toEqual(ROUTES.map(nameOf).toSorted());
+  const warnings: string[] = [];
+  const warn = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
   const { url, key, ids } = await largestDaemon();
   const prepare = clientThread();
   let names = 0;
@@ -112,5 +116,7 @@ test('no request takes longer than 50 ms at once, and each route has a case or i
       if (least >= LONGEST_MS) longer.push([nameOf(route), Math.round(least)]);
     }
   expect(refused).toEqual([]);
+  // Of listeners and timers that add up.
+  expect(warnings).toEqual([]);
   expect(longer).toEqual([]);
 }, 600_000);

@@ -1,5 +1,4 @@
 // The handlers of backups.
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { BackupJob } from '../../backups/jobs.ts';
 import { summaryOf } from '../../backups/summary.ts';
@@ -13,6 +12,7 @@ import type {
   NewBackupWire,
 } from '../../wire/backups/backup.ts';
 import type { Exchange } from '../frame/exchange.ts';
+import { pauseOf } from '../replies/backlog.ts';
 import { limitStall, writeHead } from '../replies/head.ts';
 import { ok } from '../replies/reply.ts';
 import { untilGone } from '../frame/until-gone.ts';
@@ -62,8 +62,8 @@ async function write(res: ServerResponse, bytes: Uint8Array): Promise<void> {
     writeHead(res, 200, { 'Content-Type': 'application/x-tar', 'Cache-Control': 'no-store' });
     limitStall(res);
   }
-  if (res.write(bytes)) return;
-  await Promise.race([once(res, 'drain'), once(res, 'close')]);
+  res.write(bytes);
+  await pauseOf(res);
   if (res.destroyed) throw new Error('The client has disconnected.');
 }
 
