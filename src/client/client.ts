@@ -1,6 +1,7 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
 import type { IncomingMessage } from 'node:http';
 import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
+import type { DefinedNamesWire, LostPinsWire } from '../wire/capabilities/pin.ts';
 import type { ListWire } from '../wire/listing.ts';
 import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
@@ -38,6 +39,8 @@ export interface Client extends Checks {
   status(within?: { readonly timeoutMs: number }): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
   configuration(): Promise<ConfigurationWire>;
+  /** Who is pinned to what isn't among these names. */
+  lostPins(defined: DefinedNamesWire): Promise<LostPinsWire>;
   database(): Promise<DatabaseWire>;
   readonly retention: RetentionVerbs;
   readonly users: {
@@ -128,6 +131,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   return {
     status: (within) => call('GET', '/status', undefined, within?.timeoutMs),
     configuration: () => call('GET', '/configuration'),
+    lostPins: (defined) => call('POST', '/configuration/pins', defined),
     database: () => call('GET', '/database'),
     retention: makeRetentionVerbs(call),
     ...makePeople(call, references),

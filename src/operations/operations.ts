@@ -1,6 +1,7 @@
 // Every verb, on one page.
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
+import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Slices } from '../domain/slices.ts';
@@ -179,7 +180,8 @@ export function makeOperations(parts: OperationParts) {
 function makeReportVerbs({ reports, doctor }: Pick<OperationParts, 'reports' | 'doctor'>) {
   return {
     getStatus: (_caller: Administrator) => reports.status(),
-    getConfiguration: async (_caller: Administrator) => reports.configuration(),
+    getConfiguration: (_caller: Administrator) => reports.configuration(),
+    findLostPins: (_caller: Administrator, defined: Defined) => reports.lostPins(defined),
     getDatabase: async (_caller: Administrator) => reports.database(),
     examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => doctor.examine(wish, signal),
   };

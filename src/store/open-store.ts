@@ -56,6 +56,7 @@ import { makeFire } from './schedules/fire.ts';
 import { makeFirings } from './schedules/firings.ts';
 import { makeTasks } from './schedules/tasks.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
+import { makePins } from './people/pins.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
 import { makeHistory } from './sessions/history.ts';
@@ -110,6 +111,7 @@ function makeStore(database: Database) {
     budgetsInForce: kit.inForce,
     onBudgetWarning: kit.warnings.onWarning,
     keys: makeApiKeys(database),
+    pins: makePins(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
     history: makeHistory(database),

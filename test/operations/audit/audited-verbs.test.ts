@@ -238,6 +238,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getQueue: 'nothing of others',
   getStatus: 'nothing of others',
   getConfiguration: 'nothing of others',
+  findLostPins: 'nothing of others',
   examine: 'nothing of others',
   findId: 'nothing of others',
   listAuditEntries: 'nothing of others',

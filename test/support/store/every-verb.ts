@@ -357,6 +357,9 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await keys.change(newKey.id, { name: 'n' });
   await keys.touch(key.seq, 1);
   await keys.revoke(newKey.id);
+  await keys.create({ ...newKey, id: 'other001', model: 'gone', target: 'expert:gone' });
+  await users.change('olga', { scenario: 'gone' });
+  await store.pins.lost({ model: new Set(), scenario: new Set(), expert: new Set(), team: new Set() }, 1, 1);
   await signingKeys.ensureCurrent(Buffer.alloc(16));
   await signingKeys.find('none');
   await signingKeys.findCurrent();
