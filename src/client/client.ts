@@ -6,6 +6,7 @@ import type { ListWire } from '../wire/listing.ts';
 import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
 import type { SigningKeyWire } from '../wire/people/token.ts';
+import type { ImportPlanWire, UserImportWire } from '../wire/people/user-import.ts';
 import type { NewPasswordWire, NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../wire/people/user.ts';
 import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
 import type { HistoryWire } from '../wire/sessions/history.ts';
@@ -47,6 +48,8 @@ export interface Client extends Checks {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
     create(input: NewUserWire): Promise<UserWire>;
+    /** What an import would change. Nothing is done. */
+    planImport(input: UserImportWire): Promise<ImportPlanWire>;
     change(ref: string, fields: UserChangeWire): Promise<UserWire>;
     /** Without a password, the daemon generates one and returns it. */
     setPassword(ref: string, password?: string): Promise<PasswordWire>;
@@ -192,6 +195,7 @@ function makePeople(
       list: () => call('GET', '/users'),
       get: async (ref) => call('GET', await at('users', ref)),
       create: async (input) => call('POST', '/users', await withTeam(input)),
+      planImport: (input) => call('POST', '/users/plan-import', input),
       change: async (ref, fields) => call('PATCH', await at('users', ref), await withTeam(fields)),
       setPassword: async (ref, password) =>
         call(

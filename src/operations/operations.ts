@@ -41,6 +41,7 @@ import { makePollRate } from './people/poll-rate.ts';
 import { makeResolveKey } from './people/resolve-key.ts';
 import { makeAskProvider } from './people/sso.ts';
 import { makeBudgetOperations } from './people/budgets.ts';
+import { makePlanImport } from './people/plan-import.ts';
 import { makeTeamOperations } from './people/teams.ts';
 import { makeUserOperations } from './people/users.ts';
 import { type ArtifactOperationParts, makeArtifactOperations } from './sessions/artifacts.ts';
@@ -135,6 +136,7 @@ export function makeOperations(parts: OperationParts) {
   const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
+    planImport: makePlanImport({ store, clock, slices, catalog }),
     ...makeTeamOperations({ store, audit }),
     ...makeBudgetOperations({ store, audit, clock }),
     ...makeKeyOperations({ store, audit, clock, makeSetup, slices, catalog, definitions }),

@@ -237,6 +237,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   setInsightStatus: ['insight.change', ({ insightId }, v) => v.setInsightStatus(ROOT, insightId, 'resolved')],
   getQueue: 'nothing of others',
   getStatus: 'nothing of others',
+  planImport: 'nothing of others',
   getConfiguration: 'nothing of others',
   findLostPins: 'nothing of others',
   examine: 'nothing of others',

@@ -342,6 +342,8 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await users.findTokenHolder(user.id);
   await users.findLogin('olga');
   await users.listLookAlikes();
+  for (const name of ['olga', 'Olga', 'nobody']) await users.findNamed(name);
+  await keys.hasUsable(user.seq, 'n', 1);
   await users.list('', 1);
   await users.count();
   await users.change('olga', { department: 'Mill' });

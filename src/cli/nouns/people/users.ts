@@ -6,6 +6,7 @@ import { notEmpty, orNull } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { addImport } from './import/import-users.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
 
@@ -59,6 +60,8 @@ export function addUsers(program: Command, io: Io): void {
     .option('--password-stdin', 'read the password from standard input')
     .addHelpText('after', CREATE_EXAMPLES)
     .action(act(io, create));
+
+  addImport(users, io);
 
   users
     .command('list')
