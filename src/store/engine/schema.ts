@@ -41,6 +41,7 @@ import { countedSessions } from './migrations/034-counted-sessions.ts';
 import { auditAnchor } from './migrations/036-audit-anchor.ts';
 import { largeRows } from './migrations/037-large-rows.ts';
 import { pins } from './migrations/038-pins.ts';
+import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { resultsInContent } from './migrations/035-results-in-content.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
@@ -83,6 +84,7 @@ const MIGRATIONS: readonly string[] = [
   auditAnchor,
   largeRows,
   pins,
+  disabledUsers,
 ];
 
 /** The schema version this code writes. */

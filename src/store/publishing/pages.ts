@@ -13,9 +13,10 @@ export type PageChanges = Partial<
   Pick<Page, 'name' | 'description' | 'category' | 'tags' | 'entryPath' | 'isOnBoard' | 'isDistractionFree'>
 >;
 
-/** `sourceSeq` is null for a page of a task that has completed no firing since it was made. */
+/** `sourceSeq` is null for a page of a task that has completed no firing since it was made; `sourceUserSeq` is whose session that is. */
 export interface OwnedPage extends Pick<Page, 'id' | 'userSeq' | 'entryPath'> {
   readonly sourceSeq: number | null;
+  readonly sourceUserSeq: number | null;
 }
 
 /** Null leaves a filter out. */
@@ -41,12 +42,18 @@ export function makePages(database: Database) {
       return row && toPageRecord(row);
     }),
 
+    /** The same, unless its owner is disabled. */
+    findPublic: read(function* (tx: Reader, key: string, now: number): Step<PageRecord | undefined> {
+      const row = yield* tx.get<PageRecordRow>(`${PAGES} WHERE p.key = ? AND ${IS_THERE} AND u.disabled = 0`, now, key);
+      return row && toPageRecord(row);
+    }),
+
     /** Whose it is, and what its next version is made of. */
     findOwned: read(
       (tx: Reader, key: string): Step<OwnedPage | undefined> =>
         tx.get<OwnedPage>(
-          `SELECT id, user_seq AS userSeq, entry_path AS entryPath, session_seq AS sourceSeq FROM publish_pages
-           WHERE key = ? AND deleted_at IS NULL`,
+          `SELECT p.id, p.user_seq AS userSeq, p.entry_path AS entryPath, p.session_seq AS sourceSeq, s.user_seq AS sourceUserSeq
+           FROM publish_pages p LEFT JOIN sessions s ON s.seq = p.session_seq WHERE p.key = ? AND p.deleted_at IS NULL`,
           key,
         ),
     ),

@@ -579,6 +579,7 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
     for (const at of [null, now]) await manifests.listReadable({ ...PAGE, pageId: id, no, from: at, to: at }, now);
   }
   await manifests.findShared(code);
+  await pages.findPublic('none', now);
   await manifests.listFiles(seq, '/', 9);
   await manifests.keepTree(seq, { size: 1, sha256: 't' });
   await manifests.findFile(seq, '/site/index.html');
