@@ -6,6 +6,7 @@ import type { ListWire } from '../wire/listing.ts';
 import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
 import type { SigningKeyWire } from '../wire/people/token.ts';
+import type { HoldingsWire, LeaveProgressWire, LeaveWishWire } from '../wire/people/leaving.ts';
 import type { ImportPlanWire, UserImportWire } from '../wire/people/user-import.ts';
 import type { NewPasswordWire, NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../wire/people/user.ts';
 import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
@@ -48,6 +49,10 @@ export interface Client extends Checks {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
     create(input: NewUserWire): Promise<UserWire>;
+    /** All that a user has. */
+    holdings(ref: string): Promise<HoldingsWire>;
+    /** Disables a user and settles some of what they have: to be repeated until it is done. */
+    leave(ref: string, wish: LeaveWishWire): Promise<LeaveProgressWire>;
     /** What an import would change. Nothing is done. */
     planImport(input: UserImportWire): Promise<ImportPlanWire>;
     change(ref: string, fields: UserChangeWire): Promise<UserWire>;
@@ -195,6 +200,8 @@ function makePeople(
       list: () => call('GET', '/users'),
       get: async (ref) => call('GET', await at('users', ref)),
       create: async (input) => call('POST', '/users', await withTeam(input)),
+      holdings: async (ref) => call('GET', `${await at('users', ref)}/holdings`),
+      leave: async (ref, wish) => call('POST', `${await at('users', ref)}/leave`, wish),
       planImport: (input) => call('POST', '/users/plan-import', input),
       change: async (ref, fields) => call('PATCH', await at('users', ref), await withTeam(fields)),
       setPassword: async (ref, password) =>

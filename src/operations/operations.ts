@@ -34,6 +34,7 @@ import { type DefinitionParts, makeDefinitionOperations } from './capabilities/d
 import { makeOfficeOperations } from './office/office.ts';
 import { makeAuthenticate } from './people/authenticate.ts';
 import { makeKeyOperations } from './people/keys.ts';
+import { makeLeaveOperations } from './people/leave.ts';
 import { makeLogIn } from './people/log-in.ts';
 import { makeLoginThrottle } from './people/login-throttle.ts';
 import { makeLoginTokens } from './people/login-tokens.ts';
@@ -136,6 +137,13 @@ export function makeOperations(parts: OperationParts) {
   const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
+    ...makeLeaveOperations({
+      store,
+      audit,
+      stopper,
+      webhookChanged: webhooks.changed,
+      pagesEnded: parts.publishing.ended,
+    }),
     planImport: makePlanImport({ store, clock, slices, catalog }),
     ...makeTeamOperations({ store, audit }),
     ...makeBudgetOperations({ store, audit, clock }),

@@ -30,6 +30,7 @@ import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeExpireQueued } from './runs/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
+import { makeHoldings } from './people/holdings.ts';
 import { makeInsights } from './sessions/insights.ts';
 import { makeApiKeys } from './people/keys.ts';
 import { makeRunRecords } from './runs/run-records.ts';
@@ -111,6 +112,7 @@ function makeStore(database: Database) {
     budgetsInForce: kit.inForce,
     onBudgetWarning: kit.warnings.onWarning,
     keys: makeApiKeys(database),
+    holdings: makeHoldings(database),
     pins: makePins(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },

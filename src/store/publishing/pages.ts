@@ -1,7 +1,7 @@
 // Pages: found, listed, changed and deleted. New ones come with `releases.ts`.
-import { notFound } from '../../domain/errors.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
-import { type Page, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
+import { type Page, PAGE_LIMITS, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
@@ -29,6 +29,9 @@ export interface PageFilter extends ListPage {
 
 /** Lists count up to here. */
 export const MAX_COUNTED = 10_000;
+
+/** Versions that one commit gives to another user. */
+const MOVED_AT_ONCE = 250;
 
 const IS_THERE = 'p.deleted_at IS NULL';
 
@@ -92,6 +95,28 @@ export function makePages(database: Database) {
         if (changed === 0) throw notFound('Page');
       }),
 
+    /** Gives versions of a page to another user, so many a commit. Returns whether there are more; the page goes last. */
+    handOverVersions: database.write(function* (tx: Transaction, id: number, toUserSeq: number): Step<boolean> {
+      const some = 'SELECT seq FROM publish_versions WHERE page_id = ? AND user_seq <> ? LIMIT ?';
+      const sql = `UPDATE publish_versions SET user_seq = ? WHERE seq IN (${some})`;
+      return (yield* tx.run(sql, toUserSeq, id, toUserSeq, MOVED_AT_ONCE)) === MOVED_AT_ONCE;
+    }),
+
+    /** Gives a page to another user. Throws `not_found`, and `conflict` when that user has as many as they may have. */
+    handOver: (id: number, toUserSeq: number, note?: Note<void>): Promise<void> =>
+      write(note, function* (tx) {
+        yield* requireRoomIn(tx, toUserSeq);
+        const sql = 'UPDATE publish_pages SET user_seq = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL';
+        if ((yield* tx.run(sql, toUserSeq, tx.now, id)) === 0) throw notFound('Page');
+        // One that was published meanwhile.
+        yield* tx.run(
+          'UPDATE publish_versions SET user_seq = ? WHERE page_id = ? AND user_seq <> ?',
+          toUserSeq,
+          id,
+          toUserSeq,
+        );
+      }),
+
     /** Hides it and all its versions at once; its rows and bytes are removed later. Throws `not_found`. */
     delete: (id: number, note?: Note<void>): Promise<void> =>
       write(
@@ -103,6 +128,14 @@ export function makePages(database: Database) {
         'free',
       ),
   };
+}
+
+/** Throws `conflict` when a user has as many pages as they may have. */
+export function* requireRoomIn(tx: Reader, userSeq: number): Step<void> {
+  const sql = 'SELECT count(*) AS count FROM publish_pages WHERE user_seq = ? AND deleted_at IS NULL';
+  const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
+  if (count >= PAGE_LIMITS.perOwner)
+    throw new ErrandError('conflict', `The owner already has ${count} pages, which is the maximum.`);
 }
 
 /** The columns of what is given of a page. */

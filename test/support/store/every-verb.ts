@@ -344,6 +344,8 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await users.listLookAlikes();
   for (const name of ['olga', 'Olga', 'nobody']) await users.findNamed(name);
   await keys.hasUsable(user.seq, 'n', 1);
+  await store.holdings.count(user.seq);
+  await store.holdings.list('page', user.seq, 1);
   await users.list('', 1);
   await users.count();
   await users.change('olga', { department: 'Mill' });
@@ -443,6 +445,7 @@ async function callSchedules(house: StoreHouse): Promise<void> {
   await schedules.find(task.id);
   await schedules.listFirings(task.seq, PAGE);
   await fireNow(house, skipping);
+  await schedules.handOver(skipping.id, house.user.seq);
   await schedules.remove(skipping.id);
 }
 
@@ -580,6 +583,8 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
   }
   await manifests.findShared(code);
   await pages.findPublic('none', now);
+  await pages.handOverVersions(id, user.seq);
+  await pages.handOver(id, user.seq);
   await manifests.listFiles(seq, '/', 9);
   await manifests.keepTree(seq, { size: 1, sha256: 't' });
   await manifests.findFile(seq, '/site/index.html');

@@ -6,6 +6,7 @@ import { notEmpty, orNull } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { addLeave } from './leave.ts';
 import { addImport } from './import/import-users.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
@@ -101,6 +102,8 @@ export function addUsers(program: Command, io: Io): void {
         showUser(context, await context.client().users.change(ref, { disabled: false }));
       }),
     );
+
+  addLeave(users, io);
 
   users
     .command('passwd <user>')
