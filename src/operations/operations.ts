@@ -137,13 +137,7 @@ export function makeOperations(parts: OperationParts) {
   const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
-    ...makeLeaveOperations({
-      store,
-      audit,
-      stopper,
-      webhookChanged: webhooks.changed,
-      pagesEnded: parts.publishing.ended,
-    }),
+    ...makeLeaveOperations({ ...parts, audit }),
     planImport: makePlanImport({ store, clock, slices, catalog }),
     ...makeTeamOperations({ store, audit }),
     ...makeBudgetOperations({ store, audit, clock }),

@@ -42,6 +42,7 @@ import { makeBoard } from './publishing/board.ts';
 import { makePublishJobs } from './publishing/jobs.ts';
 import { makeManifestFiles } from './publishing/manifest-files.ts';
 import { makeManifests } from './publishing/manifests.ts';
+import { makePageHandOver } from './publishing/hand-over.ts';
 import { makePages } from './publishing/pages.ts';
 import { makePlanVersion } from './publishing/plan-version.ts';
 import { makeReleases } from './publishing/releases.ts';
@@ -135,7 +136,12 @@ function makeStore(database: Database) {
     metrics: makeMetricReads(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),
-    pages: { ...makePages(database), ...makeReleases(database), planVersion: makePlanVersion(database) },
+    pages: {
+      ...makePages(database),
+      ...makePageHandOver(database),
+      ...makeReleases(database),
+      planVersion: makePlanVersion(database),
+    },
     shares: makeShares(database),
     manifests: { ...makeManifests(database), ...makeManifestFiles(database) },
     board: makeBoard(database),

@@ -9,6 +9,8 @@ import type { HeldThing } from '../../store/people/holdings.ts';
 import type { UserRecord } from '../../store/people/users.ts';
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Audit, itself, unlessDeleted } from '../audit/audit.ts';
+import type { PageOperationParts } from '../publishing/pages.ts';
+import type { WebhookOperationParts } from '../webhooks/webhooks.ts';
 
 /** A user, and what is left of what they have. */
 export interface Leaving {
@@ -32,10 +34,8 @@ export interface LeaveParts {
   readonly store: Pick<Store, 'users' | 'keys' | 'connections' | 'webhooks' | 'schedules' | 'pages' | 'holdings'>;
   readonly audit: Pick<Audit, 'change' | 'read'>;
   readonly stopper: Pick<Stopper, 'stopDisabled' | 'deleteSession'>;
-  /** Called when a webhook was deleted. */
-  webhookChanged(id: number): void;
-  /** Called when bytes of pages are to be given back. */
-  pagesEnded(): void;
+  readonly webhooks: Pick<WebhookOperationParts, 'changed'>;
+  readonly publishing: Pick<PageOperationParts, 'ended'>;
 }
 
 /** Things that are settled in one call. */
@@ -120,7 +120,7 @@ type Settlers = Readonly<Record<SettledKind, (thing: HeldThing) => Promise<unkno
 
 /** Access ends in any case: keys, credentials of services, and addresses that the user chose are nobody else's. */
 function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord | null): Settlers {
-  const { store, audit, stopper, webhookChanged, pagesEnded } = parts;
+  const { store, audit, stopper, webhooks, publishing } = parts;
   return {
     key: ({ id }) => store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)),
     connection: ({ id }) => store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself)),
@@ -129,7 +129,7 @@ function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord
         seq,
         audit.change(caller, 'webhook.delete', () => ({ id: String(seq) })),
       );
-      webhookChanged(seq);
+      webhooks.changed(seq);
     },
     scheduled_task: ({ id }) =>
       heir === null
@@ -139,7 +139,7 @@ function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord
       const target = () => ({ id });
       if (heir === null) {
         await store.pages.delete(seq, audit.change(caller, 'page.delete', target));
-        pagesEnded();
+        publishing.ended();
         return;
       }
       while (await store.pages.handOverVersions(seq, heir.seq));

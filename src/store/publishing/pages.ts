@@ -30,8 +30,9 @@ export interface PageFilter extends ListPage {
 /** Lists count up to here. */
 export const MAX_COUNTED = 10_000;
 
-/** Versions that one commit gives to another user. */
-const MOVED_AT_ONCE = 250;
+const OWNED = `SELECT p.id, p.user_seq AS userSeq, p.entry_path AS entryPath, p.session_seq AS sourceSeq,
+    s.user_seq AS sourceUserSeq
+  FROM publish_pages p LEFT JOIN sessions s ON s.seq = p.session_seq WHERE p.key = ? AND p.deleted_at IS NULL`;
 
 const IS_THERE = 'p.deleted_at IS NULL';
 
@@ -52,14 +53,7 @@ export function makePages(database: Database) {
     }),
 
     /** Whose it is, and what its next version is made of. */
-    findOwned: read(
-      (tx: Reader, key: string): Step<OwnedPage | undefined> =>
-        tx.get<OwnedPage>(
-          `SELECT p.id, p.user_seq AS userSeq, p.entry_path AS entryPath, p.session_seq AS sourceSeq, s.user_seq AS sourceUserSeq
-           FROM publish_pages p LEFT JOIN sessions s ON s.seq = p.session_seq WHERE p.key = ? AND p.deleted_at IS NULL`,
-          key,
-        ),
-    ),
+    findOwned: read((tx: Reader, key: string): Step<OwnedPage | undefined> => tx.get<OwnedPage>(OWNED, key)),
 
     /** A page of the list, the newest first. */
     list: read(function* (tx: Reader, filter: PageFilter, now: number): Step<Listing<PageRecord>> {
@@ -93,28 +87,6 @@ export function makePages(database: Database) {
           id,
         );
         if (changed === 0) throw notFound('Page');
-      }),
-
-    /** Gives versions of a page to another user, so many a commit. Returns whether there are more; the page goes last. */
-    handOverVersions: database.write(function* (tx: Transaction, id: number, toUserSeq: number): Step<boolean> {
-      const some = 'SELECT seq FROM publish_versions WHERE page_id = ? AND user_seq <> ? LIMIT ?';
-      const sql = `UPDATE publish_versions SET user_seq = ? WHERE seq IN (${some})`;
-      return (yield* tx.run(sql, toUserSeq, id, toUserSeq, MOVED_AT_ONCE)) === MOVED_AT_ONCE;
-    }),
-
-    /** Gives a page to another user. Throws `not_found`, and `conflict` when that user has as many as they may have. */
-    handOver: (id: number, toUserSeq: number, note?: Note<void>): Promise<void> =>
-      write(note, function* (tx) {
-        yield* requireRoomIn(tx, toUserSeq);
-        const sql = 'UPDATE publish_pages SET user_seq = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL';
-        if ((yield* tx.run(sql, toUserSeq, tx.now, id)) === 0) throw notFound('Page');
-        // One that was published meanwhile.
-        yield* tx.run(
-          'UPDATE publish_versions SET user_seq = ? WHERE page_id = ? AND user_seq <> ?',
-          toUserSeq,
-          id,
-          toUserSeq,
-        );
       }),
 
     /** Hides it and all its versions at once; its rows and bytes are removed later. Throws `not_found`. */

@@ -107,15 +107,7 @@ export function makeTasks(database: Database) {
      * `not_found`, and `conflict` when that user has as many as they may have.
      */
     handOver: (id: string, toUserSeq: number, note?: Note<TaskRecord>): Promise<TaskRecord> =>
-      changing(note, function* (tx) {
-        const { seq, enabled, cron, timezone } = yield* getIn(tx, id);
-        yield* requireRoomIn(tx, toUserSeq);
-        yield* dropWaitingIn(tx, seq);
-        yield* tx.run('UPDATE scheduled_tasks SET user_seq = ?, updated_at = ? WHERE seq = ?', toUserSeq, tx.now, seq);
-        // What it missed while its owner was disabled isn't made up for.
-        if (enabled) yield* setNextIn(tx, seq, nextFiringOf({ cron, timezone }, tx.now));
-        return yield* getIn(tx, id);
-      }),
+      changing(note, (tx) => handOverIn(tx, id, toUserSeq)),
 
     /** Hides it at once, and drops the firings that have not begun; one that has continues. Throws `not_found`. */
     remove: (id: string, note?: Note<TaskRecord>): Promise<TaskRecord> =>
@@ -157,6 +149,16 @@ function* getIn(tx: Reader, id: string): Step<TaskRecord> {
   const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
   if (row === undefined) throw notFound('Scheduled task');
   return toTask(row);
+}
+
+function* handOverIn(tx: Transaction, id: string, toUserSeq: number): Step<TaskRecord> {
+  const { seq, enabled, cron, timezone } = yield* getIn(tx, id);
+  yield* requireRoomIn(tx, toUserSeq);
+  yield* dropWaitingIn(tx, seq);
+  yield* tx.run('UPDATE scheduled_tasks SET user_seq = ?, updated_at = ? WHERE seq = ?', toUserSeq, tx.now, seq);
+  // What it missed while its owner was disabled isn't made up for.
+  if (enabled) yield* setNextIn(tx, seq, nextFiringOf({ cron, timezone }, tx.now));
+  return yield* getIn(tx, id);
 }
 
 function* requireRoomIn(tx: Reader, userSeq: number): Step<void> {

@@ -91,7 +91,9 @@ export function addUsers(program: Command, io: Io): void {
 
   users
     .command('disable <user>')
-    .description('Disable a user: their keys and tokens stop working, and their runs are stopped. Asks first.')
+    .description(
+      'Disable a user: their keys and tokens stop working, their runs are stopped, and their pages are not public. Asks first.',
+    )
     .action(act(io, disable));
 
   users
