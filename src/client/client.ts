@@ -1,10 +1,13 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
 import type { IncomingMessage } from 'node:http';
 import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
+import type { DefinedNamesWire, LostPinsWire } from '../wire/capabilities/pin.ts';
 import type { ListWire } from '../wire/listing.ts';
 import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
 import type { SigningKeyWire } from '../wire/people/token.ts';
+import type { HoldingsWire, LeaveProgressWire, LeaveWishWire } from '../wire/people/leaving.ts';
+import type { ImportPlanWire, UserImportWire } from '../wire/people/user-import.ts';
 import type { NewPasswordWire, NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../wire/people/user.ts';
 import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
 import type { HistoryWire } from '../wire/sessions/history.ts';
@@ -38,12 +41,20 @@ export interface Client extends Checks {
   status(within?: { readonly timeoutMs: number }): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
   configuration(): Promise<ConfigurationWire>;
+  /** Who is pinned to what isn't among these names. */
+  lostPins(defined: DefinedNamesWire): Promise<LostPinsWire>;
   database(): Promise<DatabaseWire>;
   readonly retention: RetentionVerbs;
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
     create(input: NewUserWire): Promise<UserWire>;
+    /** All that a user has. */
+    holdings(ref: string): Promise<HoldingsWire>;
+    /** Disables a user and settles some of what they have: to be repeated until it is done. */
+    leave(ref: string, wish: LeaveWishWire): Promise<LeaveProgressWire>;
+    /** What an import would change. Nothing is done. */
+    planImport(input: UserImportWire): Promise<ImportPlanWire>;
     change(ref: string, fields: UserChangeWire): Promise<UserWire>;
     /** Without a password, the daemon generates one and returns it. */
     setPassword(ref: string, password?: string): Promise<PasswordWire>;
@@ -128,6 +139,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   return {
     status: (within) => call('GET', '/status', undefined, within?.timeoutMs),
     configuration: () => call('GET', '/configuration'),
+    lostPins: (defined) => call('POST', '/configuration/pins', defined),
     database: () => call('GET', '/database'),
     retention: makeRetentionVerbs(call),
     ...makePeople(call, references),
@@ -188,6 +200,9 @@ function makePeople(
       list: () => call('GET', '/users'),
       get: async (ref) => call('GET', await at('users', ref)),
       create: async (input) => call('POST', '/users', await withTeam(input)),
+      holdings: async (ref) => call('GET', `${await at('users', ref)}/holdings`),
+      leave: async (ref, wish) => call('POST', `${await at('users', ref)}/leave`, wish),
+      planImport: (input) => call('POST', '/users/plan-import', input),
       change: async (ref, fields) => call('PATCH', await at('users', ref), await withTeam(fields)),
       setPassword: async (ref, password) =>
         call(

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { TOOL_NAMES } from '../agent/tools/tool-names.ts';
+import { definedBy } from '../catalog/defined.ts';
 import type { Definitions } from '../catalog/definitions.ts';
 import { loadDefinitions } from '../catalog/load-definitions.ts';
 import { type Catalog, loadCatalog, MODELS_FILE } from '../catalog/kinds/models.ts';
@@ -19,6 +20,7 @@ import {
   type SettingRow,
   SETTINGS_FILE,
 } from './config.ts';
+import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
@@ -68,6 +70,11 @@ export function absentDirectory(configDir: string): Problem[] {
   return existsSync(configDir) ? [] : [problemOutside(`${configDir}: the directory does not exist`)];
 }
 
+function readModels({ configDir, credentialsDirectory }: SecretPlaces): Read<Catalog> {
+  const loaded = loadCatalog(configDir, credentialsDirectory);
+  return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
+}
+
 function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?: Definitions): Read<Definitions> {
   const models = catalog === null ? null : new Set(catalog.models.keys());
   const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) }, before);
@@ -108,6 +115,8 @@ export interface LiveConfig {
   checkDefinitions(): readonly Problem[];
   /** Reads every file now and returns all problems. Applies nothing. */
   check(): readonly Problem[];
+  /** Reads the names in the files now; those in effect stand for what can't be read. Applies nothing. */
+  defined(): Defined;
   /** Whether anything sets it: a flag, the environment or errand.yaml. */
   isSet(name: SettingName): boolean;
   /** Every setting in effect and where it comes from. */
@@ -136,6 +145,11 @@ interface Part<T> {
   problems(): readonly Problem[];
   /** Applies what was read. Returns whether the state has changed. */
   take(read: Read<T>): boolean;
+}
+
+/** What was read, or else what is in effect. */
+function valueOr<T>(read: Read<T>, part: Part<T>): T {
+  return read.ok ? read.value : part.current();
 }
 
 function makePart<T>(file: string, initial: T, report: (event: ConfigEvent) => void): Part<T> {
@@ -244,10 +258,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => ({ listen, tls: settingsPart.current().settings.tls }));
-  const readCatalog = (): Read<Catalog> => {
-    const loaded = loadCatalog(configDir, credentialsDirectory);
-    return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
-  };
+  const readCatalog = () => readModels({ configDir, credentialsDirectory });
   const readDefined = () =>
     readDefinitions({ configDir, credentialsDirectory }, catalogPart.current(), definitionsPart.current());
   const absence = makeAbsence(configDir);
@@ -255,6 +266,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     const gone = absence(file);
     return gone === null ? read() : { ok: false, problems: [gone] };
   };
+  const inFile = <T>(file: string, read: () => Read<T>, part: Part<T>) => valueOr(unlessAbsent(file, read), part);
 
   const listeners = new Set<(changed: Changed) => void>();
   const notify = (changed: Changed) => {
@@ -275,6 +287,8 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     definitions: definitionsPart.current,
     checkDefinitions: () => unlessAbsent(DEFINITIONS, readDefined).problems ?? [],
     check: () => checkFiles(config),
+    defined: () =>
+      definedBy(inFile(MODELS_FILE, readCatalog, catalogPart), inFile(DEFINITIONS, readDefined, definitionsPart)),
     isSet: (name) => settingsPart.current().origins.get(name) !== 'default',
     describe: () => describeSettings({ ...config, ...settingsPart.current() }),
     problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),

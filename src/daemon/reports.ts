@@ -1,14 +1,17 @@
 // What the daemon reports about itself: readiness for machines, status for operators.
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
+import { definedBy } from '../catalog/defined.ts';
 import { formatProblem } from '../catalog/reading/problem.ts';
 import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
+import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import { type Clock, isoTime, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Disk } from '../files/disk.ts';
+import { type MovablePin, SHOWN_PINS, withCommands, wordsOfPins } from '../operations/capabilities/pins.ts';
 import type { ConfigurationReport, PartReport, Readiness, StatusReport } from '../operations/status.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { adviceOnDescriptors } from '../files/descriptor-limit.ts';
@@ -83,8 +86,10 @@ export function makeReports(parts: ReportParts) {
   async function status(): Promise<StatusReport> {
     const { endpoints, models, scenarios, defaultScenario } = live.catalog();
     const { threads, busy } = pool.load();
+    const { ready, parts: ofMachine } = readiness();
     return {
-      ...readiness(),
+      ready,
+      parts: [...ofMachine, pinsPart(await lostPins(definedBy(live.catalog(), live.definitions())))],
       version: VERSION,
       nodeVersion: process.versions.node,
       pid: process.pid,
@@ -107,14 +112,18 @@ export function makeReports(parts: ReportParts) {
     };
   }
 
-  const configuration = (): ConfigurationReport => ({
+  const lostPins = async (defined: Defined) =>
+    withCommands(await store.pins.lost(defined, clock.now(), SHOWN_PINS), defined);
+
+  const configuration = async (): Promise<ConfigurationReport> => ({
     configDir: config.places.configDir,
     problems: live.check(),
+    pins: await lostPins(live.defined()),
     settings: live.describe(),
   });
 
   const database = () => inspectDatabase(join(config.places.dataDir, DATABASE_FILE));
-  return { readiness, status, configuration, database };
+  return { readiness, status, configuration, lostPins, database };
 }
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
@@ -178,6 +187,14 @@ function backupsPart({ backups, clock }: ReportParts): PartReport[] {
   if (failure !== null) return [{ name: 'backups', state: 'degraded', detail: `${last}; the next failed: ${failure}` }];
   const isOld = lastAt === null || clock.now() - lastAt > BACKUP_AGE_MS;
   return [{ name: 'backups', state: isOld ? 'degraded' : 'ok', detail: last }];
+}
+
+/** How many of them are named beside the other parts; `errand doctor` names more. */
+const PINS_ON_A_LINE = 3;
+
+function pinsPart(lost: LostPins<MovablePin>): PartReport {
+  if (lost.total === 0) return ok('pins');
+  return { name: 'pins', state: 'degraded', detail: wordsOfPins(lost, PINS_ON_A_LINE) };
 }
 
 function auditPart({ auditFault }: ReportParts): PartReport[] {

@@ -40,6 +40,8 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
         blobs: path.join(places.dataDir, 'blobs'),
         silentSince: clock.now() - SILENCE_MS,
         full: wish.full,
+        defined: installation.defined(),
+        now: clock.now(),
         auditEnd: anchor.kind === 'seen' ? anchor.anchor.end : null,
       };
       let look: Promise<Look> | undefined;

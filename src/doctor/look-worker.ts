@@ -14,9 +14,10 @@ const MAX_BLOBS = 200_000;
 
 parentPort?.postMessage(look(workerData as LookTask), []);
 
-function look({ file, blobs, silentSince, full, auditEnd }: LookTask): Look {
+function look({ blobs, ...task }: LookTask): Look {
+  const { file, full } = task;
   try {
-    const database = inspect({ file, largeBytes: LARGE_BYTES, full, silentSince, auditEnd });
+    const database = inspect({ ...task, largeBytes: LARGE_BYTES });
     const rows = openNamedBlobs(file);
     try {
       return { ok: true, database, blobs: countBlobs(rows, blobs, full ? Number.POSITIVE_INFINITY : MAX_BLOBS) };

@@ -1,4 +1,5 @@
 // The look into the database and at the blobs, in a thread: it takes long, and the files may be anything.
+import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
@@ -24,6 +25,8 @@ export interface LookTask {
   readonly full: boolean;
   /** The end of the audit log by its anchor; null without one. */
   readonly auditEnd: AuditLink | null;
+  readonly defined: Defined | null;
+  readonly now: number;
 }
 
 /** What was seen, or why nothing could be. */

@@ -1,6 +1,7 @@
 // Examines an installation beside a stopped daemon, under the lock of its data directory (K1).
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { definedBy } from '../catalog/defined.ts';
 import type { Environment, Flags, Places } from '../config/config.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/live-config.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
@@ -35,11 +36,12 @@ export async function examineOffline(
   const lock = isHung ? null : lockDataDirectory(places.dataDir);
   try {
     const unresolved = new Set<string>();
-    const { problems, configuration } = readConfiguration(parts, unresolved);
+    const { problems, configuration, defined } = readConfiguration(parts, unresolved);
     const doctor = makeDoctor({
       places,
       settings: () => configuration.config.settings,
       catalog: () => configuration.catalog,
+      defined: () => defined,
       problems: () => problems,
       sandbox: () => probeSandbox(sandboxSettings(configuration.config)),
       diskSamples: async () => [],
@@ -66,9 +68,12 @@ function requireAccess(dataDir: string): void {
 
 function readConfiguration({ places, flags, environment }: OfflineParts, unresolved: Set<string>) {
   const read = loadLiveConfig(flags, environment, unresolved);
-  if (read.ok) return { problems: [...absentDirectory(places.configDir), ...read.problems], configuration: read };
+  if (read.ok) {
+    const problems = [...absentDirectory(places.configDir), ...read.problems];
+    return { problems, configuration: read, defined: definedBy(read.catalog, read.definitions) };
+  }
   const nowhere = loadLiveConfig({ configDir: path.join(places.dataDir, 'no-configuration') }, {});
   if (!nowhere.ok) throw new Error('The defaults are no valid configuration.');
   const configuration: Configuration = nowhere;
-  return { problems: read.problems, configuration };
+  return { problems: read.problems, configuration, defined: null };
 }

@@ -3,6 +3,7 @@ import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 import type { Places } from '../config/config.ts';
+import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ExaminationWish } from '../operations/doctor.ts';
@@ -23,6 +24,8 @@ export interface Installation {
   readonly places: Places;
   settings(): Settings;
   catalog(): Catalog;
+  /** The names of what can be pinned, as in effect; null when they can't be read. */
+  defined(): Defined | null;
   /** The problems of the configuration files now. */
   problems(): readonly Problem[];
   sandbox(): Promise<SandboxProbe>;

@@ -31,6 +31,8 @@ import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
 import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
+import { holdings, leaveProgress, leaveWish } from '../wire/people/leaving.ts';
+import { importPlan, userImport } from '../wire/people/user-import.ts';
 import { followQuery } from '../wire/query.ts';
 import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
@@ -57,6 +59,8 @@ import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFileHandler } from './files/signed-files.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
+import { makeLeavingHandlers } from './management/leaving.ts';
+import { makePlanImportHandler } from './management/user-import.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
@@ -210,14 +214,18 @@ function managementRoutes(parts: RouteParts): Route[] {
 /** Users, their teams and keys, and the budgets of all three. */
 function peopleRoutes({ operations, administration: a }: RouteParts): Route[] {
   const budgets = makeBudgetHandlers(operations);
+  const leaving = makeLeavingHandlers(operations);
   const created = { statuses: [201] } as const;
   // biome-ignore format: a table reads best with one route a line
   return [
     ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
     ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
+    ofAdmin('POST /api/v1/users/plan-import', 'Say what an import of users would change; nothing is done', { body: userImport, reply: importPlan, handler: makePlanImportHandler(operations) }),
     ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
     ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
     ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
+    ofAdmin('GET /api/v1/users/:ref/holdings', 'Say what a user has', { reply: holdings, handler: leaving.holdings }),
+    ofAdmin('POST /api/v1/users/:ref/leave', 'Disable a user and settle some of what they have', { body: leaveWish, reply: leaveProgress, handler: leaving.leave }),
     ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
     ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
     ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),

@@ -1,6 +1,7 @@
 // Every verb, on one page.
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
+import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Slices } from '../domain/slices.ts';
@@ -33,6 +34,7 @@ import { type DefinitionParts, makeDefinitionOperations } from './capabilities/d
 import { makeOfficeOperations } from './office/office.ts';
 import { makeAuthenticate } from './people/authenticate.ts';
 import { makeKeyOperations } from './people/keys.ts';
+import { makeLeaveOperations } from './people/leave.ts';
 import { makeLogIn } from './people/log-in.ts';
 import { makeLoginThrottle } from './people/login-throttle.ts';
 import { makeLoginTokens } from './people/login-tokens.ts';
@@ -40,6 +42,7 @@ import { makePollRate } from './people/poll-rate.ts';
 import { makeResolveKey } from './people/resolve-key.ts';
 import { makeAskProvider } from './people/sso.ts';
 import { makeBudgetOperations } from './people/budgets.ts';
+import { makePlanImport } from './people/plan-import.ts';
 import { makeTeamOperations } from './people/teams.ts';
 import { makeUserOperations } from './people/users.ts';
 import { type ArtifactOperationParts, makeArtifactOperations } from './sessions/artifacts.ts';
@@ -134,6 +137,8 @@ export function makeOperations(parts: OperationParts) {
   const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
+    ...makeLeaveOperations({ ...parts, audit }),
+    planImport: makePlanImport({ store, clock, slices, catalog }),
     ...makeTeamOperations({ store, audit }),
     ...makeBudgetOperations({ store, audit, clock }),
     ...makeKeyOperations({ store, audit, clock, makeSetup, slices, catalog, definitions }),
@@ -179,7 +184,8 @@ export function makeOperations(parts: OperationParts) {
 function makeReportVerbs({ reports, doctor }: Pick<OperationParts, 'reports' | 'doctor'>) {
   return {
     getStatus: (_caller: Administrator) => reports.status(),
-    getConfiguration: async (_caller: Administrator) => reports.configuration(),
+    getConfiguration: (_caller: Administrator) => reports.configuration(),
+    findLostPins: (_caller: Administrator, defined: Defined) => reports.lostPins(defined),
     getDatabase: async (_caller: Administrator) => reports.database(),
     examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => doctor.examine(wish, signal),
   };

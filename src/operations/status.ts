@@ -1,6 +1,8 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
 import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
 import type { DatabaseFigures } from '../store/engine/inspect.ts';
+import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
+import type { MovablePin } from './capabilities/pins.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
@@ -22,6 +24,8 @@ export interface ConfigurationReport {
   readonly configDir: string;
   /** The problems of the files now; applies nothing. */
   readonly problems: readonly Problem[];
+  /** Pins to what the files don't define now. */
+  readonly pins: LostPins<MovablePin>;
   /** Every setting in effect. `source` is the flag, variable or file that gave it. */
   readonly settings: readonly {
     readonly name: string;
@@ -34,7 +38,9 @@ export interface ConfigurationReport {
 /** The reports for administrators. */
 export interface Reports {
   status(): Promise<StatusReport>;
-  configuration(): ConfigurationReport;
+  configuration(): Promise<ConfigurationReport>;
+  /** Pins to what isn't among these names. */
+  lostPins(defined: Defined): Promise<LostPins<MovablePin>>;
   /** Figures of the database; blocks for about a millisecond per table. */
   database(): DatabaseFigures;
 }

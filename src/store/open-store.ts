@@ -30,6 +30,7 @@ import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeExpireQueued } from './runs/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
+import { makeHoldings } from './people/holdings.ts';
 import { makeInsights } from './sessions/insights.ts';
 import { makeApiKeys } from './people/keys.ts';
 import { makeRunRecords } from './runs/run-records.ts';
@@ -41,6 +42,7 @@ import { makeBoard } from './publishing/board.ts';
 import { makePublishJobs } from './publishing/jobs.ts';
 import { makeManifestFiles } from './publishing/manifest-files.ts';
 import { makeManifests } from './publishing/manifests.ts';
+import { makePageHandOver } from './publishing/hand-over.ts';
 import { makePages } from './publishing/pages.ts';
 import { makePlanVersion } from './publishing/plan-version.ts';
 import { makeReleases } from './publishing/releases.ts';
@@ -56,6 +58,7 @@ import { makeFire } from './schedules/fire.ts';
 import { makeFirings } from './schedules/firings.ts';
 import { makeTasks } from './schedules/tasks.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
+import { makePins } from './people/pins.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
 import { makeHistory } from './sessions/history.ts';
@@ -110,6 +113,8 @@ function makeStore(database: Database) {
     budgetsInForce: kit.inForce,
     onBudgetWarning: kit.warnings.onWarning,
     keys: makeApiKeys(database),
+    holdings: makeHoldings(database),
+    pins: makePins(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
     history: makeHistory(database),
@@ -131,7 +136,12 @@ function makeStore(database: Database) {
     metrics: makeMetricReads(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database, planning),
-    pages: { ...makePages(database), ...makeReleases(database), planVersion: makePlanVersion(database) },
+    pages: {
+      ...makePages(database),
+      ...makePageHandOver(database),
+      ...makeReleases(database),
+      planVersion: makePlanVersion(database),
+    },
     shares: makeShares(database),
     manifests: { ...makeManifests(database), ...makeManifestFiles(database) },
     board: makeBoard(database),

@@ -1,5 +1,6 @@
 // How the daemon is doing and what it is configured by, for operators and for machines.
 import { problem } from './capabilities/definition.ts';
+import { lostPins } from './capabilities/pin.ts';
 import { array, json, jsonObject, object } from './composites.ts';
 import { boolean, constant, integer, oneOf, string, time } from './scalars.ts';
 import { named, nullable, type Shape, type Static } from './shape.ts';
@@ -57,6 +58,8 @@ export const configuration = named(
   object({
     config_dir: string,
     problems: array(problem),
+    /** By the names in the files now. */
+    pins: lostPins,
     settings: array(object({ name: string, value: settingValue, origin: string, source: nullable(string) })),
   }),
 );

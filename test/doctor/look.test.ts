@@ -14,7 +14,10 @@ function looker() {
   const { look, stop } = makeLooker(fakeClock());
   onTestFinished(stop);
   return (file: string, blobs: string) =>
-    look({ file, blobs, silentSince: Date.parse('2026-03-01'), full: false, auditEnd: null }, SIGNAL);
+    look(
+      { file, blobs, silentSince: Date.parse('2026-03-01'), full: false, auditEnd: null, defined: null, now: 0 },
+      SIGNAL,
+    );
 }
 
 async function withFiles() {

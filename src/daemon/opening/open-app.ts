@@ -29,6 +29,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { MetricHooks } from '../../telemetry/metrics/metrics.ts';
 import type { openBackups } from './open-backups.ts';
 import type { Engine } from '../engine.ts';
+import { definedBy } from '../../catalog/defined.ts';
 import { makeDoctor } from '../../doctor/examine.ts';
 import { makeReports, watchMachine } from '../reports.ts';
 
@@ -150,6 +151,7 @@ function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, pa
     places: config.places,
     settings: live.settings,
     catalog: live.catalog,
+    defined: () => definedBy(live.catalog(), live.definitions()),
     problems: live.check,
     sandbox: async () => sandbox(),
     diskSamples: store.diskSamples.list,

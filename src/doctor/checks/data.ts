@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
+import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
@@ -111,6 +112,20 @@ const webhooks: Check = {
   },
 };
 
+const pins: Check = {
+  id: 'pins',
+  title: 'Keys, users and scheduled tasks against the configuration',
+  examine: async ({ look, defined }) => {
+    const [seen, names] = [await look(), defined()];
+    if (names === null) return skipped('the configuration files could not be read');
+    if (!seen.ok || seen.database.pins === null) return skipped('the database could not be read');
+    const lost = withCommands(seen.database.pins, names);
+    if (lost.total === 0) return ok('what they are pinned to is defined');
+    const words = [...lost.pins.map(wordsOfPin), wordsOfMore(lost)].filter((part) => part !== '');
+    return warning(words.join('; '), lost.pins.map(({ command }) => command).join('\n'));
+  },
+};
+
 const auditLog: Check = {
   id: 'audit_log',
   title: 'The audit log against its anchor',
@@ -131,4 +146,13 @@ const VERIFY = 'errand audit verify\nerrand backup list';
 
 const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
 
-export const DATA_CHECKS: readonly Check[] = [database, writeAheadLog, freePages, blobs, runs, webhooks, auditLog];
+export const DATA_CHECKS: readonly Check[] = [
+  database,
+  writeAheadLog,
+  freePages,
+  blobs,
+  runs,
+  webhooks,
+  pins,
+  auditLog,
+];

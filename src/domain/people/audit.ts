@@ -6,6 +6,8 @@ import { isoTime } from '../clock.ts';
 export const AUDIT_ACTIONS = {
   'user.create': 'user',
   'user.change': 'user',
+  'user.read': 'user',
+  'user.leave': 'user',
   'user.set_password': 'user',
   'team.create': 'team',
   'team.change': 'team',

@@ -1,12 +1,15 @@
 // Converts the management API's records and requests to domain values: users, teams, keys and the daemon's status.
+import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { Team } from '../../domain/people/user.ts';
+import type { MovablePin } from '../../operations/capabilities/pins.ts';
 import type { KeyRecord, KeyWish, NewKey } from '../../operations/people/keys.ts';
 import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
 import type { NewUser, UserChange } from '../../operations/people/users.ts';
 import type { UserRecord } from '../../store/people/users.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
 import type { DatabaseFigures } from '../../store/engine/inspect.ts';
+import type { DefinedNamesWire, LostPinsWire } from '../../wire/capabilities/pin.ts';
 import { AUTOMATIC, type KeyChangeWire, type KeyWire, type NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../wire/people/team.ts';
 import type { NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../../wire/people/user.ts';
@@ -115,10 +118,24 @@ export function renderKey(key: KeyRecord): KeyWire {
   };
 }
 
-export function renderConfiguration({ configDir, problems, settings }: ConfigurationReport): ConfigurationWire {
+export function definedOf({ models, scenarios, experts, teams }: DefinedNamesWire): Defined {
+  return { model: new Set(models), scenario: new Set(scenarios), expert: new Set(experts), team: new Set(teams) };
+}
+
+export function renderLostPins({ pins, total }: LostPins<MovablePin>): LostPinsWire {
+  return {
+    pins: pins.map(({ holder, id, name, username, kind, to, command }) => {
+      return { holder, id, name, username, kind, to, command };
+    }),
+    total,
+  };
+}
+
+export function renderConfiguration({ configDir, problems, pins, settings }: ConfigurationReport): ConfigurationWire {
   return {
     config_dir: configDir,
     problems: problems.map(({ file, line, column, message }) => ({ file, line, column, message })),
+    pins: renderLostPins(pins),
     settings: settings.map(({ name, value, origin, source }) => ({ name, value, origin, source })),
   };
 }

@@ -1,6 +1,7 @@
 // The management API's handlers: each asks one operation, and renders what it returns.
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
+import type { DefinedNamesWire } from '../../wire/capabilities/pin.ts';
 import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
 import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
@@ -8,6 +9,7 @@ import { type Exchange, refInPath } from '../frame/exchange.ts';
 import { renderList, renderWholeList } from '../replies/render-list.ts';
 import { created, ok } from '../replies/reply.ts';
 import {
+  definedOf,
   keyWishOf,
   newKeyOf,
   newTeamOf,
@@ -15,6 +17,7 @@ import {
   renderConfiguration,
   renderDatabase,
   renderKey,
+  renderLostPins,
   renderStatus,
   renderTeam,
   renderUser,
@@ -33,6 +36,8 @@ export function makeAdministration(operations: Operations) {
     status: async (_exchange: Exchange, caller: Administrator) => ok(renderStatus(await operations.getStatus(caller))),
     configuration: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderConfiguration(await operations.getConfiguration(caller))),
+    lostPins: async ({ body }: With<DefinedNamesWire>, caller: Administrator) =>
+      ok(renderLostPins(await operations.findLostPins(caller, definedOf(body)))),
     database: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderDatabase(await operations.getDatabase(caller))),
 

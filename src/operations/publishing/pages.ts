@@ -88,9 +88,15 @@ export function makePageOperations(parts: PageOperationParts) {
 
     /** Publishes the next version. Throws as `createPage` does, and `conflict` when there is nothing that it could be made of. */
     releaseVersion: async (caller: Caller, key: string, input: NewVersion): Promise<VersionRecord> => {
-      const { id, sourceSeq, entryPath } = await access.page(caller, key);
+      const { id, userSeq, sourceSeq, sourceUserSeq, entryPath } = await access.page(caller, key);
       if (sourceSeq === null)
         throw new ErrandError('conflict', 'No firing of the scheduled task has completed since the page was created.');
+      // Its owner has it from someone else, whose other files are not theirs to publish.
+      if (sourceUserSeq !== userSeq)
+        throw new ErrandError(
+          'conflict',
+          'The page comes from a session of another user: its versions stay as they are.',
+        );
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
       const outcome = await releases.release(source, { page: { id }, ...MANUAL, reason: input.reason }, note);

@@ -84,7 +84,7 @@ export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
   const trees = makeVersionTrees({ manifests, blobs });
 
   async function requirePage(key: string): Promise<PageRecord> {
-    const page = await pages.find(key, clock.now());
+    const page = await pages.findPublic(key, clock.now());
     if (page === undefined) throw notFound('Page');
     return page;
   }

@@ -40,6 +40,8 @@ import { textByStretches } from './migrations/033-text-by-stretches.ts';
 import { countedSessions } from './migrations/034-counted-sessions.ts';
 import { auditAnchor } from './migrations/036-audit-anchor.ts';
 import { largeRows } from './migrations/037-large-rows.ts';
+import { pins } from './migrations/038-pins.ts';
+import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { resultsInContent } from './migrations/035-results-in-content.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
@@ -81,6 +83,8 @@ const MIGRATIONS: readonly string[] = [
   resultsInContent,
   auditAnchor,
   largeRows,
+  pins,
+  disabledUsers,
 ];
 
 /** The schema version this code writes. */

@@ -1,11 +1,13 @@
 // What an examination reads from the database: on a connection of its own, which only reads, in a thread or beside a stopped
 // daemon. Here whole tables may be read.
 import Connection from 'better-sqlite3';
+import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
 import { cacheStatements, carryOut, readOn } from '../engine/sqlite.ts';
 import { READER } from '../engine/statement.ts';
+import { lostPinsIn } from '../people/pins.ts';
 import { lastOfRun } from '../journal/places.ts';
 
 /** A run that makes no progress. */
@@ -37,6 +39,8 @@ export interface Inspection {
   readonly newestEventAt: number | null;
   readonly stuck: readonly StuckRun[];
   readonly webhooks: readonly FailingWebhook[];
+  /** Pins to what isn't defined. Null for another schema, and when it isn't known what is. */
+  readonly pins: LostPins | null;
   /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for another schema. */
   readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
 }
@@ -51,6 +55,10 @@ export interface InspectionWish {
   readonly silentSince: number;
   /** The end of the audit log by its anchor; null without one. */
   readonly auditEnd: AuditLink | null;
+  /** Null when it isn't known. */
+  readonly defined: Defined | null;
+  /** Keys that expired before don't count. */
+  readonly now: number;
 }
 
 const MAX_FAULTS = 10;
@@ -58,7 +66,8 @@ const MAX_NAMED = 10;
 const BUSY_MS = 5_000;
 
 /** Reads all of it. Throws what SQLite throws: the file may be anything. */
-export function inspect({ file, largeBytes, full, silentSince, auditEnd }: InspectionWish): Inspection {
+export function inspect(wish: InspectionWish): Inspection {
+  const { file, largeBytes, full, silentSince, auditEnd, defined, now } = wish;
   const connection = new Connection(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
   try {
     const number = (pragma: string) => connection.pragma(pragma, { simple: true }) as number;
@@ -77,6 +86,7 @@ export function inspect({ file, largeBytes, full, silentSince, auditEnd }: Inspe
       newestEventAt: isKnown ? newestEventOf(connection) : null,
       stuck: isKnown ? stuckIn(connection, silentSince) : [],
       webhooks: isKnown ? failingIn(connection) : [],
+      pins: isKnown && defined !== null ? readOn(connection, (tx) => lostPinsIn(tx, defined, now, MAX_NAMED)) : null,
       audit: isKnown ? auditOf(connection, auditEnd) : null,
     };
   } finally {

@@ -90,6 +90,13 @@ export function makeApiKeys(database: Database) {
       return (yield* tx.get<{ count: number }>(sql, userSeq))!.count;
     }),
 
+    /** Whether a user has a key of this name that is neither revoked nor expired. */
+    hasUsable: read(function* (tx: Reader, userSeq: number, name: string, at: number): Step<boolean> {
+      const sql = `SELECT 1 FROM api_keys WHERE user_seq = ? AND name = ? AND revoked_at IS NULL
+        AND coalesce(expires_at > ?, 1) LIMIT 1`;
+      return (yield* tx.get(sql, userSeq, name, at)) !== undefined;
+    }),
+
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
     change: (id: string, change: KeyChange, note?: Note<OwnedKey>): Promise<OwnedKey> =>
       auditedWrite(note, function* (tx) {

@@ -27,6 +27,12 @@ export interface UserRecord extends User {
   readonly workspaceBytes: number;
 }
 
+/** Who has a name. */
+export interface NamedUser {
+  readonly found: UserRecord | undefined;
+  readonly lookAlike: string | undefined;
+}
+
 type UserRecordRow = UserRow & { team_name: string | null };
 
 const WITH_TEAM = 'SELECT u.*, t.name AS team_name FROM users u LEFT JOIN teams t ON t.id = u.team_id';
@@ -85,6 +91,13 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
       const row = yield* findByName(tx, username);
       if (row === undefined) return undefined;
       return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
+    }),
+
+    /** The user of exactly this username, or else the name that looks like it and keeps it from being taken. */
+    findNamed: read(function* (tx: Reader, username: string): Step<NamedUser> {
+      const named = yield* tx.get<UserRecordRow>(`${WITH_TEAM} WHERE u.username = ?`, username);
+      if (named !== undefined) return { found: toUserRecord(named), lookAlike: undefined };
+      return { found: undefined, lookAlike: (yield* findTaken(tx, username))?.username };
     }),
 
     /** The existing user of this username, or a new one made from the other fields. Throws as `create` does. */
@@ -166,11 +179,18 @@ function* findByName(tx: Reader, username: string): Step<UserRow | undefined> {
   );
 }
 
+/** The user whose name is this, or looks like it. */
+function* findTaken(tx: Reader, username: string): Step<UserRow | undefined> {
+  const account = accountOf(username);
+  return (
+    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account)) ?? (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account))
+  );
+}
+
 /** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is taken. */
 export function* createUserIn(tx: Transaction, user: NewUser): Step<User> {
   const account = accountOf(user.username);
-  const taken =
-    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account)) ?? (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account));
+  const taken = yield* findTaken(tx, user.username);
   if (taken !== undefined) {
     const which = taken.username === user.username ? '' : `: it looks like ${taken.username}`;
     throw new ErrandError('conflict', `The username ${user.username} is taken${which}.`);

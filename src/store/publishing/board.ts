@@ -29,13 +29,16 @@ const BOARD = `SELECT id, latest_published_at, user_seq, category, search_name F
   WHERE is_on_board = 1 AND latest_published_at IS NOT NULL AND deleted_at IS NULL
   ORDER BY ${NEWEST_FIRST} LIMIT ${MAX_PAGES}`;
 
+/** The pages of disabled users are not public. */
+const IS_PUBLIC = 'user_seq NOT IN (SELECT seq FROM users WHERE disabled = 1)';
+
 /** The verbs. `now` is epoch ms. */
 export function makeBoard({ read }: Database) {
   return {
     /** Pages with a version that can be read; `total` counts at most the newest 10,000. */
     list: read(function* (tx: Reader, filter: BoardFilter, now: number): Step<Listing<PageRecord>> {
       const owner = filter.account === null ? null : yield* seqOf(tx, filter.account);
-      const { where, values } = conditions(['TRUE'], {
+      const { where, values } = conditions([IS_PUBLIC], {
         'user_seq = ?': owner,
         'category = ?': filter.category,
         'instr(search_name, ?) > 0': filter.name === null || filter.name === '' ? null : searchable(filter.name),
@@ -58,7 +61,7 @@ export function makeBoard({ read }: Database) {
     listCategories: read(
       (tx: Reader): Step<Category[]> =>
         tx.all<Category>(
-          `SELECT category AS name, count(*) AS count FROM (${BOARD}) AS page WHERE category IS NOT NULL
+          `SELECT category AS name, count(*) AS count FROM (${BOARD}) AS page WHERE category IS NOT NULL AND ${IS_PUBLIC}
            GROUP BY category ORDER BY count(*) DESC, category LIMIT ${MAX_CATEGORIES}`,
         ),
     ),

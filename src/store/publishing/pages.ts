@@ -1,7 +1,7 @@
 // Pages: found, listed, changed and deleted. New ones come with `releases.ts`.
-import { notFound } from '../../domain/errors.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
-import { type Page, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
+import { type Page, PAGE_LIMITS, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
@@ -13,9 +13,10 @@ export type PageChanges = Partial<
   Pick<Page, 'name' | 'description' | 'category' | 'tags' | 'entryPath' | 'isOnBoard' | 'isDistractionFree'>
 >;
 
-/** `sourceSeq` is null for a page of a task that has completed no firing since it was made. */
+/** `sourceSeq` is null for a page of a task that has completed no firing since it was made; `sourceUserSeq` is whose session that is. */
 export interface OwnedPage extends Pick<Page, 'id' | 'userSeq' | 'entryPath'> {
   readonly sourceSeq: number | null;
+  readonly sourceUserSeq: number | null;
 }
 
 /** Null leaves a filter out. */
@@ -29,6 +30,10 @@ export interface PageFilter extends ListPage {
 /** Lists count up to here. */
 export const MAX_COUNTED = 10_000;
 
+const OWNED = `SELECT p.id, p.user_seq AS userSeq, p.entry_path AS entryPath, p.session_seq AS sourceSeq,
+    s.user_seq AS sourceUserSeq
+  FROM publish_pages p LEFT JOIN sessions s ON s.seq = p.session_seq WHERE p.key = ? AND p.deleted_at IS NULL`;
+
 const IS_THERE = 'p.deleted_at IS NULL';
 
 /** The verbs. Deleted pages are not there. `now` is epoch ms. */
@@ -41,15 +46,14 @@ export function makePages(database: Database) {
       return row && toPageRecord(row);
     }),
 
+    /** The same, unless its owner is disabled. */
+    findPublic: read(function* (tx: Reader, key: string, now: number): Step<PageRecord | undefined> {
+      const row = yield* tx.get<PageRecordRow>(`${PAGES} WHERE p.key = ? AND ${IS_THERE} AND u.disabled = 0`, now, key);
+      return row && toPageRecord(row);
+    }),
+
     /** Whose it is, and what its next version is made of. */
-    findOwned: read(
-      (tx: Reader, key: string): Step<OwnedPage | undefined> =>
-        tx.get<OwnedPage>(
-          `SELECT id, user_seq AS userSeq, entry_path AS entryPath, session_seq AS sourceSeq FROM publish_pages
-           WHERE key = ? AND deleted_at IS NULL`,
-          key,
-        ),
-    ),
+    findOwned: read((tx: Reader, key: string): Step<OwnedPage | undefined> => tx.get<OwnedPage>(OWNED, key)),
 
     /** A page of the list, the newest first. */
     list: read(function* (tx: Reader, filter: PageFilter, now: number): Step<Listing<PageRecord>> {
@@ -96,6 +100,14 @@ export function makePages(database: Database) {
         'free',
       ),
   };
+}
+
+/** Throws `conflict` when a user has as many pages as they may have. */
+export function* requireRoomIn(tx: Reader, userSeq: number): Step<void> {
+  const sql = 'SELECT count(*) AS count FROM publish_pages WHERE user_seq = ? AND deleted_at IS NULL';
+  const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
+  if (count >= PAGE_LIMITS.perOwner)
+    throw new ErrandError('conflict', `The owner already has ${count} pages, which is the maximum.`);
 }
 
 /** The columns of what is given of a page. */

@@ -7,7 +7,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { countOpenIn } from './page-rows.ts';
-import { columnsOf } from './pages.ts';
+import { columnsOf, requireRoomIn } from './pages.ts';
 import type { VersionPlan } from './plan-version.ts';
 
 /** A page to be made. A task's has `scheduledTaskId`, and no version until its next firing completes. */
@@ -68,10 +68,7 @@ export function makeReleases(database: Database) {
 
 function* insertPage(tx: Transaction, page: NewPage): Step<{ id: number; key: string }> {
   const { userSeq, source, ...fields } = page;
-  const sql = 'SELECT count(*) AS count FROM publish_pages WHERE user_seq = ? AND deleted_at IS NULL';
-  const { count } = (yield* tx.get<{ count: number }>(sql, userSeq))!;
-  if (count >= PAGE_LIMITS.perOwner)
-    throw new ErrandError('conflict', `The owner already has ${count} pages, which is the maximum.`);
+  yield* requireRoomIn(tx, userSeq);
   if ('scheduledTaskId' in source) yield* requirePlaceOfTask(tx, source.scheduledTaskId);
   const key = randomCode(KEY_LENGTH);
   const ofSession = 'sessionSeq' in source;

@@ -102,6 +102,13 @@ export function makeTasks(database: Database) {
     change: (id: string, changes: TaskChanges, note?: Note<TaskRecord>): Promise<TaskRecord> =>
       changing(note, (tx) => changeIn(tx, id, changes)),
 
+    /**
+     * Gives it to another user, with whose rights and budget it fires from now on; firings that have not begun are dropped. Throws
+     * `not_found`, and `conflict` when that user has as many as they may have.
+     */
+    handOver: (id: string, toUserSeq: number, note?: Note<TaskRecord>): Promise<TaskRecord> =>
+      changing(note, (tx) => handOverIn(tx, id, toUserSeq)),
+
     /** Hides it at once, and drops the firings that have not begun; one that has continues. Throws `not_found`. */
     remove: (id: string, note?: Note<TaskRecord>): Promise<TaskRecord> =>
       auditedWrite(
@@ -144,13 +151,27 @@ function* getIn(tx: Reader, id: string): Step<TaskRecord> {
   return toTask(row);
 }
 
-function* createIn(tx: Transaction, { userSeq, work, ...configuration }: NewTask): Step<TaskRecord> {
+function* handOverIn(tx: Transaction, id: string, toUserSeq: number): Step<TaskRecord> {
+  const { seq, enabled, cron, timezone } = yield* getIn(tx, id);
+  yield* requireRoomIn(tx, toUserSeq);
+  yield* dropWaitingIn(tx, seq);
+  yield* tx.run('UPDATE scheduled_tasks SET user_seq = ?, updated_at = ? WHERE seq = ?', toUserSeq, tx.now, seq);
+  // What it missed while its owner was disabled isn't made up for.
+  if (enabled) yield* setNextIn(tx, seq, nextFiringOf({ cron, timezone }, tx.now));
+  return yield* getIn(tx, id);
+}
+
+function* requireRoomIn(tx: Reader, userSeq: number): Step<void> {
   const { count } = (yield* tx.get<{ count: number }>(
     'SELECT count(*) AS count FROM scheduled_tasks WHERE user_seq = ? AND deleted_at IS NULL',
     userSeq,
   ))!;
   if (count >= TASK_LIMITS.perOwner)
     throw new ErrandError('conflict', `The owner already has ${count} scheduled tasks, which is the maximum.`);
+}
+
+function* createIn(tx: Transaction, { userSeq, work, ...configuration }: NewTask): Step<TaskRecord> {
+  yield* requireRoomIn(tx, userSeq);
   const id = newId(tx.now);
   const given = Object.entries(configuration) as [keyof Configuration, unknown][];
   const seq = yield* tx.insert(

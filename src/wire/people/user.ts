@@ -28,7 +28,8 @@ export const user = named(
 );
 export type UserWire = Static<typeof user>;
 
-const username = matching(USERNAME, 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
+/** A name that a user may have. */
+export const username = matching(USERNAME, 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
 const name = line({ max: 200 });
 const label = line({ max: 200, min: 0 });
 const secret = text({ min: MIN_PASSWORD_LENGTH, max: 1_000 });

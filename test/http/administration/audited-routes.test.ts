@@ -24,6 +24,7 @@ const READS: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   '/api/v1/retention/progress': NOTHING,
   '/api/v1/users': NOTHING,
   '/api/v1/users/:ref': NOTHING,
+  '/api/v1/users/:ref/holdings': 'user.read',
   '/api/v1/teams': NOTHING,
   '/api/v1/keys': NOTHING,
   '/api/v1/keys/:ref': NOTHING,

@@ -237,7 +237,17 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   setInsightStatus: ['insight.change', ({ insightId }, v) => v.setInsightStatus(ROOT, insightId, 'resolved')],
   getQueue: 'nothing of others',
   getStatus: 'nothing of others',
+  getHoldings: ['user.read', (_, v) => v.getHoldings(ROOT, 'mara')],
+  leaveUser: [
+    'user.leave',
+    async ({ store, user }, v) => {
+      await store.users.create({ ...user, username: 'ben', passwordHash: 'x' });
+      return v.leaveUser(ROOT, 'ben', { heir: null, deletes: true });
+    },
+  ],
+  planImport: 'nothing of others',
   getConfiguration: 'nothing of others',
+  findLostPins: 'nothing of others',
   examine: 'nothing of others',
   findId: 'nothing of others',
   listAuditEntries: 'nothing of others',

@@ -5,7 +5,7 @@ import { inspect } from '../../../src/store/inspection/inspect.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
-const WISH = { full: false, silentSince: 0, auditEnd: null };
+const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
 
 /** The file of a closed store of which one index is overwritten with nonsense. */
 async function damagedFile(): Promise<string> {

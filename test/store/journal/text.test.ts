@@ -111,9 +111,15 @@ test('the last text says when a run had its last event: to the office, and to an
   const { items } = await house.store.office.listRuns(run.sessionSeq, { limit: 9, offset: 0 });
   expect(items[0]!.updatedAt).toBe(house.clock.now());
   const stuckAt = (silentSince: number) =>
-    inspect({ file: house.file, largeBytes: 1, full: false, silentSince, auditEnd: null }).stuck.map(
-      ({ id, since }) => [id, since],
-    );
+    inspect({
+      file: house.file,
+      largeBytes: 1,
+      full: false,
+      silentSince,
+      auditEnd: null,
+      defined: null,
+      now: 0,
+    }).stuck.map(({ id, since }) => [id, since]);
   expect(stuckAt(house.clock.now())).toEqual([]);
   expect(stuckAt(house.clock.now() + 1)).toEqual([[run.id, house.clock.now()]]);
 });

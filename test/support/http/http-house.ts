@@ -358,7 +358,12 @@ export async function openHouse(options: HouseOptions = {}) {
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion([]) }),
     getModelName: () => 'qwen',
     getStatus: async () => STATUS,
-    getConfiguration: async () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),
+    getConfiguration: async () => ({
+      configDir: STATUS.configDir,
+      problems: [],
+      pins: { pins: [], total: 0 },
+      settings: [],
+    }),
     withPosition: async (_caller, run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
     ...options.operations,
   } as Operations;

@@ -60,6 +60,7 @@ export const REQUESTS: Readonly<Record<string, string>> = {
   'GET /api/v1/office-mode/sessions/:id/stream': 'streamed?replay=true',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream': 'streamed?run_id=runOfStream',
   'GET /api/v1/office-mode/stream': '?after_id=0',
+  'GET /api/v1/users/:ref/holdings': 'user',
   'GET /api/v1/publishes': '?limit=500',
   'GET /api/v1/publishes/:publish_key': 'page',
   'GET /api/v1/publishes/:publish_key/versions': 'page?limit=500',
@@ -160,6 +161,18 @@ export const BODIES: Readonly<Record<string, readonly [ids: string, bodies: Bodi
     '',
     (username) => [{ username, full_name: line, department: line, password: 'p'.repeat(1_000) }],
   ],
+  'POST /api/v1/configuration/pins': [
+    '',
+    () => [{ models: Array.from({ length: 9_000 }, (_, no) => `model-${no}`), scenarios: [], experts: [], teams: [] }],
+  ],
+  'POST /api/v1/users/plan-import': [
+    '',
+    () => [
+      { users: Array.from({ length: 1_000 }, (_, no) => ({ username: `u${no}`, full_name: line })), key_name: 'k' },
+    ],
+  ],
+  // Whoever has nothing: each thing is settled in a commit of its own.
+  'POST /api/v1/users/:ref/leave': ['nobody', () => [{ hand_over_to: line }]],
   'PATCH /api/v1/users/:ref': ['user', () => [{ full_name: line, department: line }]],
   'PUT /api/v1/users/:ref/password': ['user', () => [{ password: 'p'.repeat(1_000) }]],
   'POST /api/v1/teams': ['', (name) => [{ name, budget_amount_usd: 5 }]],

@@ -342,6 +342,10 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await users.findTokenHolder(user.id);
   await users.findLogin('olga');
   await users.listLookAlikes();
+  for (const name of ['olga', 'Olga', 'nobody']) await users.findNamed(name);
+  await keys.hasUsable(user.seq, 'n', 1);
+  await store.holdings.count(user.seq);
+  await store.holdings.list('page', user.seq, 1);
   await users.list('', 1);
   await users.count();
   await users.change('olga', { department: 'Mill' });
@@ -357,6 +361,9 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await keys.change(newKey.id, { name: 'n' });
   await keys.touch(key.seq, 1);
   await keys.revoke(newKey.id);
+  await keys.create({ ...newKey, id: 'other001', model: 'gone', target: 'expert:gone' });
+  await users.change('olga', { scenario: 'gone' });
+  await store.pins.lost({ model: new Set(), scenario: new Set(), expert: new Set(), team: new Set() }, 1, 1);
   await signingKeys.ensureCurrent(Buffer.alloc(16));
   await signingKeys.find('none');
   await signingKeys.findCurrent();
@@ -438,6 +445,7 @@ async function callSchedules(house: StoreHouse): Promise<void> {
   await schedules.find(task.id);
   await schedules.listFirings(task.seq, PAGE);
   await fireNow(house, skipping);
+  await schedules.handOver(skipping.id, house.user.seq);
   await schedules.remove(skipping.id);
 }
 
@@ -574,6 +582,9 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
     for (const at of [null, now]) await manifests.listReadable({ ...PAGE, pageId: id, no, from: at, to: at }, now);
   }
   await manifests.findShared(code);
+  await pages.findPublic('none', now);
+  await pages.handOverVersions(id, user.seq);
+  await pages.handOver(id, user.seq);
   await manifests.listFiles(seq, '/', 9);
   await manifests.keepTree(seq, { size: 1, sha256: 't' });
   await manifests.findFile(seq, '/site/index.html');

@@ -3,9 +3,13 @@ import type { Command } from 'commander';
 import { formatProblem, type Problem } from '../../../catalog/reading/problem.ts';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import type { ConfigurationWire } from '../../../wire/status.ts';
+import { MOST_LOST_PINS } from '../../../domain/capabilities/pin.ts';
+import { wordsOfMore, wordsOfPin } from '../../../operations/capabilities/pins.ts';
+import type { LostPinsWire } from '../../../wire/capabilities/pin.ts';
 import { describeSettings } from '../../../config/config.ts';
 import { checkConfiguration, requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
+import { lostPinsBy } from './checked-pins.ts';
 import { addConfigSet } from './config-set.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -68,6 +72,8 @@ interface Look {
   readonly source: 'daemon' | 'files';
   readonly configDir: string;
   readonly problems: readonly Problem[];
+  /** Null when nobody could be asked. */
+  readonly pins: LostPinsWire | null;
   /** References to credentials that only the service can read. */
   readonly unresolved: readonly string[];
 }
@@ -77,7 +83,7 @@ async function check(context: Context): Promise<void> {
   const look: Look =
     asked === null
       ? await lookAtFiles(context)
-      : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, unresolved: [] };
+      : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, pins: asked.pins, unresolved: [] };
   showLook(context, look);
   if (look.problems.length > 0) throw new CommandError('badConfiguration', '');
 }
@@ -96,26 +102,41 @@ async function askDaemon({ client, flags, io, places }: Context): Promise<Config
 }
 
 async function lookAtFiles(context: Context): Promise<Look> {
+  const { definedBy } = await import('../../../catalog/defined.ts');
   const { absentDirectory } = await import('../../../config/live-config.ts');
   const { configDir } = context.places;
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);
   const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
-  return { source: 'files', configDir, problems, unresolved: [...unresolved] };
+  const pins = checked.ok ? await lostPinsBy(context, definedBy(checked.catalog, checked.definitions)) : null;
+  return { source: 'files', configDir, problems, pins, unresolved: [...unresolved] };
 }
 
-function showLook({ out, places }: Context, { source, configDir, problems, unresolved }: Look): void {
+function showLook({ out, places }: Context, { source, configDir, problems, pins, unresolved }: Look): void {
   const ok = problems.length === 0;
   if (out.format === 'json') {
-    out.json({ ok, source, config_dir: configDir, problems, unresolved_credentials: unresolved });
+    out.json({ ok, source, config_dir: configDir, problems, pins, unresolved_credentials: unresolved });
     return;
   }
   if (ok) out.text(`The configuration in ${configDir} is valid.\n`);
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
+  if (pins !== null && pins.total > 0) showPins(out, pins);
   if (source === 'daemon') return;
   out.hint(
     `Checked the files in ${configDir}: no daemon with this configuration is listening at ${places.socketPath}.`,
   );
+  if (pins === null && ok)
+    out.hint('Who would lose what was not looked at: ask while the daemon runs, or as its user.');
   if (unresolved.length === 0) return;
   out.hint(`Only the running service can read ${unresolved.join(', ')}.`);
+}
+
+/** Whoever is pinned to what these files don't define fails at their next turn. */
+function showPins({ hint }: Context['out'], pins: LostPinsWire): void {
+  const what =
+    pins.total === 1 ? 'One of them is' : `${pins.total === MOST_LOST_PINS ? 'At least ' : ''}${pins.total} are`;
+  hint(`Keys, users and scheduled tasks keep the names that they were given. ${what} without what these files define:`);
+  for (const pin of pins.pins) hint(`  ${wordsOfPin(pin)}: ${pin.command}`);
+  const more = wordsOfMore(pins);
+  if (more !== '') hint(`  ${more}`);
 }

@@ -6,6 +6,8 @@ import { notEmpty, orNull } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { addLeave } from './leave.ts';
+import { addImport } from './import/import-users.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
 
@@ -60,6 +62,8 @@ export function addUsers(program: Command, io: Io): void {
     .addHelpText('after', CREATE_EXAMPLES)
     .action(act(io, create));
 
+  addImport(users, io);
+
   users
     .command('list')
     .description('List all users.')
@@ -87,7 +91,9 @@ export function addUsers(program: Command, io: Io): void {
 
   users
     .command('disable <user>')
-    .description('Disable a user: their keys and tokens stop working, and their runs are stopped. Asks first.')
+    .description(
+      'Disable a user: their keys and tokens stop working, their runs are stopped, and their pages are not public. Asks first.',
+    )
     .action(act(io, disable));
 
   users
@@ -98,6 +104,8 @@ export function addUsers(program: Command, io: Io): void {
         showUser(context, await context.client().users.change(ref, { disabled: false }));
       }),
     );
+
+  addLeave(users, io);
 
   users
     .command('passwd <user>')

@@ -330,6 +330,7 @@ test('a credential of the service passes a check from outside, which names it', 
 const ASKED = {
   config_dir: '/etc/errand',
   problems: [{ file: 'models.yaml', line: 2, column: 9, message: 'models.m.price: must be a map' }],
+  pins: { pins: [], total: 0 },
   settings: [{ name: 'listen', value: '127.0.0.1:9', origin: 'file', source: '/etc/errand/errand.yaml' }],
 };
 

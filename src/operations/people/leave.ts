@@ -1,0 +1,151 @@
+// A user leaves: what they have, and how it is settled, a bounded part of it at a time.
+import { ErrandError } from '../../domain/errors.ts';
+import type { Holding, SettledKind } from '../../domain/people/holding.ts';
+import { HOLDING_KINDS } from '../../domain/people/holding.ts';
+import type { Administrator } from '../../domain/people/user.ts';
+import type { Stopper } from '../../execution/queue/stop.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { HeldThing } from '../../store/people/holdings.ts';
+import type { UserRecord } from '../../store/people/users.ts';
+import { renderBody } from '../../webhooks/bodies/render-body.ts';
+import { type Audit, itself, unlessDeleted } from '../audit/audit.ts';
+import type { PageOperationParts } from '../publishing/pages.ts';
+import type { WebhookOperationParts } from '../webhooks/webhooks.ts';
+
+/** A user, and what is left of what they have. */
+export interface Leaving {
+  readonly user: UserRecord;
+  readonly holdings: readonly Holding[];
+}
+
+/** `heir`: who gets tasks and pages, a name or an id; null for nobody. `deletes`: what nobody gets is deleted, sessions too. */
+export interface LeaveWish {
+  readonly heir: string | null;
+  readonly deletes: boolean;
+}
+
+/** `settled`: how many things were, this time. `isDone`: nothing is left to settle. */
+export interface LeaveProgress extends Leaving {
+  readonly settled: number;
+  readonly isDone: boolean;
+}
+
+export interface LeaveParts {
+  readonly store: Pick<Store, 'users' | 'keys' | 'connections' | 'webhooks' | 'schedules' | 'pages' | 'holdings'>;
+  readonly audit: Pick<Audit, 'change' | 'read'>;
+  readonly stopper: Pick<Stopper, 'stopDisabled' | 'deleteSession'>;
+  readonly webhooks: Pick<WebhookOperationParts, 'changed'>;
+  readonly publishing: Pick<PageOperationParts, 'ended'>;
+}
+
+/** Things that are settled in one call. */
+const AT_ONCE = 100;
+
+/** The verbs. Each throws `not_found` for an unknown user. */
+export function makeLeaveOperations(parts: LeaveParts) {
+  const { store, audit, stopper } = parts;
+
+  /** The caller would lose what they act with, and an heir must be able to use what they get. */
+  async function heirOf(
+    caller: Administrator,
+    user: UserRecord,
+    { heir, deletes }: LeaveWish,
+  ): Promise<UserRecord | null> {
+    if (caller.kind !== 'operator' && caller.user.id === user.id)
+      throw new ErrandError('conflict', 'You are this user. Another administrator can do this.');
+    if (heir === null && !deletes)
+      throw new ErrandError('bad_request', 'Say who gets what the user has, or delete it.');
+    const found = heir === null ? null : await store.users.get(heir);
+    if (found?.id === user.id) throw new ErrandError('conflict', 'The user who leaves can keep nothing.');
+    if (found?.disabled === true) throw new ErrandError('conflict', `${found.username} is disabled.`);
+    return found;
+  }
+
+  /** First, so that nothing new begins and nothing of theirs stays public. */
+  async function shutOut(caller: Administrator, user: UserRecord): Promise<void> {
+    if (!user.disabled || user.teamId !== null) {
+      const note = audit.change(caller, 'user.leave', itself);
+      await store.users.change(user.id, { disabled: true, teamId: null }, note, renderBody);
+    }
+    await stopper.stopDisabled();
+  }
+
+  return {
+    /** Throws `not_found` for an unknown user. */
+    getHoldings: async (caller: Administrator, reference: string): Promise<Leaving> => {
+      const user = await store.users.get(reference);
+      await audit.read(caller, 'user.read', { id: user.id, userId: user.id });
+      return { user, holdings: await store.holdings.count(user.seq) };
+    },
+
+    /**
+     * Disables the user and settles some of what they have; to be called until it is done. Throws `conflict` for the caller
+     * themselves, the last administrator, and an heir who can't have it.
+     */
+    leaveUser: async (caller: Administrator, reference: string, wish: LeaveWish): Promise<LeaveProgress> => {
+      const user = await store.users.get(reference);
+      const heir = await heirOf(caller, user, wish);
+      await shutOut(caller, user);
+      const settle = makeSettlers(parts, caller, heir);
+      const kinds = HOLDING_KINDS.filter((kind) => kind !== 'unfinished_run').filter(
+        (kind) => kind !== 'session' || wish.deletes,
+      );
+      let left = AT_ONCE;
+      for (const kind of kinds) {
+        const things = left === 0 ? [] : await store.holdings.list(kind, user.seq, left);
+        for (const thing of things) await unlessGone(settle[kind](thing));
+        left -= things.length;
+      }
+      const holdings = await store.holdings.count(user.seq);
+      return {
+        user: await store.users.get(user.id),
+        holdings,
+        settled: AT_ONCE - left,
+        isDone: holdings.every(({ kind, count }) => count === 0 || !(kinds as readonly string[]).includes(kind)),
+      };
+    },
+  };
+}
+
+/** Someone else may remove a thing meanwhile. */
+async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.reason !== 'not_found') throw error;
+  }
+}
+
+type Settlers = Readonly<Record<SettledKind, (thing: HeldThing) => Promise<unknown>>>;
+
+/** Access ends in any case: keys, credentials of services, and addresses that the user chose are nobody else's. */
+function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord | null): Settlers {
+  const { store, audit, stopper, webhooks, publishing } = parts;
+  return {
+    key: ({ id }) => store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)),
+    connection: ({ id }) => store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself)),
+    webhook: async ({ seq }) => {
+      await store.webhooks.delete(
+        seq,
+        audit.change(caller, 'webhook.delete', () => ({ id: String(seq) })),
+      );
+      webhooks.changed(seq);
+    },
+    scheduled_task: ({ id }) =>
+      heir === null
+        ? store.schedules.remove(id, audit.change(caller, 'scheduled_task.delete', itself))
+        : store.schedules.handOver(id, heir.seq, audit.change(caller, 'scheduled_task.change', itself)),
+    page: async ({ seq, id }) => {
+      const target = () => ({ id });
+      if (heir === null) {
+        await store.pages.delete(seq, audit.change(caller, 'page.delete', target));
+        publishing.ended();
+        return;
+      }
+      while (await store.pages.handOverVersions(seq, heir.seq));
+      await store.pages.handOver(seq, heir.seq, audit.change(caller, 'page.change', target));
+    },
+    session: ({ seq, id }) =>
+      stopper.deleteSession({ seq, id }, audit.change(caller, 'session.delete', unlessDeleted({ id }))),
+  };
+}
