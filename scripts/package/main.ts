@@ -1,4 +1,5 @@
-// Makes the packages: `npm run package [-- --out DIR] [x64] [arm64]`. docs/INSTALLING.md says what they are for.
+// Makes the packages: `npm run package [-- --out DIR] [--sign KEY] [--apt DIR] [x64] [arm64]`. docs/INSTALLING.md says what they
+// are for.
 import { createHash } from 'node:crypto';
 import {
   createReadStream,
@@ -14,6 +15,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { addToRepository } from './apt/apt.ts';
 import { componentsOf } from './components.ts';
 import { debianVersion, makeDebian } from './debian/debian.ts';
 import { requireFloor } from './elf-versions.ts';
@@ -22,6 +24,7 @@ import { renderLicenses } from './licenses.ts';
 import { packageFolder } from './parts.ts';
 import { runTool } from './run-tool.ts';
 import { renderSbom } from './sbom.ts';
+import { openSigner, type Signer } from './signing.ts';
 import { type Architecture, isArchitecture, TARGETS } from './targets.ts';
 import { filesBelow, layTree } from './tree.ts';
 
@@ -35,7 +38,8 @@ interface Release {
   readonly out: string;
 }
 
-async function makePackages(architecture: Architecture, { version, epoch, out }: Release): Promise<void> {
+/** Returns the names of the Debian packages. */
+async function makePackages(architecture: Architecture, { version, epoch, out }: Release): Promise<readonly string[]> {
   const target = TARGETS[architecture];
   const work = mkdtempSync(path.join(out, '.work-'));
   try {
@@ -64,6 +68,7 @@ async function makePackages(architecture: Architecture, { version, epoch, out }:
     } else say('SKIPPED: there is no dpkg-deb, so no Debian package is made.');
     for (const file of made)
       say(`${file}  ${(statSync(path.join(out, file)).size / 1e6).toFixed(1)} MB, glibc ${glibc}`);
+    return made.filter((file) => file.endsWith('.deb'));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -76,11 +81,25 @@ function hasDpkg(): Promise<boolean> {
   );
 }
 
+function packagesIn(out: string): readonly string[] {
+  return readdirSync(out)
+    .filter((name) => /^errand[-_]/.test(name) && !name.endsWith('.asc'))
+    .sort();
+}
+
+/** Of each package, and of the checksums of all. */
+async function writeSignatures(out: string, signer: Signer): Promise<void> {
+  for (const name of [...packagesIn(out), 'SHA256SUMS']) {
+    const file = path.join(out, name);
+    await signer.sign(file, `${file}.asc`, 'detached');
+  }
+}
+
 /** Of all packages in the directory, as `sha256sum --check` reads it. */
 async function writeChecksums(out: string): Promise<void> {
-  const names = readdirSync(out).filter((name) => /^errand[-_]/.test(name));
+  const names = packagesIn(out);
   const lines: string[] = [];
-  for (const name of names.sort()) {
+  for (const name of names) {
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(path.join(out, name))) hash.update(chunk as Buffer);
     lines.push(`${hash.digest('hex')}  ${name}\n`);
@@ -102,17 +121,41 @@ function timeOfCommit(): Promise<string> {
 }
 
 const { values, positionals } = parseArgs({
-  options: { out: { type: 'string', default: path.join(ROOT, 'packages') } },
+  options: {
+    out: { type: 'string', default: path.join(ROOT, 'packages') },
+    /** A file with a secret key of GnuPG, or the name of one in the key ring. */
+    sign: { type: 'string' },
+    /** A repository of apt to add the Debian packages to. */
+    apt: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.find((name) => !isArchitecture(name));
 if (unknown !== undefined) throw new Error(`There is no architecture ${unknown}: x64 and arm64 are known.`);
+if (values.apt !== undefined && values.sign === undefined)
+  throw new Error('apt trusts only what is signed: give --sign KEY.');
+// Before minutes of building: a key that is of no use.
+const signer = values.sign === undefined ? null : await openSigner(values.sign);
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const out = path.resolve(values.out);
 mkdirSync(out, { recursive: true });
 const release: Release = { version, epoch: await epochOfSources(), out };
 const chosen = positionals.filter(isArchitecture);
-for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
-  await makePackages(architecture, release);
+try {
+  const debs: string[] = [];
+  for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
+    debs.push(...(await makePackages(architecture, release)));
+  }
+  await writeChecksums(out);
+  if (signer !== null) {
+    await writeSignatures(out, signer);
+    if (values.apt !== undefined) {
+      const directory = path.resolve(values.apt);
+      const files = debs.map((name) => path.join(out, name));
+      await addToRepository(files, { directory, epoch: release.epoch, signer });
+      say(`${directory}: a repository of apt`);
+    }
+  }
+} finally {
+  await signer?.close();
 }
-await writeChecksums(out);
