@@ -32,6 +32,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'apt-get install': 'changes the system',
   'install -m 755 errand-': 'installs a program of the system: scripts/package/prove',
   'npm ci\nnpm run package': 'takes minutes: scripts/package/prove',
+  'npm run package -- --sign': 'needs a key of the builder: scripts/package/apt.test.ts',
+  'curl -fsS https://packages.example.com/': 'changes what the system trusts: scripts/package/apt.test.ts',
   'npm run build && npm pack': 'installs a service of the system',
   'sudo -u errand': 'needs the service of the system',
   'errand service install --dry-run': 'changes the system: scripts/systemd',

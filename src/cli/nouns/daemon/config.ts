@@ -43,6 +43,7 @@ export function addConfig(program: Command, io: Io): void {
   config
     .command('check')
     .description('Check every file of the config directory, and the environment. Exits with 78 if there is a problem.')
+    .option('--files', 'read the files as this version of the command does, and ask no daemon')
     .addHelpText('after', '\nExample:\n  errand config check --config-dir /etc/errand')
     .action(act(io, check));
 
@@ -72,13 +73,13 @@ interface Look {
   readonly unresolved: readonly string[];
 }
 
-async function check(context: Context): Promise<void> {
-  const asked = await askDaemon(context);
+async function check(context: Context, { files }: { readonly files?: true }): Promise<void> {
+  const asked = files ? null : await askDaemon(context);
   const look: Look =
     asked === null
       ? await lookAtFiles(context)
       : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, unresolved: [] };
-  showLook(context, look);
+  showLook(context, look, files === true);
   if (look.problems.length > 0) throw new CommandError('badConfiguration', '');
 }
 
@@ -104,7 +105,8 @@ async function lookAtFiles(context: Context): Promise<Look> {
   return { source: 'files', configDir, problems, unresolved: [...unresolved] };
 }
 
-function showLook({ out, places }: Context, { source, configDir, problems, unresolved }: Look): void {
+function showLook({ out, places }: Context, look: Look, wasWished: boolean): void {
+  const { source, configDir, problems, unresolved } = look;
   const ok = problems.length === 0;
   if (out.format === 'json') {
     out.json({ ok, source, config_dir: configDir, problems, unresolved_credentials: unresolved });
@@ -113,9 +115,8 @@ function showLook({ out, places }: Context, { source, configDir, problems, unres
   if (ok) out.text(`The configuration in ${configDir} is valid.\n`);
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
   if (source === 'daemon') return;
-  out.hint(
-    `Checked the files in ${configDir}: no daemon with this configuration is listening at ${places.socketPath}.`,
-  );
+  const why = wasWished ? '.' : `: no daemon with this configuration is listening at ${places.socketPath}.`;
+  out.hint(`Checked the files in ${configDir}${why}`);
   if (unresolved.length === 0) return;
   out.hint(`Only the running service can read ${unresolved.join(', ')}.`);
 }
