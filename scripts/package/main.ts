@@ -1,4 +1,4 @@
-// Makes the packages: `npm run package [-- --out DIR] [--sign KEY] [--apt DIR] [x64] [arm64]`. docs/INSTALLING.md says what they
+// Makes the packages: `npm run package [-- --out DIR] [--sign KEY] [--apt DIR] [--oci DIR] [x64] [arm64]`. docs/INSTALLING.md says what they
 // are for.
 import { createHash } from 'node:crypto';
 import {
@@ -21,6 +21,7 @@ import { debianVersion, makeDebian } from './debian/debian.ts';
 import { requireFloor } from './elf-versions.ts';
 import { makeExecutable } from './executable.ts';
 import { renderLicenses } from './licenses.ts';
+import { addImage, type ImageWish } from './oci/oci.ts';
 import { packageFolder } from './parts.ts';
 import { runTool } from './run-tool.ts';
 import { renderSbom } from './sbom.ts';
@@ -36,10 +37,12 @@ interface Release {
   /** Seconds since 1970 that every file gets. */
   readonly epoch: number;
   readonly out: string;
+  readonly image: ImageWish | null;
 }
 
 /** Returns the names of the Debian packages. */
-async function makePackages(architecture: Architecture, { version, epoch, out }: Release): Promise<readonly string[]> {
+async function makePackages(architecture: Architecture, release: Release): Promise<readonly string[]> {
+  const { version, epoch, out, image } = release;
   const target = TARGETS[architecture];
   const work = mkdtempSync(path.join(out, '.work-'));
   try {
@@ -65,6 +68,12 @@ async function makePackages(architecture: Architecture, { version, epoch, out }:
       const parts = { target, tree, node, version, epoch, sbom, licenses, glibc };
       await makeDebian(parts, path.join(work, 'debian'), path.join(out, deb));
       made.push(deb);
+      if (image !== null) {
+        const images = path.join(work, 'image');
+        mkdirSync(images);
+        const found = await addImage({ target, version, epoch, deb: path.join(out, deb) }, image, images);
+        say('file' in found ? found.file : `SKIPPED: there is no image for ${architecture}; ${found.why}`);
+      }
     } else say('SKIPPED: there is no dpkg-deb, so no Debian package is made.');
     for (const file of made)
       say(`${file}  ${(statSync(path.join(out, file)).size / 1e6).toFixed(1)} MB, glibc ${glibc}`);
@@ -127,6 +136,10 @@ const { values, positionals } = parseArgs({
     sign: { type: 'string' },
     /** A repository of apt to add the Debian packages to. */
     apt: { type: 'string' },
+    /** Where images of OCI are written. */
+    oci: { type: 'string' },
+    /** A Debian for the image, in place of one that is fetched; for one architecture. */
+    base: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -139,7 +152,8 @@ const signer = values.sign === undefined ? null : await openSigner(values.sign);
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const out = path.resolve(values.out);
 mkdirSync(out, { recursive: true });
-const release: Release = { version, epoch: await epochOfSources(), out };
+const image = values.oci === undefined ? null : { directory: path.resolve(values.oci), base: values.base };
+const release: Release = { version, epoch: await epochOfSources(), out, image };
 const chosen = positionals.filter(isArchitecture);
 try {
   const debs: string[] = [];

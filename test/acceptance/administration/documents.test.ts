@@ -34,6 +34,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci\nnpm run package': 'takes minutes: scripts/package/prove',
   'npm run package -- --sign': 'needs a key of the builder: scripts/package/apt.test.ts',
   'curl -fsS https://packages.example.com/': 'changes what the system trusts: scripts/package/apt.test.ts',
+  'npm run package -- --oci': 'needs debootstrap: scripts/package/oci.test.ts',
+  'podman run': 'needs an engine of containers',
   'npm run build && npm pack': 'installs a service of the system',
   'sudo -u errand': 'needs the service of the system',
   'errand service install --dry-run': 'changes the system: scripts/systemd',
