@@ -9,7 +9,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { layDebian, layProof, prove, requireMachine, say, Skipped } from '../../systemd/container.ts';
+import { addToRepository } from '../apt/apt.ts';
 import { runTool } from '../run-tool.ts';
+import { openSigner } from '../signing.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = 'systemd,systemd-sysv,dbus,procps,curl,man-db,bubblewrap';
@@ -77,6 +79,31 @@ async function makeVariants(deb: string, work: string, srv: string): Promise<voi
   }
 }
 
+/** A key of its own, and a repository with two versions. */
+async function layRepository(work: string, srv: string): Promise<void> {
+  const home = path.join(work, 'keys');
+  await mkdir(home, { mode: 0o700 });
+  const gpg = (...args: readonly string[]) => runTool('gpg', ['--batch', '--homedir', home, ...args]);
+  await gpg('--passphrase', '', '--quick-generate-key', 'Proof <proof@example.com>', 'ed25519', 'sign', 'never');
+  const key = path.join(work, 'key.asc');
+  await writeFile(key, await gpg('--armor', '--export-secret-keys'));
+  await runTool('gpgconf', ['--homedir', home, '--kill', 'all']);
+  const signer = await openSigner(key);
+  try {
+    const debs = ['first', 'second'].map(
+      (name) => [name, path.join(work, `errand_${VARIANTS[name]!.version}_amd64.deb`)] as const,
+    );
+    for (const [name, deb] of debs) await copyFile(path.join(srv, `${name}.deb`), deb);
+    const epoch = Math.floor(Date.now() / 1_000);
+    await addToRepository(
+      debs.map(([, deb]) => deb),
+      { directory: path.join(srv, 'repository'), epoch, signer },
+    );
+  } finally {
+    await signer.close();
+  }
+}
+
 /** The commands that restore a service, as the documentation has them. */
 function documentedRestore(): string {
   const text = readFileSync(path.join(CHECKOUT, 'docs/BACKUPS.md'), 'utf8');
@@ -110,6 +137,7 @@ async function layPackages(
   const [deb = ''] = readdirSync(out).filter((name) => name.endsWith('_amd64.deb'));
   const [executable = ''] = readdirSync(out).filter((name) => name.endsWith('-linux-x64'));
   await makeVariants(path.join(out, deb), work, srv(''));
+  await layRepository(work, srv(''));
   await copyFile(path.join(out, executable), srv('errand'));
   const models = path.join(CHECKOUT, 'test/support/model');
   for (const name of readdirSync(models).filter((file) => /^model-.*\.ts$/.test(file))) {
@@ -152,7 +180,7 @@ const { values } = parseArgs({
 });
 const work = mkdtempSync(path.join(tmpdir(), 'errand-package-'));
 try {
-  await requireMachine(['dpkg-deb', 'g++']);
+  await requireMachine(['dpkg-deb', 'g++', 'gpg']);
   const out = values.packages ?? path.join(work, 'out');
   if (values.packages === undefined) {
     say('packages …');

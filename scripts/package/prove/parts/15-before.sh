@@ -3,6 +3,7 @@ if [ -e /srv/before.deb ]; then
   check 'an earlier package installs' apt_install before
   check 'its daemon is ready' ready
   cp /usr/lib/errand/node /srv/node
+  cp /usr/lib/errand/package.json /srv/package-before.json
   /srv/node /srv/model/model-server-main.ts --port 9797 >>/srv/log 2>&1 &
   model=$!
   check 'a setting is changed' as_root --config-dir /etc/errand config set streams.drain_seconds 5
@@ -21,7 +22,9 @@ if [ -e /srv/before.deb ]; then
   before=$(pid)
   check 'over a broken configuration, the upgrade fails in words' fails_saying 'nonsense: is not a' apt_install second
   check 'and the earlier daemon goes on' test "$(pid)" = "$before"
-  check 'with all its files' eval 'message "[[text=still here]]" | grep -q "still here"'
+  check 'it sees its own files' cmp "/proc/$before/root/usr/lib/errand/package.json" /srv/package-before.json
+  check 'where everybody else sees the new ones' grep -q 9.9.1 /usr/lib/errand/package.json
+  check 'it answers' eval 'message "[[text=still here]]" | grep -q "still here"'
   cp -a /srv/errand.yaml /etc/errand/errand.yaml
   check 'mended, apt completes the upgrade' apt_install second
   check 'the new version runs' test "$(version)" = 9.9.1
