@@ -151,7 +151,7 @@ if (values.apt !== undefined && values.sign === undefined)
 const signer = values.sign === undefined ? null : await openSigner(values.sign);
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const out = path.resolve(values.out);
-mkdirSync(out, { recursive: true });
+for (const directory of [out, values.oci ?? out]) mkdirSync(directory, { recursive: true });
 const image = values.oci === undefined ? null : { directory: path.resolve(values.oci), base: values.base };
 const release: Release = { version, epoch: await epochOfSources(), out, image };
 const chosen = positionals.filter(isArchitecture);
@@ -160,15 +160,15 @@ try {
   for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
     debs.push(...(await makePackages(architecture, release)));
   }
-  await writeChecksums(out);
-  if (signer !== null) {
-    await writeSignatures(out, signer);
-    if (values.apt !== undefined) {
-      const directory = path.resolve(values.apt);
-      const files = debs.map((name) => path.join(out, name));
-      await addToRepository(files, { directory, epoch: release.epoch, signer });
-      say(`${directory}: a repository of apt`);
-    }
+  for (const directory of new Set([out, ...(image === null ? [] : [image.directory])])) {
+    await writeChecksums(directory);
+    if (signer !== null) await writeSignatures(directory, signer);
+  }
+  if (signer !== null && values.apt !== undefined) {
+    const directory = path.resolve(values.apt);
+    const files = debs.map((name) => path.join(out, name));
+    await addToRepository(files, { directory, epoch: release.epoch, signer });
+    say(`${directory}: a repository of apt`);
   }
 } finally {
   await signer?.close();

@@ -1,5 +1,4 @@
 // The image of one architecture, on a Debian that is given or fetched.
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fetchBase } from './base.ts';
 import { type ImageParts, makeImage } from './image.ts';
@@ -17,7 +16,6 @@ export async function addImage(
   work: string,
 ): Promise<{ readonly file: string } | { readonly why: string }> {
   const base = given ?? path.join(work, 'base');
-  mkdirSync(directory, { recursive: true });
   if (given === undefined) {
     try {
       await fetchBase(base, parts.target);

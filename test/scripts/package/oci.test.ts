@@ -53,7 +53,7 @@ function makeDeb(): string {
 }
 
 async function makeImage(name: string, day: number, deb: string): Promise<string> {
-  mkdirSync(at(`${name}-work`));
+  for (const folder of [name, `${name}-work`]) mkdirSync(at(folder));
   const parts = { target: TARGETS.x64, version: '1.2.3', epoch: 1_700_000_000, deb };
   const found = await addImage(parts, { directory: at(name), base: layBase(`${name}-base`, day) }, at(`${name}-work`));
   if (!('file' in found)) throw new Error(found.why);
