@@ -83,14 +83,13 @@ const namedExports: Plugin = {
       if (found.external || found.errors.length > 0) return undefined;
       const exports = Object.keys((await import(pathToFileURL(found.path).href)) as object);
       if (!exports.includes('module.exports')) return undefined;
-      return {
-        path: found.path,
-        namespace: 'named',
-        pluginData: exports.filter((name) => /^[A-Za-z_$][\w$]*$/.test(name)),
-      };
+      const names = exports.filter((name) => name !== 'default' && /^[A-Za-z_$][\w$]*$/.test(name));
+      // It gets into the bundle, which is the same from every checkout.
+      return { path: path.relative(ROOT, found.path), namespace: 'named', pluginData: names };
     });
-    onLoad({ filter: /./, namespace: 'named' }, ({ path: file, pluginData }) => {
-      const names = (pluginData as readonly string[]).filter((name) => name !== 'default');
+    onLoad({ filter: /./, namespace: 'named' }, ({ path: place, pluginData }) => {
+      const names = pluginData as readonly string[];
+      const file = path.join(ROOT, place);
       const from = JSON.stringify(file);
       const contents = `import whole from ${from};\nexport default whole;\nexport const { ${names.join(', ')} } = whole;`;
       return { contents, loader: 'js', resolveDir: path.dirname(file) };

@@ -22,6 +22,7 @@ export async function makeExecutable({ directory }: Tree, node: string, file: st
     writeFileSync(at('list'), list);
     writeFileSync(at('files'), files);
     await build({
+      absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
       entryPoints: [fileURLToPath(new URL('boot/main.ts', import.meta.url))],
       outfile: at('boot.cjs'),
       bundle: true,

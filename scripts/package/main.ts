@@ -1,4 +1,5 @@
-// Makes the packages: `npm run package [-- --out DIR] [x64] [arm64]`. docs/INSTALLING.md says what they are for.
+// Makes the packages: `npm run package [-- --out DIR] [--sign KEY] [--apt DIR] [--oci DIR] [x64] [arm64]`. docs/INSTALLING.md says what they
+// are for.
 import { createHash } from 'node:crypto';
 import {
   createReadStream,
@@ -14,14 +15,17 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { addToRepository } from './apt/apt.ts';
 import { componentsOf } from './components.ts';
 import { debianVersion, makeDebian } from './debian/debian.ts';
 import { requireFloor } from './elf-versions.ts';
 import { makeExecutable } from './executable.ts';
 import { renderLicenses } from './licenses.ts';
+import { addImage, type ImageWish } from './oci/oci.ts';
 import { packageFolder } from './parts.ts';
 import { runTool } from './run-tool.ts';
 import { renderSbom } from './sbom.ts';
+import { openSigner, type Signer } from './signing.ts';
 import { type Architecture, isArchitecture, TARGETS } from './targets.ts';
 import { filesBelow, layTree } from './tree.ts';
 
@@ -33,9 +37,12 @@ interface Release {
   /** Seconds since 1970 that every file gets. */
   readonly epoch: number;
   readonly out: string;
+  readonly image: ImageWish | null;
 }
 
-async function makePackages(architecture: Architecture, { version, epoch, out }: Release): Promise<void> {
+/** Returns the names of the Debian packages. */
+async function makePackages(architecture: Architecture, release: Release): Promise<readonly string[]> {
+  const { version, epoch, out, image } = release;
   const target = TARGETS[architecture];
   const work = mkdtempSync(path.join(out, '.work-'));
   try {
@@ -61,9 +68,16 @@ async function makePackages(architecture: Architecture, { version, epoch, out }:
       const parts = { target, tree, node, version, epoch, sbom, licenses, glibc };
       await makeDebian(parts, path.join(work, 'debian'), path.join(out, deb));
       made.push(deb);
+      if (image !== null) {
+        const images = path.join(work, 'image');
+        mkdirSync(images);
+        const found = await addImage({ target, version, epoch, deb: path.join(out, deb) }, image, images);
+        say('file' in found ? found.file : `SKIPPED: there is no image for ${architecture}; ${found.why}`);
+      }
     } else say('SKIPPED: there is no dpkg-deb, so no Debian package is made.');
     for (const file of made)
       say(`${file}  ${(statSync(path.join(out, file)).size / 1e6).toFixed(1)} MB, glibc ${glibc}`);
+    return made.filter((file) => file.endsWith('.deb'));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -76,11 +90,25 @@ function hasDpkg(): Promise<boolean> {
   );
 }
 
+function packagesIn(out: string): readonly string[] {
+  return readdirSync(out)
+    .filter((name) => /^errand[-_]/.test(name) && !name.endsWith('.asc'))
+    .sort();
+}
+
+/** Of each package, and of the checksums of all. */
+async function writeSignatures(out: string, signer: Signer): Promise<void> {
+  for (const name of [...packagesIn(out), 'SHA256SUMS']) {
+    const file = path.join(out, name);
+    await signer.sign(file, `${file}.asc`, 'detached');
+  }
+}
+
 /** Of all packages in the directory, as `sha256sum --check` reads it. */
 async function writeChecksums(out: string): Promise<void> {
-  const names = readdirSync(out).filter((name) => /^errand[-_]/.test(name));
+  const names = packagesIn(out);
   const lines: string[] = [];
-  for (const name of names.sort()) {
+  for (const name of names) {
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(path.join(out, name))) hash.update(chunk as Buffer);
     lines.push(`${hash.digest('hex')}  ${name}\n`);
@@ -102,17 +130,46 @@ function timeOfCommit(): Promise<string> {
 }
 
 const { values, positionals } = parseArgs({
-  options: { out: { type: 'string', default: path.join(ROOT, 'packages') } },
+  options: {
+    out: { type: 'string', default: path.join(ROOT, 'packages') },
+    /** A file with a secret key of GnuPG, or the name of one in the key ring. */
+    sign: { type: 'string' },
+    /** A repository of apt to add the Debian packages to. */
+    apt: { type: 'string' },
+    /** Where images of OCI are written. */
+    oci: { type: 'string' },
+    /** A Debian for the image, in place of one that is fetched; for one architecture. */
+    base: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.find((name) => !isArchitecture(name));
 if (unknown !== undefined) throw new Error(`There is no architecture ${unknown}: x64 and arm64 are known.`);
+if (values.apt !== undefined && values.sign === undefined)
+  throw new Error('apt trusts only what is signed: give --sign KEY.');
+// Before minutes of building: a key that is of no use.
+const signer = values.sign === undefined ? null : await openSigner(values.sign);
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const out = path.resolve(values.out);
-mkdirSync(out, { recursive: true });
-const release: Release = { version, epoch: await epochOfSources(), out };
+for (const directory of [out, values.oci ?? out]) mkdirSync(directory, { recursive: true });
+const image = values.oci === undefined ? null : { directory: path.resolve(values.oci), base: values.base };
+const release: Release = { version, epoch: await epochOfSources(), out, image };
 const chosen = positionals.filter(isArchitecture);
-for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
-  await makePackages(architecture, release);
+try {
+  const debs: string[] = [];
+  for (const architecture of chosen.length > 0 ? chosen : (['x64', 'arm64'] as const)) {
+    debs.push(...(await makePackages(architecture, release)));
+  }
+  for (const directory of new Set([out, ...(image === null ? [] : [image.directory])])) {
+    await writeChecksums(directory);
+    if (signer !== null) await writeSignatures(directory, signer);
+  }
+  if (signer !== null && values.apt !== undefined) {
+    const directory = path.resolve(values.apt);
+    const files = debs.map((name) => path.join(out, name));
+    await addToRepository(files, { directory, epoch: release.epoch, signer });
+    say(`${directory}: a repository of apt`);
+  }
+} finally {
+  await signer?.close();
 }
-await writeChecksums(out);

@@ -88,7 +88,7 @@ export function makeEngine(parts: EngineParts) {
   const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
   collector.onCollected(webhooks.planner.collected);
   const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
-  const retention = openRetention({ ...parts, workspaces, webhooks, publishing, clock });
+  const retention = openRetention({ ...parts, dataDir: places.dataDir, workspaces, webhooks, publishing, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });

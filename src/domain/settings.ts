@@ -122,6 +122,8 @@ export interface Settings {
     readonly scheduledSessionsDays: number;
     /** Versions of a published page. */
     readonly versionsKeep: number;
+    /** Copies of the database from before an upgrade. */
+    readonly upgradeCopiesDays: number;
   };
   readonly backup: {
     /** Where scheduled backups are kept: an absolute path; empty for none. */

@@ -26,6 +26,7 @@ export interface KindParts {
   readonly seal: Seal;
   /** Empties the next workspace that was idle since before a moment. */
   readonly emptyIdle: Kind['remove'];
+  readonly upgradeCopies: Pick<Kind, 'remove' | 'count'>;
 }
 
 /** The shorter of two ages; 0 is none. */
@@ -35,7 +36,7 @@ const shorter = (one: number, other: number) => (one === 0 || other === 0 ? one 
  * The kinds, in the order in which they are removed: what takes most room first, and what holds others after them, so that each
  * kind removes what was counted of it.
  */
-export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: KindParts): readonly Kind[] {
+export function makeKinds({ store: { retention: verbs }, seal, emptyIdle, upgradeCopies }: KindParts): readonly Kind[] {
   const ofEvents = ({ eventsDays, runsDays }: Keep) => shorter(eventsDays, runsDays);
   const age = (name: string, keep: Kind['keep'], { remove, count }: Pick<Kind, 'remove' | 'count'>): Kind => ({
     name,
@@ -45,6 +46,7 @@ export function makeKinds({ store: { retention: verbs }, seal, emptyIdle }: Kind
     count,
   });
   return [
+    age('upgrade_copies', (keep) => keep.upgradeCopiesDays, upgradeCopies),
     age('archives', (keep) => keep.exportsDays, { remove: verbs.archives, count: verbs.countArchives }),
     age('workspaces', (keep) => keep.workspacesIdleDays, { remove: emptyIdle, count: verbs.countIdle }),
     {

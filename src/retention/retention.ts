@@ -15,6 +15,7 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'retention'>;
   readonly seal: Seal;
   readonly emptyIdle: KindParts['emptyIdle'];
+  readonly upgradeCopies: KindParts['upgradeCopies'];
   /** Awaited before events are removed: whoever delivers events has read them then. */
   beforeRemoving(): Promise<void>;
   /** Called after a pass: blobs may be left to remove. */
@@ -52,13 +53,14 @@ export function makeRetention({
   store,
   seal,
   emptyIdle,
+  upgradeCopies,
   beforeRemoving,
   removed: notify,
   clock,
   log,
   settings,
 }: RetentionParts): Retention {
-  const bounds = makeBounds(makeKinds({ store, seal, emptyIdle }), { clock, settings });
+  const bounds = makeBounds(makeKinds({ store, seal, emptyIdle, upgradeCopies }), { clock, settings });
   let pass: PassReport | null = null;
   let passes = 0;
 

@@ -45,6 +45,7 @@ test('without any source, every setting has its default, and that is its origin'
       firingsDays: 0,
       scheduledSessionsDays: 0,
       versionsKeep: 0,
+      upgradeCopiesDays: 30,
     },
     traces: { otlpEndpoint: '', headersFile: '', sample: 1 },
     shareOrigin: '',

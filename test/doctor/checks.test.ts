@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -50,6 +50,7 @@ test.each([
   'database',
   'wal',
   'free_pages',
+  'upgrade_copies',
   'blobs',
   'runs',
   'webhooks',
@@ -409,4 +410,16 @@ test('a public address with a certificate of an issuer of its own is not refused
   const found = await examined('public_url', aSubject({ ...set({ publicUrl }), daemon: running }));
   expect(found).toMatchObject({ state: 'warning', remedy: expect.stringMatching(/^curl --cacert FILE https:/) });
   expect(found.evidence).toMatch(/issuer this machine does not trust/);
+});
+
+test('copies of the database from before upgrades are named, with their end', async () => {
+  const retention = { ...SETTINGS.retention, upgradeCopiesDays: 30 };
+  const subject = aSubject(set({ retention }));
+  writeFileSync(file(subject, 'errand.db.v28.backup'), 'rows');
+  utimesSync(file(subject, 'errand.db.v28.backup'), 0, 86_400);
+  const found = await examined('upgrade_copies', subject);
+  expect(found).toMatchObject({
+    state: 'ok',
+    evidence: 'errand.db.v28.backup, 0.0 MB, kept until 1970-02-01T00:00:00.000Z',
+  });
 });

@@ -1,9 +1,13 @@
 // Retention: what goes by age, what stays true of it, and what a clock that jumps can't do.
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { auditHashOf, type NewAuditEntry, NO_HASH } from '../../src/domain/people/audit.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makeRetention } from '../../src/retention/retention.ts';
+import { keepOfUpgradeCopies } from '../../src/retention/upgrade-copies.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { messagesOf } from '../support/store/read-whole.ts';
@@ -18,17 +22,20 @@ const NEVER: Settings['retention'] = {
   firingsDays: 0,
   scheduledSessionsDays: 0,
   versionsKeep: 0,
+  upgradeCopiesDays: 0,
 };
 const seal = (text: string) => `sealed ${text}`;
 
 async function retentionHouse(given: Partial<Settings['retention']> = {}) {
   const house = await storeHouse();
   const { store, clock } = house;
+  const directory = temporaryDirectory({});
   let keep = { ...NEVER, ...given };
   const retention = makeRetention({
     store,
     seal,
     emptyIdle: async () => ({ rows: 0, more: false }),
+    upgradeCopies: keepOfUpgradeCopies(directory),
     beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
     removed: () => undefined,
     clock,
@@ -77,7 +84,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
     }
   };
   const set = (settings: Partial<Settings['retention']>) => void (keep = { ...NEVER, ...settings });
-  return { ...house, retention, pass, finished, count, days, set };
+  return { ...house, directory, retention, pass, finished, count, days, set };
 }
 
 test('nothing is removed unless a setting says when', async () => {
@@ -364,4 +371,24 @@ test('entries that are not as they were written stay for whoever verifies them',
   await retention.auditEntries(house.clock.now(), once(), seal);
   expect((await audit.getHead(otherSeal)).isStartSealed).toBe(false);
   expect(await retention.auditEntries(house.clock.now(), once(), otherSeal)).toEqual({ rows: 0, more: false });
+});
+
+test('copies of the database from before upgrades go when they are old, and nothing else does', async () => {
+  const { directory, clock, retention, pass, set } = await retentionHouse();
+  const lay = (name: string, days: number) => {
+    writeFileSync(path.join(directory, name), 'rows');
+    const at = (clock.now() - days * DAY) / 1_000;
+    utimesSync(path.join(directory, name), at, at);
+  };
+  for (const name of ['errand.db', 'errand.db.v30.backup', 'errand.db.v30.backup.new', 'errand.db.mine.backup']) {
+    lay(name, 40);
+  }
+  lay('errand.db.v31.backup', 20);
+  await pass();
+  expect(readdirSync(directory)).toHaveLength(5);
+  set({ upgradeCopiesDays: 30 });
+  const { kinds } = await retention.report();
+  expect(kinds.find(({ name }) => name === 'upgrade_copies')).toMatchObject({ keep: 30, rows: 2, bytes: 8 });
+  await pass();
+  expect(readdirSync(directory).sort()).toEqual(['errand.db', 'errand.db.mine.backup', 'errand.db.v31.backup']);
 });

@@ -12,7 +12,8 @@ import { filesBelow, type Tree } from '../tree.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'];
-const CONFIGURATION = '/etc/errand';
+/** Commented examples. The configuration in /etc/errand is the administrator's alone. */
+const EXAMPLES = 'usr/share/errand';
 
 export interface DebianParts {
   readonly target: Target;
@@ -88,7 +89,7 @@ function layService({ copy }: Layer): void {
   copy(own('sysusers.conf'), 'usr/lib/sysusers.d/errand.conf');
   copy(own('tmpfiles.conf'), 'usr/lib/tmpfiles.d/errand.conf');
   for (const name of readdirSync(config('')).filter((file) => file.endsWith('.yaml'))) {
-    copy(config(name), `${CONFIGURATION}/${name}`);
+    copy(config(name), `${EXAMPLES}/${name}`);
   }
 }
 
@@ -124,18 +125,16 @@ function layControl(parts: DebianParts, root: string, { text }: Layer): void {
   const files = filesBelow(root, '**/*').filter((name) => lstatSync(path.join(root, name)).isFile());
   const bytes = files.reduce((sum, name) => sum + lstatSync(path.join(root, name)).size, 0);
   const sums = files.map((name) => `${md5Of(path.join(root, name))}  ${name}\n`);
-  const conffiles = files.filter((name) => name.startsWith('etc/')).map((name) => `/${name}\n`);
   const filled = (script: string) =>
     readFileSync(path.join(HERE, script), 'utf8')
       .replaceAll('@VERSION@', version)
       .replaceAll('@SCHEMA@', String(SCHEMA_VERSION));
   text('DEBIAN/md5sums', sums.join(''));
-  text('DEBIAN/conffiles', conffiles.join(''));
   text('DEBIAN/control', controlOf(parts, version, Math.ceil(bytes / 1024)));
   for (const script of SCRIPTS) text(`DEBIAN/${script}`, filled(script), 0o755);
   for (const name of ['', ...filesBelow(root, '**/*')]) {
     const place = path.join(root, name);
-    if (lstatSync(place).isDirectory()) chmodSync(place, `/${name}` === CONFIGURATION ? 0o750 : 0o755);
+    if (lstatSync(place).isDirectory()) chmodSync(place, 0o755);
   }
 }
 

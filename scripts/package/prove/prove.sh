@@ -23,7 +23,13 @@ fails_saying() {
   cat /srv/said
   grep -q "$words" /srv/said
 }
-install_deb() { DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i "/srv/$1.deb" >/srv/said 2>&1; }
+install_deb() { DEBIAN_FRONTEND=noninteractive dpkg -i "/srv/$1.deb" </dev/null >/srv/said 2>&1; }
+apt_install() { # package, options
+  DEBIAN_FRONTEND=noninteractive apt-get install -y "${@:2}" "/srv/$1.deb" </dev/null >/srv/said 2>&1
+}
+enable_socket() { systemctl stop errand && systemctl enable --now errand.socket errand; }
+start_loop() { rm -f /srv/stop-loop && { "${1:-/usr/lib/errand/node}" /srv/client-loop.mjs /srv/stop-loop >/srv/loop 2>&1 & loop=$!; }; }
+stop_loop() { touch /srv/stop-loop && wait "$loop"; }
 is_whole() { ! dpkg --verify errand | grep -v ' c '; }
 errand() { runuser -u errand -- env ERRAND_API_KEY="$ERRAND_API_KEY" errand --data-dir /var/lib/errand "$@"; }
 as_root() { command errand --data-dir /var/lib/errand "$@"; }

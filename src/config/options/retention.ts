@@ -56,4 +56,11 @@ export const RETENTION_OPTIONS = {
     about:
       'Newest versions of a published page that are kept. Older ones are withdrawn, except while their share has an end.',
   },
+  'retention.upgrade_copies_days': {
+    schema: days,
+    fallback: 30,
+    about:
+      'Days that the copies of the database are kept that an upgrade makes before it changes the database. They contain what has ' +
+      'been removed or deleted since, and are the way back to the version before.',
+  },
 } satisfies Options;

@@ -6,10 +6,12 @@ import type { Log } from '../../log/log.ts';
 import { makeSeal } from '../../operations/audit/audit.ts';
 import { type IdleWorkspaceParts, makeEmptyIdle } from '../../retention/idle-workspaces.ts';
 import { makeRetention, type Retention } from '../../retention/retention.ts';
+import { keepOfUpgradeCopies } from '../../retention/upgrade-copies.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Planner } from '../../webhooks/planner.ts';
 
 export interface OpenRetentionParts {
+  readonly dataDir: string;
   readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;
   readonly store: Store;
   readonly deriveKey: DeriveKey;
@@ -25,11 +27,12 @@ export interface OpenRetentionParts {
 
 /** Makes the service, which also works when the settings change. */
 export function openRetention(parts: OpenRetentionParts): Retention {
-  const { live, store, deriveKey, webhooks, publishing, clock, log } = parts;
+  const { dataDir, live, store, deriveKey, webhooks, publishing, clock, log } = parts;
   const retention = makeRetention({
     store,
     seal: makeSeal(deriveKey),
     emptyIdle: makeEmptyIdle(parts),
+    upgradeCopies: keepOfUpgradeCopies(dataDir),
     beforeRemoving: webhooks.planner.catchUp,
     removed: publishing.ended,
     clock,

@@ -1,12 +1,15 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
+import { listUpgradeCopies } from '../../store/engine/upgrade-copies.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
 const MEGABYTE = 1_048_576;
+const DAY_MS = 86_400_000;
 const LARGE_LOG_BYTES = 64 * MEGABYTE;
 /** So much of a file being free is worth giving back. */
 const MANY_FREE = 0.25;
@@ -146,10 +149,26 @@ const VERIFY = 'errand audit verify\nerrand backup list';
 
 const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
 
+const upgradeCopies: Check = {
+  id: 'upgrade_copies',
+  title: 'Copies of the database from before upgrades',
+  examine: ({ places: { dataDir }, settings }) => {
+    const copies = listUpgradeCopies(dataDir);
+    if (copies.length === 0) return ok('there are none');
+    const { upgradeCopiesDays: days } = settings().retention;
+    const words = copies.map(({ file, bytes, madeAt }) => {
+      const until = days === 0 ? 'kept' : `kept until ${isoTime(madeAt + days * DAY_MS)}`;
+      return `${path.basename(file)}, ${inMegabytes(bytes)}, ${until}`;
+    });
+    return ok(words.join('; '));
+  },
+};
+
 export const DATA_CHECKS: readonly Check[] = [
   database,
   writeAheadLog,
   freePages,
+  upgradeCopies,
   blobs,
   runs,
   webhooks,

@@ -1,5 +1,5 @@
 // A real daemon that was off for forty days: what is old goes when its operator says so, and what is young stays.
-import { existsSync } from 'node:fs';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -91,6 +91,10 @@ test('forty days ago people worked: runs with files, firings of a task, versions
   }
   await nothingPending();
   await daemon.stop();
+  const copy = join(daemon.dataDir, 'errand.db.v1.backup');
+  writeFileSync(copy, 'as an upgrade left it');
+  const then = (Date.now() - FORTY_DAYS_MS) / 1_000;
+  utimesSync(copy, then, then);
 });
 
 test('after a start forty days later nothing is removed, because the clock may be wrong', async () => {

@@ -137,6 +137,13 @@ test('config check and show know the directory, variables and credentials of the
   const place = ['--data-dir', daemon.dataDir];
   const checked = await runErrand(['config', 'check', ...place]);
   expect(checked).toEqual({ stdout: `The configuration in ${configDir} is valid.\n`, stderr: '' });
+  // As an upgrade does it, whose new program reads them beside the old daemon.
+  const read = await runErrand(['config', 'check', '--files', '-o', 'json', ...place, '--config-dir', configDir]);
+  expect(JSON.parse(read.stdout)).toMatchObject({
+    ok: true,
+    source: 'files',
+    unresolved_credentials: ['credential:far'],
+  });
   const shown = await runErrand(['config', 'show', '--origin', ...place]);
   expect(shown.stdout).toContain('wait_timeout_seconds\t77\tenvironment\tERRAND_WAIT_TIMEOUT_SECONDS\n');
 

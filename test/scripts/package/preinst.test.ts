@@ -1,6 +1,16 @@
 // What the Debian package refuses before it replaces a file.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -17,8 +27,7 @@ beforeEach(() => {
 /** With the package's data and /run in one directory; systemd runs if `systemd` is there. */
 function runPreinst(...args: string[]): { readonly status: number | null; readonly stderr: string } {
   const script = SCRIPT.replaceAll('/run/systemd/system', `${data}/systemd`)
-    .replaceAll('/run/errand.replaced', `${data}/replaced`)
-    .replaceAll('/run/errand.package', `${data}/pending`)
+    .replaceAll('/usr/lib/errand', `${data}/program`)
     .replaceAll('/var/lib/errand', data)
     .replaceAll('@SCHEMA@', '300')
     .replaceAll('@VERSION@', '1.2.0');
@@ -55,7 +64,7 @@ test.each([0, 1, 255, 256, 300])('a database of schema version %i is accepted', 
 
 test('so is a machine without one, and its first start is pending', () => {
   expect(runPreinst('install')).toMatchObject({ status: 0, stderr: '' });
-  expect(readFileSync(path.join(data, 'pending'), 'utf8')).toBe('new\n');
+  expect(existsSync(path.join(data, 'program.new'))).toBe(true);
 });
 
 test('an upgrade that has no room for the copy of the database is refused', () => {
@@ -67,20 +76,34 @@ test('an upgrade that has no room for the copy of the database is refused', () =
   expect(stderr).toContain('29 MB are free');
 });
 
-test('an upgrade stops the daemon and not its socket, and has a daemon that a connection starts wait', () => {
+/** systemd runs, and this is the main process of the service. */
+function layService(pid: number | string): void {
   mkdirSync(path.join(data, 'systemd'));
-  layProgram('systemctl', `echo "$*" "$(ls ${data}/replaced 2>/dev/null)" >>${data}/calls`);
+  layProgram('systemctl', `echo "$*" >>${data}/calls; echo ${pid}`);
+}
+
+test('an upgrade stops and starts nothing', () => {
+  layService(process.pid);
   expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0, stderr: '' });
-  expect(readFileSync(path.join(data, 'pending'), 'utf8')).toBe('errand.socket\nerrand.service\n');
-  const stops = readFileSync(path.join(data, 'calls'), 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('stop'));
-  expect(stops).toEqual([`stop errand.service ${data}/replaced`]);
+  expect(readFileSync(path.join(data, 'calls'), 'utf8')).toBe('show --property MainPID --value errand.service\n');
+  expect(existsSync(path.join(data, 'program.new'))).toBe(false);
 });
 
-test('an upgrade of a daemon that is stopped leaves nothing to wait for', () => {
-  mkdirSync(path.join(data, 'systemd'));
-  layProgram('systemctl', 'exit 3');
-  expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0 });
-  expect(existsSync(path.join(data, 'replaced'))).toBe(false);
+test('nor does an upgrade of a daemon that is stopped', () => {
+  layService(0);
+  expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('a daemon of an earlier package that shares the mounts of everybody keeps what it has', async () => {
+  mkdirSync(path.join(data, 'program'));
+  const program = path.join(data, 'program/node');
+  copyFileSync('/bin/sleep', program);
+  chmodSync(program, 0o755);
+  const daemon = spawn(program, ['60'], { stdio: 'ignore' });
+  onTestFinished(() => void daemon.kill('SIGKILL'));
+  await once(daemon, 'spawn');
+  layService(daemon.pid!);
+  layProgram('nsenter', `touch ${data}/entered`);
+  expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0, stderr: '' });
+  expect(existsSync(path.join(data, 'entered'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 // What is packaged has everything where the program looks for it.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,4 +57,12 @@ test('a CommonJS library that is imported late has its names', async () => {
   const chunk = globSync('dist/chunks/undici-*.js', { cwd: path.join(directory, 'tree') })[0]!;
   const undici = (await import(path.join(directory, 'tree', chunk))) as Record<string, unknown>;
   expect(undici['Agent']).toBeTypeOf('function');
+});
+
+test('nothing says where the checkout is, so that each gives the same packages', () => {
+  const tree = path.join(directory, 'tree');
+  const saying = globSync('dist/**/*.{js,cjs}', { cwd: tree }).filter((name) => {
+    return readFileSync(path.join(tree, name), 'utf8').includes(ROOT.replace(/\/$/, ''));
+  });
+  expect(saying).toEqual([]);
 });

@@ -84,6 +84,7 @@ export const SETTINGS: Settings = {
     firingsDays: 0,
     scheduledSessionsDays: 0,
     versionsKeep: 0,
+    upgradeCopiesDays: 0,
   },
   egress: { allow: [] },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },

@@ -1,10 +1,8 @@
 # Upgraded under load: a stream, background runs, and clients that keep asking.
 check 'a drain may take five seconds' as_root --config-dir /etc/errand config set streams.drain_seconds 5
-enable_socket() { systemctl stop errand && systemctl enable --now errand.socket errand; }
 check 'errand.socket is enabled' enable_socket
 check 'the daemon is ready' ready
-/usr/lib/errand/node /srv/client-loop.mjs /srv/stop-loop >/srv/loop 2>&1 &
-loop=$!
+start_loop
 words='a stream that is interrupted by an upgrade, continued by the next daemon, and read to its very end'
 message "[[text=$words]] [[deltas=100 every=250]]" ',"stream":true' -N -D /srv/stream-headers >/srv/stream 2>>/srv/log &
 stream=$!
@@ -35,8 +33,7 @@ api "runs/$streamed/stream" -N -H "Last-Event-ID: $last" >/srv/rejoined 2>>/srv/
 check 'rejoined, it comes to its end' grep -q '^event: message_stop' /srv/rejoined
 interrupted=$(header_of x-session-id /srv/stream-headers)
 check 'with all that was to be said' eval 'api "sessions/$interrupted/messages" | grep -q "$words"'
-touch /srv/stop-loop
-wait "$loop"
+stop_loop
 check 'no connection was refused meanwhile' grep -q '^lost 0 of' /srv/loop
 say "        $(tail -n 1 /srv/loop)"
 check 'changed configuration stayed' grep -q scripted /etc/errand/models.yaml

@@ -5,7 +5,7 @@ check 'budgets are listed' errand budgets list
 check 'what is old enough to go is said' errand gc --dry-run
 check 'a self-test starts daemons of this program' as_root selftest --minutes 0.1
 check 'an image gets units of this program' as_root service install --prefix /srv/image
-check 'which start it' grep -qx 'ExecStart=/usr/bin/errand serve' /srv/image/etc/systemd/system/errand.service
+check 'which start it' grep -qxE '(ExecStart=| *)/usr/bin/errand serve' /srv/image/etc/systemd/system/errand.service
 check 'a bundle for support is written' eval 'errand support-bundle --to - | gzip -t'
 
 install -d -m 700 -o errand -g errand /var/backups/errand

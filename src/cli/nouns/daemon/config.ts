@@ -47,6 +47,7 @@ export function addConfig(program: Command, io: Io): void {
   config
     .command('check')
     .description('Check every file of the config directory, and the environment. Exits with 78 if there is a problem.')
+    .option('--files', 'read the files as this version of the command does, and ask no daemon')
     .addHelpText('after', '\nExample:\n  errand config check --config-dir /etc/errand')
     .action(act(io, check));
 
@@ -78,13 +79,13 @@ interface Look {
   readonly unresolved: readonly string[];
 }
 
-async function check(context: Context): Promise<void> {
-  const asked = await askDaemon(context);
+async function check(context: Context, { files = false }: { readonly files?: boolean }): Promise<void> {
+  const asked = files ? null : await askDaemon(context);
   const look: Look =
     asked === null
-      ? await lookAtFiles(context)
+      ? await lookAtFiles(context, files)
       : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, pins: asked.pins, unresolved: [] };
-  showLook(context, look);
+  showLook(context, look, files);
   if (look.problems.length > 0) throw new CommandError('badConfiguration', '');
 }
 
@@ -101,18 +102,21 @@ async function askDaemon({ client, flags, io, places }: Context): Promise<Config
   }
 }
 
-async function lookAtFiles(context: Context): Promise<Look> {
+/** `alone`: nobody is asked whom the files concern. */
+async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   const { definedBy } = await import('../../../catalog/defined.ts');
   const { absentDirectory } = await import('../../../config/live-config.ts');
   const { configDir } = context.places;
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);
   const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
-  const pins = checked.ok ? await lostPinsBy(context, definedBy(checked.catalog, checked.definitions)) : null;
+  const pins =
+    checked.ok && !alone ? await lostPinsBy(context, definedBy(checked.catalog, checked.definitions)) : null;
   return { source: 'files', configDir, problems, pins, unresolved: [...unresolved] };
 }
 
-function showLook({ out, places }: Context, { source, configDir, problems, pins, unresolved }: Look): void {
+function showLook({ out, places }: Context, look: Look, wasWished: boolean): void {
+  const { source, configDir, problems, pins, unresolved } = look;
   const ok = problems.length === 0;
   if (out.format === 'json') {
     out.json({ ok, source, config_dir: configDir, problems, pins, unresolved_credentials: unresolved });
@@ -122,10 +126,9 @@ function showLook({ out, places }: Context, { source, configDir, problems, pins,
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
   if (pins !== null && pins.total > 0) showPins(out, pins);
   if (source === 'daemon') return;
-  out.hint(
-    `Checked the files in ${configDir}: no daemon with this configuration is listening at ${places.socketPath}.`,
-  );
-  if (pins === null && ok)
+  const why = wasWished ? '.' : `: no daemon with this configuration is listening at ${places.socketPath}.`;
+  out.hint(`Checked the files in ${configDir}${why}`);
+  if (pins === null && ok && !wasWished)
     out.hint('Who would lose what was not looked at: ask while the daemon runs, or as its user.');
   if (unresolved.length === 0) return;
   out.hint(`Only the running service can read ${unresolved.join(', ')}.`);
