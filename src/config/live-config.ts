@@ -25,6 +25,7 @@ import type { Log } from '../log/log.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
 import { checkCertificate } from './live-certificate.ts';
+import { readWays } from './read-ways.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
 
@@ -54,13 +55,18 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   const read = loadCatalog(configDir, credentialsDirectory, unresolved);
   const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
-  const uncertified = loaded.ok ? checkCertificate(loaded.config.settings, secrets) : [];
-  if (loaded.ok && read.ok && defined.ok && uncertified.length === 0) {
+  const files = loaded.ok ? checkNamedFiles(loaded.config.settings, loaded.config.variables, secrets) : [];
+  if (loaded.ok && read.ok && defined.ok && files.length === 0) {
     const { value: definitions, problems = [] } = defined;
     return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
   }
-  const parts = [loaded, { problems: uncertified }, read, defined];
+  const parts = [loaded, { problems: files }, read, defined];
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
+}
+
+/** The problems of what the settings name: the certificate, trusted issuers, proxies. */
+function checkNamedFiles(settings: Settings, variables: Config['variables'], places: SecretPlaces): readonly Problem[] {
+  return [...checkCertificate(settings, places), ...readWays(settings, variables, places).problems];
 }
 
 /** The problem of a config directory that does not exist: a check that reads nothing must not pass. */
@@ -196,7 +202,8 @@ function makeSettingsReader(
     compare('listen', settings.listen, listen);
     compare('tls', protocolOf(settings), asked.tls);
     compare('metrics.listen', settings.metrics.listen, metrics.listen);
-    const tls = protocolOf(settings) === asked.tls ? settings.tls : current;
+    const { caFile } = settings.tls;
+    const tls = protocolOf(settings) === asked.tls ? settings.tls : { ...current, caFile };
     const isDerived = origins.get('public_url') === 'default';
     const publicUrl = isDerived ? publicUrlFor({ listen, isSecure: usesTls({ tls }) }) : settings.publicUrl;
     return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl, metrics }, origins } };
@@ -215,15 +222,16 @@ function makeAbsence(directory: string): (file: string) => Problem | null {
 }
 
 /** The problems of all files together, as a start would find them. */
-function checkFiles({ places, overrides }: Config): readonly Problem[] {
+function checkFiles({ places, overrides, variables }: Config): readonly Problem[] {
   const { configDir, credentialsDirectory } = places;
   const absent = absentDirectory(configDir);
   if (absent.length > 0) return absent;
   const settings = loadSettings(configDir, overrides);
   const read = loadCatalog(configDir, credentialsDirectory);
   const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
-  const uncertified = settings.ok ? checkCertificate(settings.settings, { configDir, credentialsDirectory }) : [];
-  return [settings, { problems: uncertified }, read, defined].flatMap((part) =>
+  const secrets = { configDir, credentialsDirectory };
+  const files = settings.ok ? checkNamedFiles(settings.settings, variables, secrets) : [];
+  return [settings, { problems: files }, read, defined].flatMap((part) =>
     'problems' in part ? (part.problems ?? []) : [],
   );
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { formatProblem } from '../catalog/reading/problem.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
 import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
+import { readWays } from '../config/read-ways.ts';
 import { systemClock } from '../domain/clock.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
@@ -15,6 +16,7 @@ import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
 import { type AnchorKeeper, makeAnchorKeeper } from '../operations/audit/keep-anchor.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
+import { takeWays } from '../outbound/ways/ways.ts';
 import { isJournal, withPriority } from '../service-manager/journal.ts';
 import { makeServiceManager } from '../service-manager/service-manager.ts';
 import type { StoreAlarms } from '../store/engine/health.ts';
@@ -56,6 +58,7 @@ export function layFoundations({ configuration, closers }: Start) {
   live.onChange(() => {
     log.level = live.settings().log.level;
   });
+  followWays(config, live, log);
   const lost = Promise.withResolvers<unknown>();
   const alarms: StoreAlarms = {
     migrating: (step) => {
@@ -76,6 +79,23 @@ export function layFoundations({ configuration, closers }: Start) {
     });
   });
   return { deriveKey, log, live, store, manager, lost: lost.promise };
+}
+
+/** Connections leave as the settings say; where these name what can't be used, as before. */
+function followWays({ places, variables }: Config, live: LiveConfig, log: Log): void {
+  const follow = () => {
+    const { ways, problems } = readWays(live.settings(), variables, places);
+    if (problems.length === 0) takeWays(ways);
+    else
+      log.error(
+        { problems: problems.map(formatProblem) },
+        'trusted issuers or proxies refused; those before stay in effect',
+      );
+  };
+  follow();
+  live.onChange((changed) => {
+    if (changed === 'settings') follow();
+  });
 }
 
 /** For people on a terminal; for the journal, with priorities. */

@@ -8,6 +8,9 @@ import { FAULT_KINDS, faultOfStatus } from '../../agent/models/upstream-fault.ts
 import type { CatalogModel } from '../../catalog/kinds/models.ts';
 import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
 import { mayConnect, mayUsePort } from '../../outbound/address-rules.ts';
+import { UNTRUSTED as UNTRUSTED_CODES } from '../../outbound/ways/missing-issuer.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { WayError } from '../../outbound/ways/way-error.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
 
 const ANSWER_MS = 5_000;
@@ -117,26 +120,22 @@ const PUBLIC_URL = 'errand config set public_url https://errand.example.com  # t
 const HEALTH_CHARACTERS = 100;
 
 const UNTRUSTED = 'has a certificate whose issuer this machine does not trust, as its clients may';
-/** How Node calls a certificate of an issuer that it doesn't know. */
-const OF_OWN_ISSUERS: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 /** Why an address doesn't lead to Errand; null when it does. */
 async function whyNotErrand(url: string): Promise<string | null> {
   const { request } = await import('undici');
+  const dispatcher = await openOwnAgent();
   try {
-    const { statusCode, body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { statusCode, body } = await request(`${url}/healthz`, { signal, dispatcher });
     const isHealth = statusCode === 200 && (await beginningOf(body)).includes('"status":"ok"');
     return isHealth ? null : `answers ${statusCode}, and not as Errand does`;
   } catch (error) {
     const code = codeOf(error);
-    return code !== undefined && OF_OWN_ISSUERS.has(code)
-      ? UNTRUSTED
-      : `can't be reached from here (${code ?? messageOf(error)})`;
+    if (code !== undefined && UNTRUSTED_CODES.has(code)) return UNTRUSTED;
+    const why = error instanceof WayError ? error.message.replace(/\.$/, '') : (code ?? messageOf(error));
+    return `can't be reached from here (${why})`;
+  } finally {
+    void dispatcher.destroy();
   }
 }
 

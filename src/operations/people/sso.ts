@@ -3,6 +3,8 @@ import type { Agent } from 'undici';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Settings } from '../../domain/settings.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { WayError } from '../../outbound/ways/way-error.ts';
 import { USERNAME } from '../../domain/people/names.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -34,8 +36,8 @@ interface HttpClient {
 }
 
 async function loadClient(): Promise<HttpClient> {
-  const { Agent: Connections, request } = await import('undici');
-  return { request, dispatcher: new Connections({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
+  const { request } = await import('undici');
+  return { request, dispatcher: await openOwnAgent({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
 }
 
 interface Answer {
@@ -106,6 +108,10 @@ function isFailureCode(code: JsonValue | undefined): boolean {
 
 function unreachable(cause: unknown, timeoutMs: number): ErrandError {
   const { name, code } = cause as { name?: string; code?: string };
+  if (cause instanceof WayError)
+    return new ErrandError('bad_gateway', `The single-sign-on service could not be reached. ${cause.message}`, {
+      cause,
+    });
   if (name === 'TimeoutError') return abnormal(`did not answer within ${timeoutMs} ms`, cause);
   return abnormal(`could not be reached${code === undefined ? '' : ` (${code})`}`, cause);
 }

@@ -60,6 +60,7 @@ async function house(parts: {
     name: 'crm',
     description: 'customers',
     baseUrl: parts.baseUrl,
+    caFile: null,
     auth: parts.auth ?? TOKEN_AUTH,
     methods: ['GET', 'POST'],
     paths: ['/v1/*'],
