@@ -10,6 +10,7 @@ import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts
 import { mayConnect, mayUsePort } from '../../outbound/address-rules.ts';
 import { UNTRUSTED as UNTRUSTED_CODES } from '../../outbound/ways/missing-issuer.ts';
 import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { type Ways, waysNow } from '../../outbound/ways/ways.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
 
@@ -163,7 +164,7 @@ const egress: Check = {
       const purposes = EGRESS_PURPOSES.filter((purpose) => addresses.some((at) => isOpen(allow, purpose, at)));
       return purposes.length === 0 ? [] : [{ what, purposes }];
     });
-    const words = `the public internet on ports 80 and 443; ${rules}`;
+    const words = `the public internet on ports 80 and 443; ${rules}${wordsOfProxies(waysNow())}`;
     if (open.length === 0) return ok(`${words}; this machine, private networks and cloud metadata are closed`);
     const listed = open.map(({ what, purposes }) => `${what} (${purposes.join(', ')})`).join(', ');
     const evidence = `${words}; open: ${listed}`;
@@ -173,6 +174,14 @@ const egress: Check = {
       : ok(evidence);
   },
 };
+
+/** Through which proxies, and who decides where names lead. */
+function wordsOfProxies({ proxies, proxyResolves }: Ways): string {
+  const urls = new Set(Object.values(proxies).flatMap((proxy) => proxy?.url ?? []));
+  if (urls.size === 0) return '';
+  const who = proxyResolves ? 'which decides where names lead' : 'which gets addresses that were checked here';
+  return `; through the proxy ${[...urls].join(' and ')}, ${who}`;
+}
 
 /** Whether any port is open, as far as the rules name ports; web ports otherwise. */
 function isOpen(allow: readonly EgressRule[], purpose: EgressPurpose, address: string): boolean {
