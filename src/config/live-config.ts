@@ -22,6 +22,7 @@ import {
 import type { Clock } from '../domain/clock.ts';
 import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
+import type { Ways } from '../outbound/ways/ways.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
 import { checkCertificate } from './live-certificate.ts';
@@ -95,7 +96,7 @@ export type ConfigEvent =
     };
 
 /** Which part has changed. */
-export type Changed = 'settings' | 'catalog' | 'definitions';
+export type Changed = 'settings' | 'ways' | 'catalog' | 'definitions';
 
 /** The initial configuration (from `loadLiveConfig`), and who receives the events. */
 export interface LiveConfigParts extends Configuration {
@@ -108,6 +109,8 @@ export interface LiveConfigParts extends Configuration {
 export interface LiveConfig {
   /** The settings in effect. `listen`, and whether there is TLS, stay as they were at the start. */
   settings(): Settings;
+  /** How connections leave: by these settings, and by what the files that they name contain. */
+  ways(): Ways;
   catalog(): Catalog;
   definitions(): Definitions;
   /** Reads the definitions now and returns their problems. Applies nothing. */
@@ -236,8 +239,27 @@ function checkFiles({ places, overrides, variables }: Config): readonly Problem[
   );
 }
 
-/** Stands for all files of definitions where events name one file. */
+function readWaysOf({ variables, places }: Config, settings: Settings): Read<Ways> {
+  const { ways, problems } = readWays(settings, variables, places);
+  return problems.length === 0 ? { ok: true, value: ways } : { ok: false, problems };
+}
+
+function makeListeners() {
+  const listeners = new Set<(changed: Changed) => void>();
+  return {
+    notify: (changed: Changed) => {
+      for (const listener of listeners) listener(changed);
+    },
+    onChange: (listener: (changed: Changed) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Stand for several files where events name one file. */
 const DEFINITIONS = 'definitions';
+const WAYS = 'trusted issuers and proxies';
 
 /**
  * Settings, catalog and definitions that follow their files. They are independent: a fault in one does not affect the
@@ -249,6 +271,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const { configDir, credentialsDirectory } = config.places;
   let listen = config.settings.listen;
   const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
+  const waysPart = makePart(WAYS, readWays(config.settings, config.variables, config.places).ways, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => ({ listen, tls: settingsPart.current().settings.tls }));
@@ -264,32 +287,29 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     return gone === null ? read() : { ok: false, problems: [gone] };
   };
 
-  const listeners = new Set<(changed: Changed) => void>();
-  const notify = (changed: Changed) => {
-    for (const listener of listeners) listener(changed);
-  };
+  const { notify, onChange } = makeListeners();
   const reload = () => {
     const settingsChanged = settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings));
+    const waysChanged = waysPart.take(readWaysOf(config, settingsPart.current().settings));
     const catalogChanged = catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog));
     const definitionsChanged = definitionsPart.take(unlessAbsent(DEFINITIONS, readDefined));
     if (settingsChanged) notify('settings');
+    if (waysChanged) notify('ways');
     if (catalogChanged) notify('catalog');
     if (definitionsChanged) notify('definitions');
   };
 
   return {
     settings: () => settingsPart.current().settings,
+    ways: waysPart.current,
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
     checkDefinitions: () => unlessAbsent(DEFINITIONS, readDefined).problems ?? [],
     check: () => checkFiles(config),
     isSet: (name) => settingsPart.current().origins.get(name) !== 'default',
     describe: () => describeSettings({ ...config, ...settingsPart.current() }),
-    problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    problems: () => [settingsPart, waysPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
+    onChange,
     reload,
     bound: (address) => {
       if (address === listen) return;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { formatProblem } from '../catalog/reading/problem.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
 import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
-import { readWays } from '../config/read-ways.ts';
 import { systemClock } from '../domain/clock.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
@@ -58,7 +57,7 @@ export function layFoundations({ configuration, closers }: Start) {
   live.onChange(() => {
     log.level = live.settings().log.level;
   });
-  followWays(config, live, log);
+  followWays(live, log);
   const lost = Promise.withResolvers<unknown>();
   const alarms: StoreAlarms = {
     migrating: (step) => {
@@ -81,20 +80,16 @@ export function layFoundations({ configuration, closers }: Start) {
   return { deriveKey, log, live, store, manager, lost: lost.promise };
 }
 
-/** Connections leave as the settings say; where these name what can't be used, as before. */
-function followWays({ places, variables }: Config, live: LiveConfig, log: Log): void {
+/** Connections of this thread leave as the configuration says. */
+function followWays(live: LiveConfig, log: Log): void {
   const follow = () => {
-    const { ways, problems } = readWays(live.settings(), variables, places);
-    if (problems.length === 0) takeWays(ways);
-    else
-      log.error(
-        { problems: problems.map(formatProblem) },
-        'trusted issuers or proxies refused; those before stay in effect',
-      );
+    takeWays(live.ways());
+    const proxies = new Set(Object.values(live.ways().proxies).flatMap((proxy) => proxy?.url ?? []));
+    if (proxies.size > 0) log.info({ proxies: [...proxies] }, 'connections leave through a proxy');
   };
   follow();
   live.onChange((changed) => {
-    if (changed === 'settings') follow();
+    if (changed === 'ways') follow();
   });
 }
 
