@@ -124,7 +124,7 @@ const UNTRUSTED = 'has a certificate whose issuer this machine does not trust, a
 /** Why an address doesn't lead to Errand; null when it does. */
 async function whyNotErrand(url: string): Promise<string | null> {
   const { request } = await import('undici');
-  const dispatcher = await openOwnAgent();
+  const dispatcher = await openOwnAgent({ connectTimeoutMs: ANSWER_MS });
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const { statusCode, body } = await request(`${url}/healthz`, { signal, dispatcher });

@@ -1,8 +1,8 @@
 // Which proxy a connection goes through: what the settings and the usual variables say, without loopback.
 import { isIP } from 'node:net';
 import { isAddressRange, rangeOf, readAddress } from '../address-range.ts';
-import { type Place, plainHost } from '../address-rules.ts';
-import type { Proxy, Ways } from './ways.ts';
+import { type Place, placeOf, plainHost } from '../address-rules.ts';
+import { type Proxy, type Ways, waysNow } from './ways.ts';
 
 /** The usual port of a scheme, where an address names none. */
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
@@ -58,6 +58,18 @@ export function proxyFor(ways: Ways, protocol: string, place: Place): Proxy | nu
   const proxy = protocol === 'https:' ? ways.proxies['https:'] : ways.proxies['http:'];
   if (proxy === null || isLoopback(place.host)) return null;
   return ways.direct.some((entry) => concerns(entry.toLowerCase(), place)) ? null : proxy;
+}
+
+/** A proxy as messages name it: its host and port. */
+export function nameOf({ url }: Proxy): string {
+  const { host, hostname, protocol } = new URL(url);
+  return host === hostname ? `${host}:${PORTS[protocol]}` : host;
+}
+
+/** What a message about a slow target adds, after its name; empty without a proxy. */
+export function throughProxy(url: URL): string {
+  const proxy = proxyFor(waysNow(), url.protocol, placeOf(url));
+  return proxy === null ? '' : ` through the proxy ${nameOf(proxy)}`;
 }
 
 function isLoopback(host: string): boolean {

@@ -6,6 +6,7 @@ import type { Place } from '../address-rules.ts';
 import { watchIssuer } from './missing-issuer.ts';
 import { trustedContext } from './trusted.ts';
 import { WayError } from './way-error.ts';
+import { nameOf } from './proxy-rules.ts';
 import { type Proxy, waysNow } from './ways.ts';
 
 /** What the target is called in messages, which never contain an address from DNS. */
@@ -19,12 +20,16 @@ export interface TunnelLimits {
   readonly ended?: AbortSignal | undefined;
 }
 
-/** What the status of its answer means. Any other is a refusal. */
+const credentials = () => 'does not accept the credentials that it was called with, if any';
+const unreachable = (target: string) => `can't reach ${target}`;
+/** What the status of its answer means. Any other is a refusal. Some say so with other statuses than those of the standard. */
 const WORDS: Readonly<Record<number, (target: string) => string>> = {
-  407: () => 'does not accept the credentials that it was called with',
-  502: (target) => `can't reach ${target}`,
-  503: (target) => `can't reach ${target}`,
-  504: (target) => `can't reach ${target}`,
+  401: credentials,
+  407: credentials,
+  500: unreachable,
+  502: unreachable,
+  503: unreachable,
+  504: unreachable,
 };
 
 /** What a restart of the proxy, or of its machine, explains. */
@@ -32,8 +37,8 @@ const OUTAGES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EHO
 
 /** Opens it. Throws `WayError`, which names the proxy. */
 export function openTunnel(proxy: Proxy, target: TunnelTarget, { timeoutMs, ended }: TunnelLimits): Promise<Socket> {
-  const { host, hostname, port, protocol } = new URL(proxy.url);
-  const shown = host === hostname ? `${host}:${port || (protocol === 'https:' ? 443 : 80)}` : host;
+  const { hostname, port, protocol } = new URL(proxy.url);
+  const shown = nameOf(proxy);
   return new Promise((done, fail) => {
     const { socket, explain } = dial(protocol, hostname.replaceAll(/[[\]]/g, ''), Number(port) || undefined);
     const asking = ask(proxy, target, socket);
@@ -55,13 +60,13 @@ export function openTunnel(proxy: Proxy, target: TunnelTarget, { timeoutMs, ende
       giveUp(new WayError(words, { code: 'ETIMEDOUT', isDown: true }));
     }, timeoutMs);
     ended?.addEventListener('abort', abandon, { once: true });
-    // The errors after the first are those of its end.
+    // They stay: whoever gets the socket adds listeners of its own a moment later.
     socket.on('error', failed);
     asking.on('error', failed);
     asking.once('connect', (answer: IncomingMessage, _: Socket, head: Buffer) => {
-      if (answer.statusCode !== 200) return giveUp(refusal(shown, target.shown, answer.statusCode ?? 0));
+      const { statusCode = 0 } = answer;
+      if (statusCode < 200 || statusCode > 299) return giveUp(refusal(shown, target.shown, statusCode));
       settle(() => {
-        socket.off('error', failed);
         if (head.length > 0) socket.unshift(head);
         done(socket);
       });
@@ -73,7 +78,7 @@ export function openTunnel(proxy: Proxy, target: TunnelTarget, { timeoutMs, ende
 /** The proxy is named by the administrator: it can be anywhere, and the system resolves its name. */
 function dial(protocol: string, host: string, port: number | undefined) {
   if (protocol === 'http:') {
-    const socket = connect({ host, port: port ?? 80, noDelay: true, autoSelectFamily: true });
+    const socket = connect({ host, port: port ?? 80, noDelay: true, keepAlive: true, autoSelectFamily: true });
     return { socket, explain: (error: Error) => error };
   }
   const secureContext = trustedContext(waysNow(), null);
@@ -97,7 +102,7 @@ function ask(proxy: Proxy, { host, port }: Place, socket: Socket): ClientRequest
 
 function refusal(proxy: string, target: string, status: number): WayError {
   const words = WORDS[status]?.(target) ?? `refuses a connection to ${target}`;
-  const isDown = status >= 502 && status <= 504;
+  const isDown = WORDS[status] === unreachable;
   return new WayError(`The proxy ${proxy} ${words} (${status}).`, { code: 'ERR_PROXY', isDown });
 }
 

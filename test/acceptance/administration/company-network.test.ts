@@ -183,8 +183,12 @@ test('a proxy that is down, or never answers, fails each part with its name', as
   await waitFor(() => daemon.stderr().includes(`traces`) && daemon.stderr().includes(refused));
 
   const silent = await startConnectProxy({ status: null });
-  const yaml = `${YAML.replace('patience_seconds: 0', 'patience_seconds: 0, connect_timeout_seconds: 1')}egress: { proxy: "${silent.url}" }\n`;
+  const slow = YAML.replace('patience_seconds: 0', 'patience_seconds: 0, connect_timeout_seconds: 1');
+  const yaml = `${slow.replace('20000', '1000')}egress: { proxy: "${silent.url}" }\n`;
   writeFileSync(join(daemon.configDir, 'errand.yaml'), yaml);
+  await waitFor(async () =>
+    (await login(daemon.url)).text.includes(`through the proxy 127.0.0.1:${silent.port} within 1000 ms`),
+  );
   const words = `The proxy 127.0.0.1:${silent.port} did not open a connection to models.test within 1 s.`;
   await waitFor(async () => (await turn()).error?.message.includes(words));
 });

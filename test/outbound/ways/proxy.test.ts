@@ -99,7 +99,9 @@ test('credentials go to the proxy alone', async () => {
 });
 
 test.each([
-  [407, 'does not accept the credentials that it was called with (407).'],
+  [401, 'does not accept the credentials that it was called with, if any (401).'],
+  [407, 'does not accept the credentials that it was called with, if any (407).'],
+  [500, "can't reach public.test (500)."],
   [403, 'refuses a connection to public.test (403).'],
   [502, "can't reach public.test (502)."],
   [504, "can't reach public.test (504)."],
@@ -131,6 +133,16 @@ async function closedPort(other: number): Promise<number> {
   expect(port).not.toBe(other);
   return port;
 }
+
+test('a proxy that never answers is named when the time is over', async () => {
+  const proxy = await startConnectProxy({ status: null });
+  through(proxy.url);
+  const asked = guardedFetch(POLICY, { url: 'http://public.test/', timeoutMs: 300, maxBytes: 100 });
+  await expect(asked).rejects.toMatchObject({
+    kind: 'timeout',
+    message: `The host public.test did not reply completely through the proxy 127.0.0.1:${proxy.port} within 0.3 s.`,
+  });
+});
 
 test('loopback and what is listed is reached directly', () => {
   const proxy = { url: 'http://proxy.test:3128', authorization: null };
