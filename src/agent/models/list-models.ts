@@ -2,6 +2,7 @@
 import { request } from 'undici';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { UNTRUSTED } from '../../outbound/ways/missing-issuer.ts';
 import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
 import type { ModelGrant } from '../port/grants.ts';
@@ -29,7 +30,8 @@ const WINDOWS: readonly ((model: JsonObject) => number | undefined)[] = [
 export type EndpointAnswer =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
   | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'unreachable'; readonly why: string };
+  /** `isUntrusted`: the issuer of its certificate is missing here. */
+  | { readonly kind: 'unreachable'; readonly why: string; readonly isUntrusted: boolean };
 
 /** The endpoint's models; null when it does not report them. Never rejects. */
 export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly ListedModel[] | null> {
@@ -58,7 +60,7 @@ export async function askEndpoint(grant: ModelGrant, timeoutMs: number): Promise
     return models === null ? { kind: 'answered', status: statusCode } : { kind: 'listed', models };
   } catch (error) {
     const why = error instanceof WayError ? error.message.replace(/\.$/, '') : (codeOf(error) ?? messageOf(error));
-    return { kind: 'unreachable', why };
+    return { kind: 'unreachable', why, isUntrusted: UNTRUSTED.has(codeOf(error) ?? '') };
   } finally {
     void dispatcher.destroy();
   }

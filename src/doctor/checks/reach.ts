@@ -75,7 +75,7 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
   if (answer.kind === 'unreachable')
     return failed(
       `${place} can't be reached (${answer.why})`,
-      `${check}  # once its server runs and base_url in models.yaml is right`,
+      answer.isUntrusted ? TRUST : `${check}  # once its server runs and base_url in models.yaml is right`,
     );
   if (answer.kind === 'listed') {
     const names = answer.models.map(({ name }) => name);
@@ -97,6 +97,8 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
     );
   return ok(`${place} answers`);
 }
+
+const TRUST = 'errand config set tls.ca_file /etc/errand/ca.pem  # a PEM file with the certificate of that issuer';
 
 const publicUrl: Check = {
   id: 'public_url',

@@ -57,7 +57,11 @@ test('a model behind a private CA is named with its issuer, and works once that 
   const [bundle, text] = [join(directory, 'ca.pem'), join(directory, 'text.pem')];
   const { daemon, doctor, errand, turn } = await start({ modelServerUrl: await secureModel() });
   expect((await turn()).error?.message).toContain(`The certificate of localhost ${MISSING}`);
-  expect(await doctor('models')).toMatchObject({ state: 'failed', evidence: expect.stringContaining(MISSING) });
+  expect(await doctor('models')).toMatchObject({
+    state: 'failed',
+    evidence: expect.stringContaining(MISSING),
+    remedy: expect.stringMatching(/^errand config set tls\.ca_file /),
+  });
   expect((await errand('models', 'check', 'scripted')).stdout.replaceAll(/\s+/g, ' ')).toContain('"Corp Root CA"');
 
   writeFileSync(join(daemon.configDir, 'errand.yaml'), `tls: { ca_file: ${text} }\n`);
