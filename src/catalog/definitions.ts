@@ -75,6 +75,8 @@ export type McpTransport =
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly headerFiles: Readonly<Record<string, string>>;
+      /** Absolute path of a PEM file with issuers that are trusted for it in addition. */
+      readonly caFile: string | null;
     };
 
 export interface McpServerDefinition extends Bundled {

@@ -9,6 +9,7 @@ import { haveSameHost, MAX_SOCKET_PATH_BYTES, parseListen } from './listen-addre
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
 import type { ListenerSettings, SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
+import { readWayVariables, type WayVariables } from './read-ways.ts';
 import { checkOverrides, type Override, readOverrides } from './overrides.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
 
@@ -103,6 +104,8 @@ export interface Config {
   readonly workers: boolean;
   /** What a service manager asks of this process. */
   readonly service: ServiceEnvironment;
+  /** What the environment says of proxies and trust. */
+  readonly variables: WayVariables;
   /** From flags and environment; unaffected by changes of errand.yaml. */
   readonly overrides: readonly Override[];
 }
@@ -240,7 +243,9 @@ export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
   if (!loaded.ok || problems.length > 0) return { ok: false, problems };
   const { settings, origins } = loaded;
   const service = readServiceEnvironment(environment, process.pid);
-  return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, service, overrides } };
+  const variables = readWayVariables((name) => variable(environment, name));
+  const workers = flags.noWorkers !== true;
+  return { ok: true, config: { places, settings, origins, workers, service, variables, overrides } };
 }
 
 /** One setting as `errand config show` shows it. `source` is the flag, variable or file that it comes from. */

@@ -24,9 +24,11 @@ import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
+import type { Ways } from '../outbound/ways/ways.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
 import { checkCertificate } from './live-certificate.ts';
+import { readWays } from './read-ways.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
 
@@ -56,13 +58,18 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   const read = loadCatalog(configDir, credentialsDirectory, unresolved);
   const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
-  const uncertified = loaded.ok ? checkCertificate(loaded.config.settings, secrets) : [];
-  if (loaded.ok && read.ok && defined.ok && uncertified.length === 0) {
+  const files = loaded.ok ? checkNamedFiles(loaded.config.settings, loaded.config.variables, secrets) : [];
+  if (loaded.ok && read.ok && defined.ok && files.length === 0) {
     const { value: definitions, problems = [] } = defined;
     return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
   }
-  const parts = [loaded, { problems: uncertified }, read, defined];
+  const parts = [loaded, { problems: files }, read, defined];
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
+}
+
+/** The problems of what the settings name: the certificate, trusted issuers, proxies. */
+function checkNamedFiles(settings: Settings, variables: Config['variables'], places: SecretPlaces): readonly Problem[] {
+  return [...checkCertificate(settings, places), ...readWays(settings, variables, places).problems];
 }
 
 /** The problem of a config directory that does not exist: a check that reads nothing must not pass. */
@@ -96,7 +103,7 @@ export type ConfigEvent =
     };
 
 /** Which part has changed. */
-export type Changed = 'settings' | 'catalog' | 'definitions';
+export type Changed = 'settings' | 'ways' | 'catalog' | 'definitions';
 
 /** The initial configuration (from `loadLiveConfig`), and who receives the events. */
 export interface LiveConfigParts extends Configuration {
@@ -109,6 +116,8 @@ export interface LiveConfigParts extends Configuration {
 export interface LiveConfig {
   /** The settings in effect. `listen`, and whether there is TLS, stay as they were at the start. */
   settings(): Settings;
+  /** How connections leave: by these settings, and by what the files that they name contain. */
+  ways(): Ways;
   catalog(): Catalog;
   definitions(): Definitions;
   /** Reads the definitions now and returns their problems. Applies nothing. */
@@ -210,7 +219,8 @@ function makeSettingsReader(
     compare('listen', settings.listen, listen);
     compare('tls', protocolOf(settings), asked.tls);
     compare('metrics.listen', settings.metrics.listen, metrics.listen);
-    const tls = protocolOf(settings) === asked.tls ? settings.tls : current;
+    const { caFile } = settings.tls;
+    const tls = protocolOf(settings) === asked.tls ? settings.tls : { ...current, caFile };
     const isDerived = origins.get('public_url') === 'default';
     const publicUrl = isDerived ? publicUrlFor({ listen, isSecure: usesTls({ tls }) }) : settings.publicUrl;
     return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl, metrics }, origins } };
@@ -229,21 +239,41 @@ function makeAbsence(directory: string): (file: string) => Problem | null {
 }
 
 /** The problems of all files together, as a start would find them. */
-function checkFiles({ places, overrides }: Config): readonly Problem[] {
+function checkFiles({ places, overrides, variables }: Config): readonly Problem[] {
   const { configDir, credentialsDirectory } = places;
   const absent = absentDirectory(configDir);
   if (absent.length > 0) return absent;
   const settings = loadSettings(configDir, overrides);
   const read = loadCatalog(configDir, credentialsDirectory);
   const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
-  const uncertified = settings.ok ? checkCertificate(settings.settings, { configDir, credentialsDirectory }) : [];
-  return [settings, { problems: uncertified }, read, defined].flatMap((part) =>
+  const secrets = { configDir, credentialsDirectory };
+  const files = settings.ok ? checkNamedFiles(settings.settings, variables, secrets) : [];
+  return [settings, { problems: files }, read, defined].flatMap((part) =>
     'problems' in part ? (part.problems ?? []) : [],
   );
 }
 
-/** Stands for all files of definitions where events name one file. */
+function readWaysOf({ variables, places }: Config, settings: Settings): Read<Ways> {
+  const { ways, problems } = readWays(settings, variables, places);
+  return problems.length === 0 ? { ok: true, value: ways } : { ok: false, problems };
+}
+
+function makeListeners() {
+  const listeners = new Set<(changed: Changed) => void>();
+  return {
+    notify: (changed: Changed) => {
+      for (const listener of listeners) listener(changed);
+    },
+    onChange: (listener: (changed: Changed) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Stand for several files where events name one file. */
 const DEFINITIONS = 'definitions';
+const WAYS = 'trusted issuers and proxies';
 
 /**
  * Settings, catalog and definitions that follow their files. They are independent: a fault in one does not affect the
@@ -255,6 +285,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const { configDir, credentialsDirectory } = config.places;
   let listen = config.settings.listen;
   const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
+  const waysPart = makePart(WAYS, readWays(config.settings, config.variables, config.places).ways, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => ({ listen, tls: settingsPart.current().settings.tls }));
@@ -268,21 +299,21 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   };
   const inFile = <T>(file: string, read: () => Read<T>, part: Part<T>) => valueOr(unlessAbsent(file, read), part);
 
-  const listeners = new Set<(changed: Changed) => void>();
-  const notify = (changed: Changed) => {
-    for (const listener of listeners) listener(changed);
-  };
+  const { notify, onChange } = makeListeners();
   const reload = () => {
     const settingsChanged = settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings));
+    const waysChanged = waysPart.take(readWaysOf(config, settingsPart.current().settings));
     const catalogChanged = catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog));
     const definitionsChanged = definitionsPart.take(unlessAbsent(DEFINITIONS, readDefined));
     if (settingsChanged) notify('settings');
+    if (waysChanged) notify('ways');
     if (catalogChanged) notify('catalog');
     if (definitionsChanged) notify('definitions');
   };
 
   return {
     settings: () => settingsPart.current().settings,
+    ways: waysPart.current,
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
     checkDefinitions: () => unlessAbsent(DEFINITIONS, readDefined).problems ?? [],
@@ -291,11 +322,8 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
       definedBy(inFile(MODELS_FILE, readCatalog, catalogPart), inFile(DEFINITIONS, readDefined, definitionsPart)),
     isSet: (name) => settingsPart.current().origins.get(name) !== 'default',
     describe: () => describeSettings({ ...config, ...settingsPart.current() }),
-    problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    problems: () => [settingsPart, waysPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
+    onChange,
     reload,
     bound: (address) => {
       if (address === listen) return;

@@ -22,7 +22,9 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
 
 /** What each section is about. */
 export const SECTIONS: Readonly<Record<SectionName, string>> = {
-  tls: "TLS of the address in `listen`. Set both files, or neither. They are read again when they change; the operator's socket stays plain.",
+  tls:
+    'TLS of the address in `listen`: set `cert_file` and `key_file`, or neither. They are read again when they change; the ' +
+    "operator's socket stays plain. And whom the daemon trusts.",
   limits: 'What requests can make the daemon hold.',
   streams: 'Streamed replies, and how the daemon stops.',
   sso:
@@ -46,7 +48,8 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
   egress:
     'What the daemon can reach on behalf of users and agents in addition to the public internet: images by URL, web pages, ' +
     'HTTP tool servers, connected services. Private, loopback and link-local addresses, and all ports except 80 and 443, ' +
-    'are refused unless an exception allows them.',
+    'are refused unless an exception allows them. And the proxy through which the daemon reaches these and everything else, ' +
+    'models too, but loopback; see docs/OPERATING.md.',
   metrics: 'Metrics for Prometheus, on a listener of their own.',
   traces: 'Traces of runs that have ended, for a collector of OpenTelemetry: what took how long, without any content.',
   log: 'The log.',

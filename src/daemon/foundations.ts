@@ -15,6 +15,7 @@ import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
 import { type AnchorKeeper, makeAnchorKeeper } from '../operations/audit/keep-anchor.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
+import { takeWays } from '../outbound/ways/ways.ts';
 import { isJournal, withPriority } from '../service-manager/journal.ts';
 import { makeServiceManager } from '../service-manager/service-manager.ts';
 import type { StoreAlarms } from '../store/engine/health.ts';
@@ -56,6 +57,7 @@ export function layFoundations({ configuration, closers }: Start) {
   live.onChange(() => {
     log.level = live.settings().log.level;
   });
+  followWays(live, log);
   const lost = Promise.withResolvers<unknown>();
   const alarms: StoreAlarms = {
     migrating: (step) => {
@@ -76,6 +78,19 @@ export function layFoundations({ configuration, closers }: Start) {
     });
   });
   return { deriveKey, log, live, store, manager, lost: lost.promise };
+}
+
+/** Connections of this thread leave as the configuration says. */
+function followWays(live: LiveConfig, log: Log): void {
+  const follow = () => {
+    takeWays(live.ways());
+    const proxies = new Set(Object.values(live.ways().proxies).flatMap((proxy) => proxy?.url ?? []));
+    if (proxies.size > 0) log.info({ proxies: [...proxies] }, 'connections leave through a proxy');
+  };
+  follow();
+  live.onChange((changed) => {
+    if (changed === 'ways') follow();
+  });
 }
 
 /** For people on a terminal; for the journal, with priorities. */

@@ -4,12 +4,14 @@ import path from 'node:path';
 import { definedBy } from '../catalog/defined.ts';
 import type { Environment, Flags, Places } from '../config/config.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/live-config.ts';
+import { readWays } from '../config/read-ways.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { ExaminationWish, Finding } from '../operations/doctor.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
+import { takeWays } from '../outbound/ways/ways.ts';
 import { makeDoctor } from './examine.ts';
 import type { DaemonState } from './subject.ts';
 
@@ -37,6 +39,7 @@ export async function examineOffline(
   try {
     const unresolved = new Set<string>();
     const { problems, configuration, defined } = readConfiguration(parts, unresolved);
+    takeWays(readWays(configuration.config.settings, configuration.config.variables, configuration.config.places).ways);
     const doctor = makeDoctor({
       places,
       settings: () => configuration.config.settings,

@@ -4,8 +4,11 @@ import type { EgressRule } from './egress.ts';
 export interface Settings {
   /** `HOST:PORT` or `unix:/path`. Read once at start; every other setting may change while the daemon runs. */
   readonly listen: string;
-  /** The certificate of the daemon, and its key; both empty for plain HTTP. Paths, or `credential:NAME`. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string };
+  /**
+   * The certificate of the daemon, and its key; both empty for plain HTTP. `caFile`: issuers that the daemon trusts in addition where it
+   * calls others; empty for none. Paths, or `credential:NAME`.
+   */
+  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string;
   /** Origin of a host for published pages alone, where everything else is 404; empty for none (J8). */
@@ -136,6 +139,14 @@ export interface Settings {
   readonly egress: {
     /** What can be reached in addition to the public internet (H7). */
     readonly allow: readonly EgressRule[];
+    /** Address of an HTTP proxy; `direct` for none; empty for those that the environment names. */
+    readonly proxy: string;
+    /** Reference to a file with `USER:PASSWORD` for it; empty for none. */
+    readonly proxyCredentialsFile: string;
+    /** Names, addresses and ranges that are reached without it, in addition to those of the environment. */
+    readonly noProxy: readonly string[];
+    /** Whether the proxy resolves the names of what users and agents reach, and so decides where they lead. */
+    readonly proxyResolves: boolean;
   };
   /** What is kept of the files that runs make (E5). */
   readonly artifacts: {

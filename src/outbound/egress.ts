@@ -9,6 +9,8 @@ export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 export interface EgressPolicy {
   readonly purpose: EgressPurpose;
   readonly allow: readonly EgressRule[];
+  /** A PEM file with issuers that are trusted for these requests in addition. */
+  readonly caFile?: string | null;
   /** Resolves names; by default with the system's hosts file and name servers, within five seconds. */
   readonly resolve?: ResolveName;
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { EgressError } from './egress.ts';
 import { failureOf } from './failure.ts';
 import type { LookUps } from './look-ups.ts';
+import { throughProxy } from './ways/proxy-rules.ts';
 
 export interface PooledRequest {
   readonly url: string;
@@ -72,7 +73,7 @@ export function exchange(
     };
     const cancel = () => settle(new EgressError('canceled', 'The request was canceled.'));
     const timer = clock.after(startedAt + timeoutMs - clock.monotonic(), () => {
-      const words = `${SLOW[awaited](url.host)} within ${timeoutMs / 1_000} s.`;
+      const words = `${SLOW[awaited](url.host)}${throughProxy(url)} within ${timeoutMs / 1_000} s.`;
       settle(lookUps.givenUp() ?? new EgressError('timeout', words));
     });
     if (signal?.aborted) return cancel();

@@ -1,6 +1,7 @@
 // Why a request got no reply, in words for its sender.
 import { EgressError, type EgressFailure } from './egress.ts';
 import type { Hop } from './hop.ts';
+import { WayError } from './ways/way-error.ts';
 
 type Words = readonly [kind: EgressFailure, words: (host: string) => string];
 
@@ -48,6 +49,7 @@ const OTHERS: readonly (readonly [RegExp, Words])[] = [
 /** The error for a missing reply, by the code of the library or the system. */
 export function failureOf({ url }: Pick<Hop, 'url'>, cause: unknown): EgressError {
   if (cause instanceof EgressError) return cause;
+  if (cause instanceof WayError) return new EgressError('unreachable', cause.message, { cause });
   const { code = '', name } = (cause ?? {}) as { readonly code?: string; readonly name?: string };
   const known = name === 'HTTPParserError' ? NO_HTTP : Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined;
   const [kind, words] = known ?? OTHERS.find(([pattern]) => pattern.test(code))![1];

@@ -1,10 +1,15 @@
 // Connections only to where a policy allows: each address is checked and then used for the connection.
 import type { LookupAddress } from 'node:dns';
-import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import type { Agent, buildConnector, Client } from 'undici';
-import { mayConnect, mayUsePort, type Place, plainHost } from './address-rules.ts';
+import { mayConnect, mayUsePort, type Place, placeOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { type LookUps, noAddress } from './look-ups.ts';
+import { answering, makeConnector } from './ways/connector.ts';
+import { proxyFor } from './ways/proxy-rules.ts';
+import { openTunnel } from './ways/tunnel.ts';
+import { WayError } from './ways/way-error.ts';
+import { waysNow } from './ways/ways.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
@@ -58,9 +63,20 @@ const LOCAL_NAME = /^(?:.+\.)?localhost$/;
 /** What they may resolve to. */
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
-/** Opens a plain connection to the target, waiting at most ten seconds. Throws `EgressError`. */
-export async function connectTo(policy: LookUps['policy'], place: Place): Promise<Socket> {
-  const addresses = await resolvePlace(policy, place);
+/** Opens a plain connection to the target of an address, waiting at most ten seconds. Throws `EgressError`. */
+export async function connectTo(policy: LookUps['policy'], url: URL): Promise<Socket> {
+  const place = placeOf(url);
+  const ways = waysNow();
+  const proxy = proxyFor(ways, url.protocol, place);
+  const addresses = await vetPlace(policy, place, proxy !== null && ways.proxyResolves);
+  if (proxy === null) return connectDirectly(place, addresses);
+  const target = { host: addresses[0]?.address ?? place.host, port: place.port, shown: place.host };
+  return openTunnel(proxy, target, { timeoutMs: CONNECT_TIMEOUT_MS }).catch((error: unknown) => {
+    throw error instanceof WayError ? new EgressError('unreachable', error.message, { cause: error }) : error;
+  });
+}
+
+function connectDirectly(place: Place, addresses: readonly LookupAddress[]): Promise<Socket> {
   const socket = connect({ ...place, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
   return new Promise((done, fail) => {
     const giveUp = (cause?: unknown) => {
@@ -78,20 +94,11 @@ export async function connectTo(policy: LookUps['policy'], place: Place): Promis
   });
 }
 
-/** Replaces the look-up of a name: returns only the addresses that were checked. */
-function answering(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_name, { all }, done) => {
-    const [first] = addresses;
-    if (all) done(null, [...addresses]);
-    else done(null, first!.address, first!.family);
-  };
-}
-
-/** HTTP connections under a policy. Ignores the environment's proxy settings. */
+/** HTTP connections under a policy. */
 export async function openAgent(policy: LookUps['policy']): Promise<Agent> {
   // Loaded with the first request: a daemon that sends none does not need it.
   const undici = await import('undici');
-  return new undici.Agent({ ...CONNECTIONS, connect: makeConnector(policy, undici.buildConnector) });
+  return new undici.Agent({ ...CONNECTIONS, connect: guarded(policy, undici.buildConnector) });
 }
 
 /** One HTTP connection under a policy, opened by its first request. Whatever it is doing ends when `ended` aborts. */
@@ -100,36 +107,25 @@ export async function openClient(policy: LookUps['policy'], origin: string, ende
   const client = new undici.Client(origin, {
     ...CONNECTIONS,
     keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
-    connect: makeConnector(policy, undici.buildConnector, ended),
+    connect: guarded(policy, undici.buildConnector, ended),
   });
   ended.addEventListener('abort', () => void client.destroy(), { once: true });
   return client;
 }
 
 /** The library's `lookup` option alone would let addresses in the URL through: it isn't called for them. */
-function makeConnector(
+function guarded(
   policy: LookUps['policy'],
   build: typeof buildConnector,
   ended?: AbortSignal,
 ): buildConnector.connector {
-  const open: (...asked: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
-    try {
-      const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
-      const addresses = await resolvePlace(policy, { host: plainHost(options.hostname), port });
-      ended?.throwIfAborted();
-      const connector = build({
-        allowH2: false,
-        maxCachedSessions: 0,
-        timeout: CONNECT_TIMEOUT_MS,
-        lookup: answering(addresses),
-        autoSelectFamily: true,
-      });
-      // The library gives back the socket while it connects, which its types don't say.
-      const socket = connector(options, callback) as unknown as Socket;
-      ended?.addEventListener('abort', () => socket.destroy(), { once: true });
-    } catch (error) {
-      callback(error as Error, null);
-    }
-  };
-  return (options, callback) => void open(options, callback);
+  const vet = (place: Place, byProxy: boolean) => vetPlace(policy, place, byProxy);
+  return makeConnector({ build, timeoutMs: CONNECT_TIMEOUT_MS, caFile: policy.caFile, vet, ended });
+}
+
+/** As `resolvePlace`. A proxy that resolves names decides where they lead; then only the form is judged, and nothing is returned. */
+async function vetPlace(policy: LookUps['policy'], place: Place, byProxy: boolean): Promise<readonly LookupAddress[]> {
+  if (!byProxy || isIP(place.host) !== 0) return resolvePlace(policy, place);
+  requireForm(policy, place);
+  return [];
 }

@@ -7,6 +7,7 @@ import { EgressError, type EgressPolicy } from './egress.ts';
 import { failureOf } from './failure.ts';
 import { openAgent } from './guarded-connect.ts';
 import { watchLookUps } from './look-ups.ts';
+import { throughProxy } from './ways/proxy-rules.ts';
 import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
 
 /** One request. Follows at most `maxRedirects` redirects (default 5); with 0, returns a redirect as it is. */
@@ -188,7 +189,11 @@ function flat({ headers }: Answer): Record<string, string> {
 }
 
 function tooSlow({ url }: Hop, timeoutMs: number, cause: unknown): EgressError {
-  return new EgressError('timeout', `The host ${url.host} did not reply completely within ${timeoutMs / 1_000} s.`, {
-    cause,
-  });
+  return new EgressError(
+    'timeout',
+    `The host ${url.host} did not reply completely${throughProxy(url)} within ${timeoutMs / 1_000} s.`,
+    {
+      cause,
+    },
+  );
 }

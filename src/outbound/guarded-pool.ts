@@ -1,5 +1,5 @@
 // Requests over kept connections, for a sender that calls the same hosts again and again. Each connection is guarded when it
-// is opened; none outlives the rules under which it was opened.
+// is opened; none outlives the rules and the ways under which it was opened.
 import type { Client } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import type { EgressRule } from '../domain/egress.ts';
@@ -9,6 +9,7 @@ import { isClosing } from './failure.ts';
 import { openClient } from './guarded-connect.ts';
 import { type LookUps, watchLookUps } from './look-ups.ts';
 import { readUrl } from './hop.ts';
+import { type Ways, waysNow } from './ways/ways.ts';
 
 export interface GuardedPoolParts {
   /** The policy as it is now. A different list of rules ends all idle connections. */
@@ -29,6 +30,7 @@ export interface GuardedPool {
 interface Connection {
   readonly origin: string;
   readonly allow: readonly EgressRule[];
+  readonly ways: Ways;
   readonly client: Client;
   readonly lookUps: LookUps;
   readonly ending: AbortController;
@@ -66,8 +68,7 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
   }
 
   function takeIdle(origin: string): Connection | undefined {
-    const { allow } = policy();
-    for (const connection of idle) if (connection.allow !== allow) end(connection);
+    for (const connection of idle) if (!isCurrent(connection, policy())) end(connection);
     const found = [...idle].findLast((connection) => connection.origin === origin);
     if (found !== undefined) idle.delete(found);
     return found;
@@ -77,7 +78,7 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
     const ending = new AbortController();
     const lookUps = watchLookUps(policy());
     const client = await openClient(lookUps.policy, origin, ending.signal);
-    const connection = { origin, allow: lookUps.policy.allow, client, lookUps, ending };
+    const connection = { origin, allow: lookUps.policy.allow, ways: waysNow(), client, lookUps, ending };
     open.add(connection);
     if (closed) end(connection);
     client.on('disconnect', () => {
@@ -87,8 +88,7 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
   }
 
   function keep(connection: Connection): void {
-    const { client, allow } = connection;
-    if (closed || !client.stats.connected || allow !== policy().allow) return end(connection);
+    if (closed || !connection.client.stats.connected || !isCurrent(connection, policy())) return end(connection);
     idle.add(connection);
     if (idle.size > maxIdle) end(idle.values().next().value!);
   }
@@ -106,6 +106,10 @@ export function makeGuardedPool({ policy, maxIdle, clock }: GuardedPoolParts): G
       for (const connection of open) end(connection);
     },
   };
+}
+
+function isCurrent({ allow, ways }: Connection, policy: EgressPolicy): boolean {
+  return allow === policy.allow && ways === waysNow();
 }
 
 function isClosedEarly({ status, error }: PooledReply): boolean {

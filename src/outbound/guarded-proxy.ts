@@ -3,7 +3,6 @@ import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { messageOf } from '../domain/errors.ts';
-import { placeOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { connectTo } from './guarded-connect.ts';
 import { type LookUps, watchLookUps } from './look-ups.ts';
@@ -54,7 +53,7 @@ export async function startGuardedProxy(
     return { status, message };
   };
   const lookUps = watchLookUps(policy);
-  const dial = async (url: URL) => track(await connectTo(lookUps.policy, placeOf(url)));
+  const dial = async (url: URL) => track(await connectTo(lookUps.policy, url));
 
   server.on('connection', track);
   server.on('request', (req, res) => {

@@ -9,6 +9,7 @@ import type { RetryPolicy } from '../../src/agent/models/retries.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/port/protocol.ts';
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
+import { PLAIN_WAYS } from '../../src/outbound/ways/ways.ts';
 import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import type { Parcel } from '../../src/agent/port/mail.ts';
@@ -38,6 +39,7 @@ export const GRANT: ModelGrant = {
   kind: 'openai',
   baseUrl: 'http://127.0.0.1:9',
   apiKey: 'sk-secret-of-the-test',
+  caFile: null,
   extras: NO_EXTRAS,
   model: 'scripted',
   contextWindow: 32_000,
@@ -83,6 +85,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     answers: {},
     sandbox: null,
     egress: [],
+    ways: PLAIN_WAYS,
     limits: LIMITS,
     nextBlockIndex: 0,
     depth: 0,

@@ -34,7 +34,7 @@ test('without any source, every setting has its default, and that is its origin'
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
-    tls: { certFile: '', keyFile: '' },
+    tls: { certFile: '', keyFile: '', caFile: '' },
     metrics: { listen: '' },
     retention: {
       eventsDays: 0,
@@ -94,7 +94,7 @@ test('without any source, every setting has its default, and that is its origin'
     browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
     workspace: { quotaMb: 2048, userQuotaMb: 0 },
     disk: { keepFreeMb: 500 },
-    egress: { allow: [] },
+    egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
     publish: { maxFiles: 5_000, maxTotalMb: 500 },
     artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 50_000, maxTotalMb: 4096 },
     log: { level: 'info' },
@@ -145,6 +145,9 @@ test('every setting can be given by the environment and by the file, to the same
     'browser.executable': '/opt/chromium/chromium',
     'sso.userinfo_url': 'https://sso.example/user?app=errand',
     'sso.timeout_ms': '900',
+    'egress.proxy': 'http://proxy.example:3128',
+    'egress.no_proxy': '["intranet.example", "10.0.0.0/8"]',
+    'egress.proxy_resolves': 'true',
     'egress.allow': '[{ "host": "Wiki.Example.", "ports": [8080] }, { "cidr": "10.0.0.0/8", "for": ["image"] }]',
   };
   const valueOf = (name: string) => others[name] ?? '9';

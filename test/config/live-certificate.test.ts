@@ -36,7 +36,7 @@ function openCertificate(pair: (now: number) => Pair) {
     put('key.pem', key);
   };
   write(first);
-  let tls = { certFile: 'cert.pem', keyFile: 'key.pem' };
+  let tls = { certFile: 'cert.pem', keyFile: 'key.pem', caFile: '' };
   const places = { configDir, credentialsDirectory: null };
   const certificate = makeLiveCertificate({ tls: () => tls, places, clock, log });
   onTestFinished(() => certificate.stop());
@@ -165,7 +165,7 @@ test('files are followed where they are replaced, where a link to them changes, 
   };
   lay('third');
   for (const name of ['tls.crt', 'tls.key']) symlinkSync(`..data/${name}`, join(configDir, 'secret', name));
-  move({ certFile: 'secret/tls.crt', keyFile: 'secret/tls.key' });
+  move({ certFile: 'secret/tls.crt', keyFile: 'secret/tls.key', caFile: '' });
   await waitFor(() => presented.at(-1) === 'third.test');
   lay('fourth');
   await waitFor(() => presented.at(-1) === 'fourth.test');
@@ -176,9 +176,9 @@ test('files are followed where they are replaced, where a link to them changes, 
 test('a certificate that cannot be used prevents the start, and a credential that only the service has does not', () => {
   const configDir = temporaryDirectory({ 'cert.pem': 'nothing' });
   writeFileSync(join(configDir, 'key.pem'), 'nothing', { mode: 0o600 });
-  const tls = { certFile: 'cert.pem', keyFile: 'key.pem' };
+  const tls = { certFile: 'cert.pem', keyFile: 'key.pem', caFile: '' };
   const places = { configDir, credentialsDirectory: null };
-  expect(checkCertificate({ tls: { certFile: '', keyFile: '' } }, places)).toEqual([]);
+  expect(checkCertificate({ tls: { certFile: '', keyFile: '', caFile: '' } }, places)).toEqual([]);
   expect(checkCertificate({ tls }, places)).toHaveLength(1);
   const { log } = loggedLines();
   expect(() => makeLiveCertificate({ tls: () => tls, places, clock: fakeClock(), log })).toThrow(

@@ -425,3 +425,20 @@ test('a certificate that cannot be used is among the problems of a start, and of
   const loaded = loadLiveConfig({ configDir }, {});
   expect(loaded.ok ? [] : loaded.problems.map(formatProblem)).toEqual([problem]);
 });
+
+test('the credentials of a proxy apply when their file changes, and ones that are none leave those before', async () => {
+  const yaml = 'egress: { proxy: "http://proxy.test:3128", proxy_credentials_file: proxy.txt }\n';
+  const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': yaml, 'proxy.txt': 'a:first\n' }));
+  const sent = () => Buffer.from(live.ways().proxies['https:']?.authorization?.slice(6) ?? '', 'base64').toString();
+  const changes: string[] = [];
+  live.onChange((changed) => changes.push(changed));
+  await live.start();
+  expect(sent()).toBe('a:first');
+  write('proxy.txt', 'a:second\n');
+  await waitFor(() => sent() === 'a:second');
+  write('proxy.txt', 'none\n');
+  await waitFor(() => live.problems().length > 0);
+  expect(sent()).toBe('a:second');
+  expect(JSON.stringify(events)).not.toMatch(/first|second/);
+  expect(changes).toEqual(['ways']);
+});

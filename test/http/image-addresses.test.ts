@@ -31,7 +31,7 @@ const MEGABYTE = 1024 * 1024;
 async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesInFlightMb = 16 } = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
-  const settings = () => ({ ...SETTINGS, egress: { allow: [rule] } });
+  const settings = () => ({ ...SETTINGS, egress: { ...SETTINGS.egress, allow: [rule] } });
   const ending = new AbortController();
   const acceptTurn = makeAcceptTurn({
     store: stores.store,

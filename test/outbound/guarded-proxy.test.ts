@@ -7,7 +7,9 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../src/domain/egress.ts';
 import { startGuardedProxy } from '../../src/outbound/guarded-proxy.ts';
+import { PLAIN_WAYS, takeWays } from '../../src/outbound/ways/ways.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { startConnectProxy } from '../support/http/connect-proxy.ts';
 import { startWebServer } from '../support/http/web-server.ts';
 
 async function openProxy(allow: readonly EgressRule[]) {
@@ -131,4 +133,18 @@ test('closing ends what is open, on both sides', async () => {
   const ended = [once(socket, 'close'), once(taken, 'close')];
   await proxy.close();
   await Promise.all(ended);
+});
+
+test('what the browser opens goes through the proxy of the house, which is named when it fails', async () => {
+  const server = await startWebServer();
+  const house = await startConnectProxy({ leads: { 'wiki.example:80': server.port } });
+  onTestFinished(() => takeWays(PLAIN_WAYS));
+  const own = { url: house.url, authorization: null };
+  takeWays({ ...PLAIN_WAYS, proxies: { 'http:': own, 'https:': own }, proxyResolves: true });
+  const proxy = await openProxy([]);
+  expect(await ask(proxy, 'http://wiki.example/a')).toMatchObject({ status: 200, body: 'hello' });
+  expect((await tunnel(proxy, 'other.example:443')).line).toBe('HTTP/1.1 502 Refused');
+  expect((await tunnel(proxy, '10.0.0.7:443')).line).toBe('HTTP/1.1 403 Refused');
+  expect(house.tunnels.map(({ target }) => target)).toEqual(['wiki.example:80', 'other.example:443']);
+  expect(proxy.refused[0]).toBe(`The proxy 127.0.0.1:${house.port} can't reach other.example (502).`);
 });

@@ -1,5 +1,6 @@
 // The input and output of the thread that checks models and MCP servers. Plain data.
 import type { EgressRule } from '../../domain/egress.ts';
+import type { Ways } from '../../outbound/ways/ways.ts';
 import type { McpGrant, ModelGrant, SandboxGrant } from '../port/grants.ts';
 import type { RunLimits } from '../port/protocol.ts';
 
@@ -50,4 +51,6 @@ export interface McpCheckReport {
 }
 
 export type CheckTask = ModelCheckTask | McpCheckTask;
+/** A task as the thread gets it, with how its connections leave. */
+export type SentCheck = CheckTask & { readonly ways: Ways };
 export type ReportOf<T extends CheckTask> = T extends ModelCheckTask ? ModelCheckReport : McpCheckReport;

@@ -121,12 +121,12 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor, sdk: Sdk): Promise<Line> {
   const allowance = makeAllowance();
   if (transport.kind === 'http') {
-    const { url, headers } = transport;
+    const { url, headers, caFile } = transport;
     const tooMuch = () => {
       line.ended = 'it sent too much and was disconnected';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
-    const lookUps = watchLookUps({ purpose: 'mcp', allow: site.egress });
+    const lookUps = watchLookUps({ purpose: 'mcp', allow: site.egress, caFile });
     const http = httpTransport({ url, headers, lookUps, allowance, redact, tooMuch, Transport });
     const line: Line = { transport: http, service: null, lookUps, ended: null };
     return line;

@@ -1,8 +1,9 @@
 // HTTP to model servers: one keep-alive agent per thread, no hidden time limits, bounded replies, and only streams.
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { TextDecoder as Decoder } from 'node:util';
 import type { JsonValue } from '../../domain/json.ts';
 import { HALTED, type Halt } from '../../domain/halt.ts';
+import { makeConnector } from '../../outbound/ways/connector.ts';
 import type { ByteReader } from './read-reply.ts';
 import { faultOfEvent, faultOfStatus, UnreachedError, UpstreamFault } from './upstream-fault.ts';
 
@@ -13,7 +14,7 @@ const LINGER_MS = 1_000;
 /** How long the end of a reply that has all of its content is waited for, if its server sends none and keeps the connection open. */
 const SETTLE_MS = 2_000;
 
-const agents = new Map<number, Agent>();
+const agents = new Map<string, Agent>();
 
 /** Where calls of a model go, and what they have in common. */
 export interface Target {
@@ -22,6 +23,8 @@ export interface Target {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
+  /** A PEM file with issuers that are trusted for it in addition. */
+  readonly caFile: string | null;
 }
 
 /** A call as it is sent. `body`: JSON. */
@@ -50,9 +53,9 @@ export function streamReply(
     };
     const reply = new StreamedReply(reader, waits, settle);
     const stop = () => reply.stop();
-    const { origin, path, headers, connectTimeoutMs } = target;
+    const { origin, path, headers } = target;
     halt.listen(stop);
-    agentFor(connectTimeoutMs).dispatch({ origin, path, method: 'POST', headers, body }, reply);
+    agentFor(target).dispatch({ origin, path, method: 'POST', headers, body }, reply);
     waits(true);
   });
 }
@@ -211,17 +214,18 @@ function parse(text: string): JsonValue {
   }
 }
 
-function agentFor(connectTimeoutMs: number): Agent {
-  const known = agents.get(connectTimeoutMs);
+function agentFor({ connectTimeoutMs, caFile }: Pick<Target, 'connectTimeoutMs' | 'caFile'>): Agent {
+  const name = `${connectTimeoutMs} ${caFile ?? ''}`;
+  const known = agents.get(name);
   if (known !== undefined) return known;
   const agent = new Agent({
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: connectTimeoutMs },
+    connect: makeConnector({ build: buildConnector, timeoutMs: connectTimeoutMs, caFile }),
     // Over HTTP/2, all calls of a thread wait for one connection, and break off with it.
     allowH2: false,
     keepAliveTimeout: 30_000,
   });
-  agents.set(connectTimeoutMs, agent);
+  agents.set(name, agent);
   return agent;
 }

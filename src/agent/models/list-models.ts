@@ -2,6 +2,9 @@
 import { request } from 'undici';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { UNTRUSTED } from '../../outbound/ways/missing-issuer.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { WayError } from '../../outbound/ways/way-error.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import { dressOf } from './dress-call.ts';
 import { ANTHROPIC_VERSION } from './anthropic-messages.ts';
@@ -27,7 +30,8 @@ const WINDOWS: readonly ((model: JsonObject) => number | undefined)[] = [
 export type EndpointAnswer =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
   | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'unreachable'; readonly why: string };
+  /** `isUntrusted`: the issuer of its certificate is missing here. */
+  | { readonly kind: 'unreachable'; readonly why: string; readonly isUntrusted: boolean };
 
 /** The endpoint's models; null when it does not report them. Never rejects. */
 export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly ListedModel[] | null> {
@@ -37,16 +41,17 @@ export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<
 
 /** Asks an endpoint for its models. Never rejects. */
 export async function askEndpoint(grant: ModelGrant, timeoutMs: number): Promise<EndpointAnswer> {
-  const { kind, apiKey, baseUrl } = grant;
+  const { kind, apiKey, baseUrl, caFile } = grant;
   const key: Record<string, string> =
     kind === 'anthropic'
       ? { 'anthropic-version': ANTHROPIC_VERSION, ...(apiKey !== null && { 'x-api-key': apiKey }) }
       : { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) };
+  const dispatcher = await openOwnAgent({ caFile, connectTimeoutMs: timeoutMs });
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const dress = dressOf(grant);
     const address = dress.address(`${normalizeBaseUrl(baseUrl)}/models`);
-    const { statusCode, body } = await request(address, { headers: dress.headers(key), signal });
+    const { statusCode, body } = await request(address, { headers: dress.headers(key), signal, dispatcher });
     if (statusCode !== 200) {
       await body.dump();
       return { kind: 'answered', status: statusCode };
@@ -54,7 +59,10 @@ export async function askEndpoint(grant: ModelGrant, timeoutMs: number): Promise
     const models = modelsIn(await readText(body));
     return models === null ? { kind: 'answered', status: statusCode } : { kind: 'listed', models };
   } catch (error) {
-    return { kind: 'unreachable', why: codeOf(error) ?? messageOf(error) };
+    const why = error instanceof WayError ? error.message.replace(/\.$/, '') : (codeOf(error) ?? messageOf(error));
+    return { kind: 'unreachable', why, isUntrusted: UNTRUSTED.has(codeOf(error) ?? '') };
+  } finally {
+    void dispatcher.destroy();
   }
 }
 

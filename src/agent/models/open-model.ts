@@ -44,8 +44,8 @@ const PROTOCOLS: Readonly<Record<Exclude<EndpointKind, 'offline'>, Protocol>> = 
 
 /** The model of a grant, cached for the next run of this thread with the same grant. */
 export function openModel(grant: ModelGrant, connectTimeoutMs: number): Model {
-  const { kind, baseUrl, apiKey, extras, model } = grant;
-  const name = JSON.stringify([kind, baseUrl, apiKey, extras, model, connectTimeoutMs]);
+  const { kind, baseUrl, apiKey, caFile, extras, model } = grant;
+  const name = JSON.stringify([kind, baseUrl, apiKey, caFile, extras, model, connectTimeoutMs]);
   const known = opened.get(name);
   if (known !== undefined) return known;
   if (opened.size >= MAX_OPEN) opened.clear();
@@ -68,7 +68,7 @@ function remoteModel(grant: ModelGrant, protocol: Protocol, connectTimeoutMs: nu
     'user-agent': `errand/${VERSION}`,
     ...protocol.headersOf(grant.apiKey),
   });
-  const target: Target = { origin, path: `${pathname}${search}`, headers, connectTimeoutMs };
+  const target: Target = { origin, path: `${pathname}${search}`, headers, connectTimeoutMs, caFile: grant.caFile };
   return {
     ask: (prompt, { take, halt, maxReplyBytes, waits }) => {
       const body = writeBody(dress.body(protocol.bodyOf(grant, prompt)));

@@ -10,6 +10,8 @@ export interface ModelGrant {
   readonly kind: EndpointKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /** A PEM file with issuers that are trusted for its endpoint in addition. */
+  readonly caFile: string | null;
   readonly extras: CallExtras;
   /** The model's name at its endpoint. */
   readonly model: string;
@@ -67,7 +69,13 @@ export interface McpGrant {
         /** Whether its sandbox shares the host's network. */
         readonly network: boolean;
       }
-    | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+    | {
+        readonly kind: 'http';
+        readonly url: string;
+        readonly headers: Readonly<Record<string, string>>;
+        /** A PEM file with issuers that are trusted for it in addition. */
+        readonly caFile: string | null;
+      };
   readonly startTimeoutMs: number;
   readonly callTimeoutMs: number;
   /** Names of the server's tools that may be used; null means all of them. */

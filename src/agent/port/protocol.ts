@@ -4,6 +4,7 @@ import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { Ways } from '../../outbound/ways/ways.ts';
 import type { EndpointKind } from '../../domain/capabilities/model.ts';
 import type { EventPayloads } from '../../domain/journal-event.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
@@ -125,6 +126,8 @@ export interface Brief {
   readonly space: SpaceLimits;
   /** The administrator's exceptions for requests that leave the daemon. */
   readonly egress: readonly EgressRule[];
+  /** How its connections leave. They become those of the whole thread. */
+  readonly ways: Ways;
   readonly limits: RunLimits;
   /** Index of the next text block in the run's stream. */
   readonly nextBlockIndex: number;

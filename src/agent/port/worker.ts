@@ -1,6 +1,7 @@
 // The task of a worker thread: runs of agents, each from its brief to `done`.
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../../domain/errors.ts';
+import { takeWays } from '../../outbound/ways/ways.ts';
 import { makeArgumentCheck } from '../loop/argument-check.ts';
 import { RETRY_POLICY } from '../models/retries.ts';
 import { runLoop } from '../loop/loop.ts';
@@ -35,6 +36,7 @@ export default function serve({ port, taken, budgets }: ThreadTask): Promise<voi
 
 /** Runs a turn and reports it on the channel. Never rejects: `done` is the last signal. */
 async function carryOut(brief: Brief, channel: Channel): Promise<void> {
+  takeWays(brief.ways);
   const workspace = openWorkspace(brief, (paths) => channel.commit({ t: 'touches-anything', paths }));
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };

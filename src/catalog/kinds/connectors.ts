@@ -1,6 +1,7 @@
 // Connectors: `connectors.yaml`, the services that users connect to (I4).
 import type { JsonObject } from '../../domain/json.ts';
 import type { ConnectorAuthDefinition, ConnectorDefinition } from '../definitions.ts';
+import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
@@ -50,6 +51,7 @@ const CONNECTOR = section(
     description: DESCRIPTION,
     base_url: address,
     auth: AUTH,
+    ca_file: CA_FILE,
     methods: list(choice(METHODS), 'methods'),
     paths: list(
       text('a path such as /v1/*', (value) => /^\/[^?#\s\\]*$/.test(value)),
@@ -74,7 +76,10 @@ export function readConnectors(scope: Scope): Reading<ConnectorDefinition> {
     const add = (key: string, message: string, place?: 'key' | 'value') =>
       void problems.push(source.problemAt([...at, 'auth', key], message, place));
     checkAuth(scope, auth, add);
-    found.push({ thing: toConnector(name, connector, toAuth(auth)), source, at });
+    const trusted = readCaFile(connector['ca_file'], scope);
+    if (!trusted.ok) problems.push(source.problemAt([...at, 'ca_file'], trusted.why));
+    const caFile = trusted.ok ? trusted.path : null;
+    found.push({ thing: toConnector(name, connector, { auth: toAuth(auth), caFile }), source, at });
   }
   return { found, problems, isPartial: isUnread(source) };
 }
@@ -95,7 +100,11 @@ function checkAuth(scope: Scope, auth: JsonObject, add: Add): void {
   if (!read.ok) add('client_secret_file', read.why);
 }
 
-function toConnector(name: string, connector: JsonObject, auth: ConnectorAuthDefinition): ConnectorDefinition {
+function toConnector(
+  name: string,
+  connector: JsonObject,
+  read: Pick<ConnectorDefinition, 'auth' | 'caFile'>,
+): ConnectorDefinition {
   const methods = textsOf(connector['methods']);
   const paths = textsOf(connector['paths']);
   return {
@@ -103,7 +112,7 @@ function toConnector(name: string, connector: JsonObject, auth: ConnectorAuthDef
     file: CONNECTORS_FILE,
     description: textOr(connector['description'], ''),
     baseUrl: textOr(connector['base_url'], '').replace(/\/+$/, ''),
-    auth,
+    ...read,
     methods: methods.length === 0 ? ['GET'] : methods,
     paths: paths.length === 0 ? ['/*'] : paths,
   };

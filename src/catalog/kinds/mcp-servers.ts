@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { McpServerDefinition, McpTransport } from '../definitions.ts';
+import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   type Found,
@@ -53,6 +54,7 @@ const SERVER = section({
   url: text('an http or https address without user or fragment', isServerUrl),
   headers: dictionary(HEADER_VALUE, HEADER_NAMING),
   header_files: dictionary(secretFile, HEADER_NAMING),
+  ca_file: CA_FILE,
   start_timeout_seconds: integer(1, 600, 'seconds'),
   call_timeout_seconds: integer(1, 3600, 'seconds'),
   tools: orNull({ ...list(text('the name of a tool', isFilled), 'names', 200), type: 'array' }),
@@ -62,7 +64,7 @@ const SCHEMA: Schema = section({ servers: dictionary(SERVER, NAMING) });
 
 /** Keys that only one of the two kinds uses. */
 const OF_COMMAND = ['args', 'env', 'env_files', 'folders', 'network'];
-const OF_URL = ['headers', 'header_files'];
+const OF_URL = ['headers', 'header_files', 'ca_file'];
 
 /** Reads the MCP servers of a scope. Secrets are read to report missing ones, and not kept. */
 export function readMcpServers(scope: Scope): Reading<McpServerDefinition> {
@@ -113,6 +115,8 @@ function secretProblems(scope: Scope, { source, at, server }: ServerPlace): Prob
       if (read !== null && !read.ok) problems.push(source.problemAt(place, read.why));
     }
   }
+  const trusted = readCaFile(server['ca_file'], scope);
+  if (!trusted.ok) problems.push(source.problemAt([...at, 'ca_file'], trusted.why));
   return problems;
 }
 
@@ -136,11 +140,13 @@ function toServer(
   };
 }
 
-function transportOf({ configDir, prefix }: Scope, server: JsonObject): McpTransport {
+function transportOf(scope: Scope, server: JsonObject): McpTransport {
+  const { configDir, prefix } = scope;
   const url = server['url'];
   if (typeof url === 'string') {
     const [headers, headerFiles] = [textMapOf(server['headers']), textMapOf(server['header_files'])];
-    return { kind: 'http', url, headers, headerFiles };
+    const trusted = readCaFile(server['ca_file'], scope);
+    return { kind: 'http', url, headers, headerFiles, caFile: trusted.ok ? trusted.path : null };
   }
   const absolute = (relative: string) => path.resolve(configDir, prefix, relative);
   return {

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Price } from '../../domain/sessions/usage.ts';
 import { EXTRAS_SCHEMA, readExtras } from './call-extras.ts';
 import { crossProblems, DEFAULT_CONTEXT_WINDOW, entriesOf, mapOf } from './check-models.ts';
+import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import { inOrder, type Problem } from '../reading/problem.ts';
 import { amount, choice, dictionary, flag, integer, orNull, type Schema, section, text } from '../reading/schema.ts';
 import { readSecret, type SecretForm, type SecretPlaces } from '../reading/secret-file.ts';
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly kind: EndpointKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /** Absolute path of a PEM file with issuers that are trusted for it in addition. */
+  readonly caFile: string | null;
   /** Calls at the same time; null is unlimited. */
   readonly maxInFlight: number | null;
   readonly extras: CallExtras;
@@ -80,6 +83,7 @@ const SCHEMA: Schema = section({
         kind: choice(ENDPOINT_KINDS),
         base_url: text('an http or https address without user, query or fragment', isBaseUrl),
         api_key_file: orNull(text('a path, or credential:NAME', isFilled)),
+        ca_file: CA_FILE,
         max_in_flight: orNull(integer(1, 10_000, 'calls')),
         structured: choice(STRUCTURED_WAYS),
         ...EXTRAS_SCHEMA,
@@ -124,11 +128,11 @@ const API_KEY: SecretForm = {
   mustHold: 'must contain one key on one line',
 };
 
-/** The parts of a call to an endpoint that can be secret. */
-type Credentials = Pick<Endpoint, 'apiKey' | 'extras'>;
-const NO_CREDENTIALS: Credentials = { apiKey: null, extras: NO_EXTRAS };
+/** The parts of a call to an endpoint that are read from files of their own. */
+type Credentials = Pick<Endpoint, 'apiKey' | 'caFile' | 'extras'>;
+const NO_CREDENTIALS: Credentials = { apiKey: null, caFile: null, extras: NO_EXTRAS };
 
-/** Keys and extras by endpoint, and their problems. */
+/** Keys, trusted issuers and extras by endpoint, and their problems. */
 function readCredentials(
   file: YamlFile,
   places: SecretPlaces,
@@ -143,7 +147,10 @@ function readCredentials(
     if (read?.ok === false) problems.push(file.problemAt([...at, 'api_key_file'], read.why));
     const { extras, problems: wrong } = readExtras({ file, at, endpoint }, places);
     problems.push(...wrong);
-    credentials.set(name, { apiKey: read?.ok === true ? read.secret : null, extras });
+    const trusted = readCaFile(endpoint['ca_file'], places);
+    if (!trusted.ok) problems.push(file.problemAt([...at, 'ca_file'], trusted.why));
+    const apiKey = read?.ok === true ? read.secret : null;
+    credentials.set(name, { apiKey, caFile: trusted.ok ? trusted.path : null, extras });
   }
   return { credentials, problems };
 }

@@ -3,6 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Environment, Places } from '../../config/config.ts';
+import { readWayVariables } from '../../config/read-ways.ts';
+import { secretsOfProxies } from '../../outbound/secrets/proxy-secrets.ts';
+import { readProxy } from '../../outbound/ways/proxy-rules.ts';
 import { secretsIn as partsOfSecret } from '../../outbound/secrets/redact.ts';
 import { isSecretName } from '../../outbound/secrets/blot.ts';
 import { secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
@@ -15,13 +18,14 @@ const MAX_SECRETS = 200;
 /** Maps whose values may be secret, whatever the names in them are; those of the second kind name files. */
 const VALUES = new Set(['headers', 'env', 'query', 'extra_body']);
 const FILES = /_files?$/;
-/** The name of a file with a header in each line. */
-const HEADERS = 'headers_file';
+/** Names of files whose lines have the secret after a colon: headers, and a user with a password. */
+const WITH_NAMES: ReadonlySet<string> = new Set(['headers_file', 'proxy_credentials_file']);
 
 /** All that can be read: values and files of the config directory, variables, the master key, the first credentials. */
 export function knownSecrets(places: Places, environment: Environment): string[] {
   const found = new Set<string>();
   for (const [name, value] of Object.entries(environment)) if (value && isSecretName(name)) found.add(value);
+  for (const secret of secretsOfProxies(proxiesIn(environment))) found.add(secret);
   for (const file of yamlFilesIn(places.configDir, MAX_DEPTH).slice(0, MAX_FILES)) {
     for (const secret of secretsIn(parsed(file), places)) found.add(secret);
   }
@@ -30,6 +34,16 @@ export function knownSecrets(places: Places, environment: Environment): string[]
   }
   for (const form of formsOfKey(places.masterKeyPath)) found.add(form);
   return [...found].filter(({ length }) => length >= 6).slice(0, MAX_SECRETS);
+}
+
+/** Those that the variables for proxies contain. */
+function proxiesIn(environment: Environment) {
+  const { httpProxy, httpsProxy } = readWayVariables((name) => environment[name] || null);
+  const proxyIn = (text: string | null) => {
+    const read = text === null ? null : readProxy(text);
+    return read?.ok ? read.proxy : null;
+  };
+  return { proxies: { 'http:': proxyIn(httpProxy), 'https:': proxyIn(httpsProxy) } };
 }
 
 function yamlFilesIn(directory: string, depth: number): string[] {
@@ -70,7 +84,7 @@ function* secretOfFile(name: string, named: string, { configDir, credentialsDire
   if (!secret) return;
   yield secret;
   // Certificates and keys have a form of their own; of a header, the service gets and repeats a part.
-  const lines = name === HEADERS ? secret.split('\n').map((line) => line.slice(line.indexOf(':') + 1)) : [secret];
+  const lines = WITH_NAMES.has(name) ? secret.split('\n').map((line) => line.slice(line.indexOf(':') + 1)) : [secret];
   for (const line of lines) if (!line.trim().includes('\n')) yield* partsOfSecret(line.trim());
 }
 

@@ -2,6 +2,9 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { watchIssuer } from '../../outbound/ways/missing-issuer.ts';
+import { trustedContext } from '../../outbound/ways/trusted.ts';
+import { waysNow } from '../../outbound/ways/ways.ts';
 import { ClientError, type FailureTrace } from './client-error.ts';
 
 /** Where the daemon is. Anyone who can open the socket needs no token there (K1). */
@@ -43,19 +46,21 @@ export function send(address: Address, call: Call): Promise<IncomingMessage> {
     return Promise.reject(new ClientError({ kind: 'unreachable' }, message, { cause }));
   }
   let connected = false;
+  let explain = (error: Error) => error;
   const connecting = setTimeout(() => {
     request.destroy(new ClientError({ kind: 'unreachable' }, `No connection to ${nameOf(address)} within 10 seconds.`));
   }, CONNECT_TIMEOUT_MS);
   request.once('socket', (socket) => {
-    const event = (socket as Partial<TLSSocket>).encrypted === true ? 'secureConnect' : 'connect';
-    socket.once(event, () => {
+    const isSecure = (socket as Partial<TLSSocket>).encrypted === true;
+    if (isSecure) explain = watchIssuer(socket as TLSSocket, request.host);
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       connected = true;
       clearTimeout(connecting);
     });
   });
   request.once('close', () => clearTimeout(connecting));
   request.once('response', resolve);
-  request.on('error', (error) => reject(describe(error, address, connected)));
+  request.on('error', (error) => reject(describe(explain(error), address, connected)));
   request.end(call.body === undefined ? undefined : JSON.stringify(call.body));
   return promise;
 }
@@ -110,7 +115,10 @@ function openRequest(address: Address, call: Call): ClientRequest {
     return requestHttp({ ...options, socketPath: address.socketPath, host: 'localhost', path: call.path });
   }
   const url = new URL(`${address.url.replace(/\/+$/, '')}${call.path}`);
-  return (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
+  if (url.protocol === 'http:') return requestHttp(url, options);
+  // Its types don't have it, but it is handed on to the connection.
+  const trust = { secureContext: trustedContext(waysNow(), null) };
+  return requestHttps(url, { ...options, ...trust });
 }
 
 function describe(error: NodeJS.ErrnoException, address: Address, connected: boolean): Error {
@@ -123,7 +131,7 @@ function describe(error: NodeJS.ErrnoException, address: Address, connected: boo
   if (connected) {
     return new ClientError({ kind: 'lost' }, `The connection to ${where} was lost.`, { cause: error });
   }
-  const why = REASONS_NOT_TO_CONNECT[error.code ?? ''] ?? error.message;
+  const why = REASONS_NOT_TO_CONNECT[error.code ?? ''] ?? error.message.replace(/\.$/, '');
   return new ClientError({ kind: 'unreachable' }, `The daemon is not reachable at ${where}: ${why}.`, { cause: error });
 }
 

@@ -1,7 +1,8 @@
 // Settings of what agents use: shell, browser, files, disk, addresses.
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
-import { flag, integer, text } from '../../catalog/reading/schema.ts';
+import { flag, integer, list, text } from '../../catalog/reading/schema.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
+import { isProxy } from '../read-ways.ts';
 
 export const AGENT_OPTIONS = {
   'shell.enabled': {
@@ -108,5 +109,36 @@ export const AGENT_OPTIONS = {
       'Exceptions, such as [{ host: wiki.example.com, ports: [443], for: [web_fetch] }, { cidr: 10.20.0.0/16 }]. Each names ' +
       'an address range (cidr) or a host (`*.` for all names below it). Without `ports` and `for` it applies to every port ' +
       'and purpose: image, web_fetch, mcp, connector, webhook. Only cidr opens link-local and cloud metadata addresses.',
+  },
+  'egress.proxy': {
+    schema: text('the address of an HTTP proxy such as http://proxy.example.com:3128, direct, or empty', isProxy),
+    fallback: '',
+    about:
+      'HTTP proxy of all connections that leave, such as http://proxy.example.com:3128, without credentials. Empty: those in ' +
+      '`HTTPS_PROXY` and `HTTP_PROXY`. `direct`: none, whatever these say. It must allow CONNECT.',
+  },
+  'egress.proxy_credentials_file': {
+    schema: text('a path, credential:NAME, or empty', (value) => value.length <= 4_096),
+    fallback: '',
+    about: 'File with USER:PASSWORD for `proxy`: a path, relative to the config directory, or credential:NAME.',
+  },
+  'egress.no_proxy': {
+    schema: list(
+      text('a name, an address or a range, such as intranet.example.com or 10.0.0.0/8', (value) =>
+        /^[^\s,]{1,253}$/.test(value),
+      ),
+      'names, addresses and ranges',
+    ),
+    fallback: [],
+    about:
+      'What is reached without the proxy, in addition to `NO_PROXY`: names, each with all below it, addresses and ranges; ' +
+      '`*` is everything.',
+  },
+  'egress.proxy_resolves': {
+    schema: flag(),
+    fallback: false,
+    about:
+      'Whether the proxy resolves the names of what users and agents reach. Then the proxy decides where they lead, and ' +
+      '`allow` only concerns ports and addresses. Without it, the daemon resolves them, and the proxy gets checked addresses.',
   },
 } satisfies Options;

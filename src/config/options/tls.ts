@@ -1,4 +1,4 @@
-// Settings of TLS, for a daemon without a proxy in front of it.
+// Settings of TLS: of a daemon without a proxy in front of it, and of what the daemon calls.
 import { text } from '../../catalog/reading/schema.ts';
 import type { Options } from '../option.ts';
 
@@ -19,5 +19,12 @@ export const TLS_OPTIONS = {
     about:
       "PEM file with the certificate's private key, without a passphrase, in the same forms. Only the daemon's user may read " +
       "it, or, if it is root's, the group of the file.",
+  },
+  'tls.ca_file': {
+    schema: PATH,
+    fallback: '',
+    about:
+      "PEM file with issuers that the daemon trusts in addition to the system's store and the list of Node.js, where it calls " +
+      'others: models, webhooks, tool servers, connected services, single sign-on, collectors. In the same forms.',
   },
 } satisfies Options;

@@ -8,6 +8,10 @@ import { FAULT_KINDS, faultOfStatus } from '../../agent/models/upstream-fault.ts
 import type { CatalogModel } from '../../catalog/kinds/models.ts';
 import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
 import { mayConnect, mayUsePort } from '../../outbound/address-rules.ts';
+import { UNTRUSTED as UNTRUSTED_CODES } from '../../outbound/ways/missing-issuer.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { type Ways, waysNow } from '../../outbound/ways/ways.ts';
+import { WayError } from '../../outbound/ways/way-error.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
 
 const ANSWER_MS = 5_000;
@@ -71,7 +75,7 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
   if (answer.kind === 'unreachable')
     return failed(
       `${place} can't be reached (${answer.why})`,
-      `${check}  # once its server runs and base_url in models.yaml is right`,
+      answer.isUntrusted ? TRUST : `${check}  # once its server runs and base_url in models.yaml is right`,
     );
   if (answer.kind === 'listed') {
     const names = answer.models.map(({ name }) => name);
@@ -93,6 +97,8 @@ function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointA
     );
   return ok(`${place} answers`);
 }
+
+const TRUST = 'errand config set tls.ca_file /etc/errand/ca.pem  # a PEM file with the certificate of that issuer';
 
 const publicUrl: Check = {
   id: 'public_url',
@@ -117,26 +123,22 @@ const PUBLIC_URL = 'errand config set public_url https://errand.example.com  # t
 const HEALTH_CHARACTERS = 100;
 
 const UNTRUSTED = 'has a certificate whose issuer this machine does not trust, as its clients may';
-/** How Node calls a certificate of an issuer that it doesn't know. */
-const OF_OWN_ISSUERS: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 /** Why an address doesn't lead to Errand; null when it does. */
 async function whyNotErrand(url: string): Promise<string | null> {
   const { request } = await import('undici');
+  const dispatcher = await openOwnAgent({ connectTimeoutMs: ANSWER_MS });
   try {
-    const { statusCode, body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { statusCode, body } = await request(`${url}/healthz`, { signal, dispatcher });
     const isHealth = statusCode === 200 && (await beginningOf(body)).includes('"status":"ok"');
     return isHealth ? null : `answers ${statusCode}, and not as Errand does`;
   } catch (error) {
     const code = codeOf(error);
-    return code !== undefined && OF_OWN_ISSUERS.has(code)
-      ? UNTRUSTED
-      : `can't be reached from here (${code ?? messageOf(error)})`;
+    if (code !== undefined && UNTRUSTED_CODES.has(code)) return UNTRUSTED;
+    const why = error instanceof WayError ? error.message.replace(/\.$/, '') : (code ?? messageOf(error));
+    return `can't be reached from here (${why})`;
+  } finally {
+    void dispatcher.destroy();
   }
 }
 
@@ -164,7 +166,7 @@ const egress: Check = {
       const purposes = EGRESS_PURPOSES.filter((purpose) => addresses.some((at) => isOpen(allow, purpose, at)));
       return purposes.length === 0 ? [] : [{ what, purposes }];
     });
-    const words = `the public internet on ports 80 and 443; ${rules}`;
+    const words = `the public internet on ports 80 and 443; ${rules}${wordsOfProxies(waysNow())}`;
     if (open.length === 0) return ok(`${words}; this machine, private networks and cloud metadata are closed`);
     const listed = open.map(({ what, purposes }) => `${what} (${purposes.join(', ')})`).join(', ');
     const evidence = `${words}; open: ${listed}`;
@@ -174,6 +176,14 @@ const egress: Check = {
       : ok(evidence);
   },
 };
+
+/** Through which proxies, and who decides where names lead. */
+function wordsOfProxies({ proxies, proxyResolves }: Ways): string {
+  const urls = new Set(Object.values(proxies).flatMap((proxy) => proxy?.url ?? []));
+  if (urls.size === 0) return '';
+  const who = proxyResolves ? 'which decides where names lead' : 'which gets addresses that were checked here';
+  return `; through the proxy ${[...urls].join(' and ')}, ${who}`;
+}
 
 /** Whether any port is open, as far as the rules name ports; web ports otherwise. */
 function isOpen(allow: readonly EgressRule[], purpose: EgressPurpose, address: string): boolean {

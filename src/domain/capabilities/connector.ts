@@ -20,6 +20,8 @@ export interface Connector {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly auth: ConnectorAuth;
+  /** A PEM file with issuers that are trusted for it, and for its token server, in addition. */
+  readonly caFile: string | null;
   /** In upper case. */
   readonly methods: readonly string[];
   /** Patterns of paths below the base address; `*` stands for any characters. */

@@ -6,6 +6,7 @@ import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
+import { waysNow } from '../../outbound/ways/ways.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -90,6 +91,7 @@ async function build(
     connectorToken: null,
     answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
     egress: settings.egress.allow,
+    ways: waysNow(),
     sandbox: grant === null ? null : { ...withShellLimits(grant, settings), owner },
     space,
     limits: limitsOf(run, settings),

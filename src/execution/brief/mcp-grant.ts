@@ -29,7 +29,12 @@ export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces
         folders: transport.folders,
         network: transport.network,
       }
-    : { kind: 'http', url: transport.url, headers: { ...transport.headers, ...read.secrets } };
+    : {
+        kind: 'http',
+        url: transport.url,
+        headers: { ...transport.headers, ...read.secrets },
+        caFile: transport.caFile,
+      };
   const secrets = [...Object.values(read.secrets), ...plainSecrets(transport)];
   return { ok: true, grant: { name, secrets, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
 }

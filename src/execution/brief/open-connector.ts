@@ -6,8 +6,8 @@ import { ErrandError } from '../../domain/errors.ts';
 
 /** Throws `unavailable` when the file of the client secret cannot be used. */
 export function openConnector(definition: ConnectorDefinition, places: SecretPlaces): Connector {
-  const { name, description, baseUrl, methods, paths } = definition;
-  return { name, description, baseUrl, methods, paths, auth: openAuth(definition, places) };
+  const { name, description, baseUrl, methods, paths, caFile } = definition;
+  return { name, description, baseUrl, methods, paths, caFile, auth: openAuth(definition, places) };
 }
 
 function openAuth({ name, auth }: ConnectorDefinition, places: SecretPlaces): ConnectorAuth {

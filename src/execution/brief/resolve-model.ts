@@ -21,6 +21,7 @@ export function grantModel({ model, endpoint }: ResolvedModel): ModelGrant {
     kind: endpoint.kind,
     baseUrl: endpoint.baseUrl,
     apiKey: endpoint.apiKey,
+    caFile: endpoint.caFile,
     extras: endpoint.extras,
     model: model.model,
     contextWindow: model.contextWindow,

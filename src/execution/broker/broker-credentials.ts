@@ -3,7 +3,7 @@ import type { Connection, Connector, ConnectorAuth } from '../../domain/capabili
 import type { EgressRule } from '../../domain/egress.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
-import { EgressError } from '../../outbound/egress.ts';
+import { EgressError, type EgressPolicy } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import type { Log } from '../../log/log.ts';
@@ -63,22 +63,22 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
     if (auth.kind === 'token') return { text: await secretOf(connection), kept: [] };
     const known = tokens.get(connection.id);
     const good = known !== undefined && known.expiresAt - EARLY_MS > now() && known.client === clientOf(auth);
-    const token = good ? known : await exchange(connection, auth);
+    const token = good ? known : await exchange(connection, auth, connector.caFile);
     return { text: token.text, kept: auth.clientSecret === null ? [] : [auth.clientSecret] };
   }
 
-  function exchange(connection: Connection, auth: OAuth): Promise<AccessToken> {
+  function exchange(connection: Connection, auth: OAuth, caFile: string | null): Promise<AccessToken> {
     const running = exchanges.get(connection.id);
     if (running !== undefined) return running;
-    const started = ask(connection, auth).finally(() => exchanges.delete(connection.id));
+    const started = ask(connection, auth, caFile).finally(() => exchanges.delete(connection.id));
     exchanges.set(connection.id, started);
     return started;
   }
 
-  async function ask(connection: Connection, auth: OAuth): Promise<AccessToken> {
+  async function ask(connection: Connection, auth: OAuth, caFile: string | null): Promise<AccessToken> {
     const refresh = auth.kind === 'oauth2_refresh_token' ? await secretOf(connection) : null;
     const sent = [refresh, auth.clientSecret].flatMap((secret) => (secret === null ? [] : secretsIn(secret)));
-    const answer = readTokenAnswer(await postForm(auth, refresh, egress()), sent);
+    const answer = readTokenAnswer(await postForm(auth, refresh, { allow: egress(), caFile }), sent);
     // A server that rotates refresh tokens has invalidated the old one: without the new one the connection is lost.
     if (refresh !== null && answer.refreshToken !== null && answer.refreshToken !== refresh) {
       await store.connections.replaceSecret(connection.id, secrets.seal(answer.refreshToken, connection.id));
@@ -114,7 +114,7 @@ const clientOf = ({ tokenUrl, clientId, clientSecret, scopes }: OAuth) =>
 /** As RFC 6749 §2.3.1 requires, which differs from encodeURIComponent. */
 const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
 
-async function postForm(auth: OAuth, refreshToken: string | null, allow: readonly EgressRule[]) {
+async function postForm(auth: OAuth, refreshToken: string | null, policy: Omit<EgressPolicy, 'purpose'>) {
   const form = new URLSearchParams({
     grant_type: refreshToken === null ? 'client_credentials' : 'refresh_token',
     ...(refreshToken !== null && { refresh_token: refreshToken }),
@@ -124,7 +124,7 @@ async function postForm(auth: OAuth, refreshToken: string | null, allow: readonl
   const basic = `${formEncode(auth.clientId)}:${formEncode(auth.clientSecret ?? '')}`;
   try {
     return await guardedFetch(
-      { purpose: 'connector', allow },
+      { purpose: 'connector', ...policy },
       {
         url: auth.tokenUrl,
         method: 'POST',

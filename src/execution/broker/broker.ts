@@ -61,7 +61,7 @@ function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
   async function attempt({ connector }: Found, request: ServiceRequest, credential: Credential) {
     const { header, prefix } = connector.auth;
     const reply = await guardedFetch(
-      { purpose: 'connector', allow: egress() },
+      { purpose: 'connector', allow: egress(), caFile: connector.caFile },
       {
         url: connector.baseUrl + request.path,
         method: request.method,
@@ -157,7 +157,7 @@ export function makeBroker({ store, secrets, log, connector: connectorOf, egress
       const startedAt = now();
       const request = { url: connector.baseUrl, timeoutMs: TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES, maxRedirects: 0 };
       const reply = await guardedFetch(
-        { purpose: 'connector', allow: egress() },
+        { purpose: 'connector', allow: egress(), caFile: connector.caFile },
         { ...request, onOverflow: 'truncate' },
       ).catch((error: unknown) => {
         throw error instanceof EgressError ? badGateway(error) : error;

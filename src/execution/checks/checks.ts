@@ -5,6 +5,7 @@ import type {
   McpCheckTask,
   ModelCheckReport,
   ReportOf,
+  SentCheck,
 } from '../../agent/checks/check-task.ts';
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
@@ -19,6 +20,7 @@ import type { Permits } from '../queue/permits.ts';
 import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
+import { waysNow } from '../../outbound/ways/ways.ts';
 import { makeOneShotHost } from '../../threads/one-shot.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
@@ -54,7 +56,7 @@ export interface Checks {
 /** Makes the checks. Each ends early when its signal aborts, and then throws `unavailable`. */
 export function makeChecks(parts: CheckParts): Checks {
   const { clock, log, permits, places, settings } = parts;
-  const threads = makeOneShotHost<CheckTask, unknown>({
+  const threads = makeOneShotHost<SentCheck, unknown>({
     clock,
     file: threadFile('../../agent/checks/check-worker.ts', import.meta.url),
     memoryMb: 256,
@@ -63,7 +65,11 @@ export function makeChecks(parts: CheckParts): Checks {
   });
 
   async function perform<T extends CheckTask>(prepare: () => Promise<T>, limits: CheckLimits): Promise<ReportOf<T>> {
-    const end = await threads.run(async () => ({ task: await prepare() }), limits);
+    const send = async () => {
+      const task: CheckTask = await prepare();
+      return { task: { ...task, ways: waysNow() } };
+    };
+    const end = await threads.run(send, limits);
     if (end.kind === 'done') return end.value as ReportOf<T>;
     if ('error' in end) log.error({ err: end.error }, 'the thread of a check failed');
     throw failed(end, limits.deadlineMs);

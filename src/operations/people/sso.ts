@@ -3,6 +3,9 @@ import type { Agent } from 'undici';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Settings } from '../../domain/settings.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
+import { throughProxy } from '../../outbound/ways/proxy-rules.ts';
+import { WayError } from '../../outbound/ways/way-error.ts';
 import { USERNAME } from '../../domain/people/names.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -34,8 +37,8 @@ interface HttpClient {
 }
 
 async function loadClient(): Promise<HttpClient> {
-  const { Agent: Connections, request } = await import('undici');
-  return { request, dispatcher: new Connections({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
+  const { request } = await import('undici');
+  return { request, dispatcher: await openOwnAgent({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
 }
 
 interface Answer {
@@ -47,22 +50,31 @@ interface Answer {
 async function fetchAnswer({ request, dispatcher }: HttpClient, sso: Settings['sso'], token: string): Promise<Answer> {
   const url = new URL(sso.userinfoUrl);
   url.searchParams.set(sso.tokenParameter, token);
+  const signal = AbortSignal.timeout(sso.timeoutMs);
   try {
-    const { statusCode, body } = await request(url, {
+    const asking = request(url, {
       dispatcher,
       // An idle connection may be closed at the moment when it is used again.
       reset: true,
       headers: { accept: 'application/json', 'accept-encoding': 'identity' },
-      signal: AbortSignal.timeout(sso.timeoutMs),
+      signal,
     });
+    // The library checks the signal only once it is connected.
+    const { statusCode, body } = await Promise.race([asking, over(signal)]);
     if (statusCode !== 200) {
       body.on('error', () => undefined).destroy();
       return { status: statusCode, text: '' };
     }
     return { status: statusCode, text: await readAll(body) };
   } catch (error) {
-    throw error instanceof ErrandError ? error : unreachable(error, sso.timeoutMs);
+    throw error instanceof ErrandError ? error : unreachable(error, url, sso.timeoutMs);
   }
+}
+
+function over(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 async function readAll(body: AsyncIterable<Buffer>): Promise<string> {
@@ -104,9 +116,13 @@ function isFailureCode(code: JsonValue | undefined): boolean {
   return typeof code === 'string' && code !== '' && Number(code) !== 0;
 }
 
-function unreachable(cause: unknown, timeoutMs: number): ErrandError {
+function unreachable(cause: unknown, url: URL, timeoutMs: number): ErrandError {
   const { name, code } = cause as { name?: string; code?: string };
-  if (name === 'TimeoutError') return abnormal(`did not answer within ${timeoutMs} ms`, cause);
+  if (cause instanceof WayError)
+    return new ErrandError('bad_gateway', `The single-sign-on service could not be reached. ${cause.message}`, {
+      cause,
+    });
+  if (name === 'TimeoutError') return abnormal(`did not answer${throughProxy(url)} within ${timeoutMs} ms`, cause);
   return abnormal(`could not be reached${code === undefined ? '' : ` (${code})`}`, cause);
 }
 

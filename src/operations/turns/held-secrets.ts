@@ -7,7 +7,9 @@ import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import { secretsOfEndpoint } from '../../outbound/secrets/endpoint-secrets.ts';
+import { secretsOfProxies } from '../../outbound/secrets/proxy-secrets.ts';
 import { secretsIn } from '../../outbound/secrets/redact.ts';
+import { waysNow } from '../../outbound/ways/ways.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface HeldSecretParts {
@@ -38,6 +40,7 @@ export async function heldSecrets(parts: HeldSecretParts, userSeq: number): Prom
     ...[...parts.catalog().endpoints.values()].flatMap(secretsOfEndpoint),
     ...servers,
     ...clients,
+    ...secretsOfProxies(waysNow()),
   ];
   return [...new Set(all.flatMap(secretsIn))].slice(0, MAX_SECRETS);
 }

@@ -1,6 +1,7 @@
 // Sends a body to a collector once, by OTLP over HTTP. What fails is data.
 import type { Agent } from 'undici';
 import { messageOf } from '../../domain/errors.ts';
+import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 
 /** How a request ended. `again`: the same request may succeed later; `waitMs`: not before. */
 export type Exported =
@@ -41,7 +42,7 @@ export function makeExporter(): Exporter {
       try {
         // Its library is loaded with the first spans.
         const undici = await import('undici');
-        agent ??= new undici.Agent({ connections: 1, connect: { timeout: TIMEOUT_MS } });
+        agent ??= await openOwnAgent({ connections: 1, connectTimeoutMs: TIMEOUT_MS });
         const reply = await undici.request(addressOfTraces(endpoint), {
           dispatcher: agent,
           method: 'POST',

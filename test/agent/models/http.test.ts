@@ -3,10 +3,15 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
-import { afterEach, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { askEndpoint } from '../../../src/agent/models/list-models.ts';
+import { PLAIN_WAYS, takeWays } from '../../../src/outbound/ways/ways.ts';
 import { GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { makeCertificate, pemOf } from '../../support/http/certificates.ts';
+import { startConnectProxy } from '../../support/http/connect-proxy.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -124,12 +129,38 @@ test('a server that does not speak HTTP is reported as such', async () => {
   expect(logs).toHaveLength(5);
 });
 
-test('a certificate that is not trusted is named to operators', async () => {
-  const { cert, key } = makeCertificate('localhost');
+test('an issuer that is not trusted is named, and the call is not repeated', async () => {
+  const { cert, key } = makeCertificate('localhost', { issuer: makeCertificate('Corp Root CA') });
   const server = createTlsServer({ cert, key: pemOf(key) }, streams(REPLY));
-  const { message, logs } = await run(`https://127.0.0.1:${await listen(server)}`);
-  expect(message).toContain('could not be reached');
-  expect(logs[0]?.['server_said']).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+  const { message, logs } = await run(`https://localhost:${await listen(server)}`);
+  expect(message).toContain(
+    'could not be reached. The certificate of localhost is issued by "Corp Root CA", which is not trusted',
+  );
+  expect(logs).toHaveLength(1);
+});
+
+test('a file of the endpoint is trusted for its calls, and one of the house in the thread of the run', async () => {
+  const issuer = makeCertificate('Corp Root CA');
+  const caFile = join(temporaryDirectory({ 'ca.pem': issuer.cert }), 'ca.pem');
+  const { cert, key } = makeCertificate('localhost', { issuer });
+  const server = createTlsServer({ cert, key: pemOf(key) }, streams(REPLY));
+  const baseUrl = `https://localhost:${await listen(server)}`;
+  const model = { ...GRANT, baseUrl };
+  const own = await makeBrief({ model: { ...model, caFile } });
+  expect(await startRun(own, []).done).toMatchObject({ status: 'completed' });
+  expect(await askEndpoint({ ...model, caFile }, 5_000)).not.toMatchObject({ kind: 'unreachable' });
+  expect(await askEndpoint(model, 5_000)).toMatchObject({ why: expect.stringContaining('issued by "Corp Root CA"') });
+});
+
+test('calls go through a proxy, which is named when it fails', async () => {
+  const port = await listen(createHttpServer(streams(REPLY)));
+  const proxy = await startConnectProxy({ leads: { 'models.test:8000': port } });
+  onTestFinished(() => takeWays(PLAIN_WAYS));
+  takeWays({ ...PLAIN_WAYS, proxies: { 'http:': { url: proxy.url, authorization: null }, 'https:': null } });
+  const model = { ...GRANT, baseUrl: 'http://models.test:8000' };
+  expect(await startRun(await makeBrief({ model }), []).done).toMatchObject({ status: 'completed' });
+  const { message } = await run('http://other.test:8000');
+  expect(message).toContain(`could not be reached. The proxy 127.0.0.1:${proxy.port} can't reach other.test (502).`);
 });
 
 test('a call that can not be sent is not repeated, and its headers are not reported', async () => {

@@ -1,8 +1,12 @@
 // MCP servers at an address as a run uses them: a real server on loopback, which an exception allows.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../../src/domain/egress.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { makeCertificate } from '../../support/http/certificates.ts';
+import { startTlsFront } from '../../support/http/tls-front.ts';
 import { httpServer, openRun } from '../../support/mcp/mcp-run.ts';
 import { startMcpHttp } from '../../support/mcp/mcp-http.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -40,6 +44,18 @@ test('no server at the address', async () => {
   await server.close();
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
   expect(run.opened.notes[0]).toContain('The MCP server "remote" could not be reached');
+});
+
+test('a file of the server is trusted for it, and without one the issuer is named', async () => {
+  const server = await startServer();
+  const issuer = makeCertificate('Corp Root CA');
+  const port = await startTlsFront(makeCertificate('localhost', { issuer }), server.port);
+  const caFile = join(temporaryDirectory({ 'ca.pem': issuer.cert }), 'ca.pem');
+  const url = `https://localhost:${port}${new URL(server.url).pathname}`;
+  const run = await openRun([httpServer(url, { caFile })], { egress: ALLOWED });
+  expect(await run.call('mcp__remote__add', { a: 2, b: 3 })).toEqual({ ok: true, output: '5' });
+  const other = await openRun([httpServer(url)], { egress: ALLOWED });
+  expect(other.opened.notes[0]).toContain('of localhost is issued by "Corp Root CA", which is not trusted');
 });
 
 test('a stop of the run reaches the server', async () => {

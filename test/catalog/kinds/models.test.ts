@@ -43,7 +43,15 @@ test.each([
       endpoints: new Map([
         [
           'offline',
-          { name: 'offline', kind: 'offline', baseUrl: '', apiKey: null, maxInFlight: null, extras: NO_EXTRAS },
+          {
+            name: 'offline',
+            kind: 'offline',
+            baseUrl: '',
+            apiKey: null,
+            caFile: null,
+            maxInFlight: null,
+            extras: NO_EXTRAS,
+          },
         ],
       ]),
       models: new Map([
@@ -75,6 +83,7 @@ test('omitted keys have their defaults', () => {
     kind: 'openai',
     baseUrl: 'http://127.0.0.1:11434/v1',
     apiKey: null,
+    caFile: null,
     maxInFlight: null,
     extras: NO_EXTRAS,
   });
@@ -118,6 +127,7 @@ default_scenario: practice
     kind: 'anthropic',
     baseUrl: 'https://models.example',
     apiKey: 'sk-test-1',
+    caFile: null,
     maxInFlight: 4,
     extras: NO_EXTRAS,
   });

@@ -46,7 +46,18 @@ const BROWSER: BrowserGrant = { executable: '/usr/bin/chromium', timeoutMs: 1 } 
 
 const catalog: Catalog = {
   endpoints: new Map([
-    ['e', { name: 'e', kind: 'openai', baseUrl: 'http://e', apiKey: 'key', maxInFlight: null, extras: NO_EXTRAS }],
+    [
+      'e',
+      {
+        name: 'e',
+        kind: 'openai',
+        baseUrl: 'http://e',
+        apiKey: 'key',
+        caFile: null,
+        maxInFlight: null,
+        extras: NO_EXTRAS,
+      },
+    ],
   ]),
   models: new Map([
     [

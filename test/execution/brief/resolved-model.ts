@@ -24,6 +24,7 @@ export const MODEL: ResolvedModel = {
     kind: 'openai',
     baseUrl: 'http://127.0.0.1:9',
     apiKey: null,
+    caFile: null,
     maxInFlight: null,
     extras: NO_EXTRAS,
   },

@@ -12,6 +12,8 @@ import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeSecretBox } from '../../../src/files/secret-box.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
+import { makeCertificate } from '../../support/http/certificates.ts';
+import { startTlsFront } from '../../support/http/tls-front.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 interface Seen {
@@ -60,6 +62,7 @@ async function house(parts: {
     name: 'crm',
     description: 'customers',
     baseUrl: parts.baseUrl,
+    caFile: null,
     auth: parts.auth ?? TOKEN_AUTH,
     methods: ['GET', 'POST'],
     paths: ['/v1/*'],
@@ -357,4 +360,28 @@ describe('a connector with OAuth', () => {
     }
     expect(service.seen).toEqual([]);
   });
+});
+
+test('a file of the connector is trusted for its service and for its token server, and for no other', async () => {
+  const service = await startService((seen, response) =>
+    json(response, 200, seen.url === '/token' ? { access_token: 'token-of-the-test' } : { ok: true }),
+  );
+  const issuer = makeCertificate('Corp Root CA');
+  const port = await startTlsFront(makeCertificate('localhost', { issuer }), Number(new URL(service.url).port));
+  const baseUrl = `https://localhost:${port}`;
+  const auth: ConnectorAuth = {
+    kind: 'oauth2_client_credentials',
+    header: 'Authorization',
+    prefix: 'Bearer ',
+    tokenUrl: `${baseUrl}/token`,
+    clientId: 'errand',
+    clientSecret: 'secret-of-the-client',
+    scopes: [],
+  };
+  const changes = { caFile: join(temporaryDirectory({ 'ca.pem': issuer.cert }), 'ca.pem') };
+  const { call } = await house({ baseUrl, auth, changes });
+  expect(await call()).toMatchObject({ status: 200 });
+  expect(service.seen.map(({ url }) => url)).toEqual(['/token', '/v1/items']);
+  const other = await house({ baseUrl, auth });
+  await expect(other.call()).rejects.toThrow('is issued by "Corp Root CA", which is not trusted');
 });

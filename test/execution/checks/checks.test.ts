@@ -40,7 +40,15 @@ async function openHouse() {
       structured: 'tool',
       price: NO_PRICE,
     },
-    endpoint: { name: 'e', kind: 'openai', baseUrl: server.url, apiKey: null, extras: NO_EXTRAS, maxInFlight },
+    endpoint: {
+      name: 'e',
+      kind: 'openai',
+      baseUrl: server.url,
+      apiKey: null,
+      caFile: null,
+      extras: NO_EXTRAS,
+      maxInFlight,
+    },
   });
   const check = (signal = new AbortController().signal, maxInFlight: number | null = null) =>
     checks.checkModel(model(maxInFlight), { context: false }, signal);

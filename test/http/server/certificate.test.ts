@@ -14,7 +14,7 @@ const other = makeCertificate('other.test');
 const key = pemOf(own.key);
 
 const FILES = { 'chain.pem': own.cert + middle.cert, 'key.pem': key };
-const TLS = { certFile: 'chain.pem', keyFile: 'key.pem' };
+const TLS = { certFile: 'chain.pem', keyFile: 'key.pem', caFile: '' };
 
 /** Reads the pair from a directory with these files. */
 function read(files: Readonly<Record<string, string>> = {}, { tls = TLS, mode = 0o600, uid = process.getuid!() } = {}) {

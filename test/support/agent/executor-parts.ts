@@ -25,6 +25,7 @@ const catalog: Catalog = {
         kind: 'openai',
         baseUrl: 'http://127.0.0.1:9',
         apiKey: null,
+        caFile: null,
         maxInFlight: null,
         extras: NO_EXTRAS,
       },

@@ -31,7 +31,7 @@ export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 export const SETTINGS: Settings = {
   listen: '127.0.0.1:0',
   publicUrl: 'http://127.0.0.1:8484',
-  tls: { certFile: '', keyFile: '' },
+  tls: { certFile: '', keyFile: '', caFile: '' },
   shareOrigin: '',
   trustedProxies: [],
   waitTimeoutSeconds: 600,
@@ -86,7 +86,7 @@ export const SETTINGS: Settings = {
     versionsKeep: 0,
     upgradeCopiesDays: 0,
   },
-  egress: { allow: [] },
+  egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
   workspace: { quotaMb: 2048, userQuotaMb: 0 },

@@ -52,10 +52,10 @@ export const rogueServer = (mode: string, changes: Changes = {}) =>
 /** A server at an address. */
 export const httpServer = (
   url: string,
-  changes: Partial<McpGrant> & { headers?: Record<string, string> } = {},
+  changes: Partial<McpGrant> & { headers?: Record<string, string>; caFile?: string } = {},
 ): McpGrant => {
-  const { headers = {}, ...rest } = changes;
-  const transport = { kind: 'http' as const, url, headers };
+  const { headers = {}, caFile = null, ...rest } = changes;
+  const transport = { kind: 'http' as const, url, headers, caFile };
   const secrets = Object.values(headers);
   return { name: 'remote', secrets, transport, startTimeoutMs: 60_000, callTimeoutMs: 5_000, tools: null, ...rest };
 };

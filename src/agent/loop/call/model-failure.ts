@@ -2,6 +2,7 @@
 import type { FailedCall } from '../../../domain/sessions/model-call.ts';
 import type { RunError } from '../../../domain/sessions/run.ts';
 import { redactorOfEndpoint } from '../../../outbound/secrets/endpoint-secrets.ts';
+import { WayError } from '../../../outbound/ways/way-error.ts';
 import { FAULT_KINDS, UnreachedError, UpstreamFault } from '../../models/upstream-fault.ts';
 import type { ModelGrant } from '../../port/grants.ts';
 import type { RunLimits } from '../../port/protocol.ts';
@@ -61,6 +62,11 @@ interface Called {
 export function failureOf(error: unknown, { model: grant, limits }: Called, now: number): ModelFailure {
   const model = `The model "${grant.name}"`;
   if (error instanceof UpstreamFault) return upstreamFailure(error, { model: grant, limits }, now);
+  const way = [...causesOf(error)].find((cause) => cause instanceof WayError);
+  if (way !== undefined) {
+    const failure = passing('unreachable', `${model} could not be reached. ${way.message}`);
+    return { ...failure, again: way.isDown, isDown: way.isDown, error: { ...failure.error, retryable: way.isDown } };
+  }
   const codes = codesOf(error);
   if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
     const words = `${model} could not be reached: connecting took too long.`;

@@ -18,6 +18,8 @@ const CANARIES = {
   mcpFile: 'canary-mcp-file-88bb20',
   clientSecret: 'canary-client-secret-6d',
   variable: 'canary-variable-2e7f11',
+  proxyVariable: 'canary-proxy-word-31b0',
+  proxyFile: 'canary-proxy-file-5c2e',
   masterKey: 'canary-master-bytes-32-long!!!!!',
   password: 'canary-password-c0ffee',
 };
@@ -64,7 +66,8 @@ function plant(dataDir: string): { configDir: string; log: string } {
   write('header.txt', CANARIES.headerFile);
   write('schemed.txt', `Bearer ${CANARIES.schemedFile}\n`);
   write('traces.txt', `x-house: one\nauthorization: Bearer ${CANARIES.traceHeader}\n`);
-  write('errand.yaml', 'traces: { headers_file: traces.txt }\n');
+  write('proxy.txt', `agent:${CANARIES.proxyFile}\n`);
+  write('errand.yaml', 'traces: { headers_file: traces.txt }\negress: { proxy_credentials_file: proxy.txt }\n');
   write('mcp.txt', CANARIES.mcpFile);
   write('client.txt', CANARIES.clientSecret);
   write(
@@ -111,7 +114,10 @@ test('a bundle has its parts, for its owner only, and nothing that was planted i
   const { dataDir, configDir, log } = await startPlanted();
   const to = join(temporaryDirectory(), 'bundle.tar.gz');
   const args = ['support-bundle', '--to', to, '--log', log, '--config-dir', configDir, '-o', 'json'];
-  const ended = await run(args, { dataDir, environment: { SERVICE_TOKEN: CANARIES.variable } });
+  const ended = await run(args, {
+    dataDir,
+    environment: { SERVICE_TOKEN: CANARIES.variable, https_proxy: `agent:${CANARIES.proxyVariable}@proxy.test:3128` },
+  });
   expect(ended).toMatchObject({ code: 0 });
   const entries = await tarEntries(readFileSync(to));
   const tar = Object.entries(entries).flat().join('\n');
