@@ -110,8 +110,7 @@ async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);
   const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
-  const pins =
-    checked.ok && !alone ? await lostPinsBy(context, definedBy(checked.catalog, checked.definitions)) : null;
+  const pins = checked.ok && !alone ? await lostPinsBy(context, definedBy(checked.catalog, checked.definitions)) : null;
   return { source: 'files', configDir, problems, pins, unresolved: [...unresolved] };
 }
 
