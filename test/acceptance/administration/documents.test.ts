@@ -399,6 +399,18 @@ describe('models, people and capabilities', () => {
   test.skipIf(!sandbox.ok)('the MCP server that is shown answers', async () => {
     expect(await reader.paste('errand mcp check dice')).toMatch(/roll\s+tool\s+ok/);
   });
+
+  test('people come, one leaves, and new files are looked at', async () => {
+    writeFileSync(join(reader.directory, 'people.csv'), 'username,full_name\nalice,\nbob,Bob Doe\n');
+    await reader.paste(block('docs/OPERATING.md', 'users import').text);
+    expect(readFileSync(join(reader.directory, 'credentials.csv'), 'utf8')).toContain('bob,');
+    const next = block('docs/OPERATING.md', '/etc/errand.next').text.replace('/etc/errand.next', 'data/config');
+    expect(await reader.paste(next)).not.toContain('problem');
+    const lines = block('docs/OPERATING.md', 'users leave alice').text.trim().split('\n');
+    // On a terminal they ask for confirmation; here there is none.
+    for (const line of lines) await reader.paste(line.replace(/ *#.*/, ' --yes'));
+    expect(await reader.paste('errand users leave alice -o json')).not.toMatch(/"count": ?[1-9]/);
+  });
 });
 
 test('every block of the documents was pasted above, or is looked after elsewhere', () => {
