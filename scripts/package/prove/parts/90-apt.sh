@@ -7,6 +7,7 @@ require("node:http").createServer((asked, reply) => {
 }).listen(8780, "127.0.0.1");'
 /srv/errand -e "$files" >>/srv/log 2>&1 &
 server=$!
+within 20 curl -fsS http://127.0.0.1:8780/dists/stable/Release
 list='deb [signed-by=/srv/repository/errand-archive-keyring.asc] http://127.0.0.1:8780 stable main'
 echo "$list" >/srv/errand.list
 from_repository() { # arguments of apt-get
