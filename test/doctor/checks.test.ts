@@ -295,10 +295,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a machine without a sandbox': {
     id: 'sandbox',
-    changes: { sandbox: async () => ({ ok: false, why: 'bubblewrap is not installed (Debian: …).' }) },
+    changes: { sandbox: async () => ({ ok: false, why: 'bubblewrap is not installed.', mend: 'apt-get install x' }) },
     state: 'warning',
     evidence: /^bubblewrap is not installed/,
-    remedy: /^apt-get install bubblewrap$/,
+    remedy: /^apt-get install x && systemctl restart errand$/,
   },
   'a machine where commands run as the daemon’s own user': {
     id: 'sandbox',

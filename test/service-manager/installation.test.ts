@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Installation, planInstallation, planRemoval } from '../../src/service-manager/installation.ts';
 import type { Machine } from '../../src/service-manager/machine.ts';
+import { renderUnits } from '../../src/service-manager/units.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** A machine on which `useradd` and `systemctl` have their effects. */
@@ -161,4 +162,15 @@ test('a program that fails ends the installation with its words', async () => {
     run: () => Promise.resolve({ code: 1, output: 'useradd: the file is locked' }),
   };
   await expect(install({ machine })).rejects.toThrow(/^useradd .* failed: useradd: the file is locked$/);
+});
+
+test('no unit hides a system call that bubblewrap needs', () => {
+  const [, service] = renderUnits({
+    executable: '/usr/bin/errand',
+    user: 'errand',
+    group: 'errand',
+    listen: '127.0.0.1:8484',
+  });
+  // Its filter answers openat2 with ENOSYS, and bubblewrap 0.12 opens every path by it.
+  expect(service?.text).not.toMatch(/^RestrictSUIDSGID=/m);
 });

@@ -17,10 +17,7 @@ const sandbox: Check = {
   title: "The agents' sandbox",
   examine: async ({ sandbox: probe }) => {
     const found = await probe();
-    if (!found.ok) {
-      const isMissing = found.why.startsWith('bubblewrap is not installed');
-      return warning(found.why, isMissing ? 'apt-get install bubblewrap' : SANDBOX_HELP);
-    }
+    if (!found.ok) return noSandbox(found);
     const { groups, bwrap, owner } = found.grant;
     const words = `${bwrap} confines commands`;
     if (owner === null)
@@ -36,8 +33,11 @@ const sandbox: Check = {
 const OTHER_USER =
   'errand service install  # or, with the package uidmap, begin it as: unshare --user --map-root-user --map-auto errand serve';
 
-const SANDBOX_HELP =
-  'sysctl -w user.max_user_namespaces=15000  # unless the evidence names another way; then restart the daemon';
+/** The daemon looks for a sandbox once, when it starts. */
+function noSandbox({ why, mend }: { readonly why: string; readonly mend: string | null }): Found {
+  if (mend === null) return { ...warning(`${why} No single command mends this.`, ''), remedy: null };
+  return warning(why, `${mend} && systemctl restart errand`);
+}
 
 const models: Check = {
   id: 'models',
