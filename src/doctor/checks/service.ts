@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { reportOnFiles } from '../../config/live-certificate.ts';
+import { restartOf, startOf } from '../../config/config.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';
 import { type Check, failed, ok, skipped, together, warning } from '../check.ts';
@@ -20,10 +21,9 @@ const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls', 'audit']);
 const daemon: Check = {
   id: 'daemon',
   title: 'The daemon and its parts',
-  examine: ({ daemon: self }) => {
+  examine: ({ daemon: self, places }) => {
     if (self.state === 'stopped') return skipped('examined beside a stopped daemon');
-    if (self.state === 'silent')
-      return failed(self.why, self.isHung ? 'systemctl restart errand' : 'systemctl start errand || errand serve');
+    if (self.state === 'silent') return failed(self.why, self.isHung ? restartOf(places) : startOf(places));
     const parts = self.parts().filter(({ name }) => !OWN_CHECKS.has(name));
     const found = parts.map(({ name, state, detail }) => {
       const words = `${name}: ${detail ?? state}`;

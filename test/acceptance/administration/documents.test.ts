@@ -33,7 +33,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'install -m 755 errand-': 'installs a program of the system: scripts/package/prove',
   'npm ci\nnpm run package': 'takes minutes: scripts/package/prove',
   'npm run build && npm pack': 'installs a service of the system',
-  'sudo -u errand': 'needs the service of the system',
+  'sudo errand status': 'needs the service of the system: installed-service.test.ts',
   'errand service install --dry-run': 'changes the system: scripts/systemd',
   'systemctl ': 'needs the service of the system: scripts/systemd, scripts/package/prove',
   'journalctl -u errand': 'needs the journal of the system: scripts/systemd',
