@@ -18,11 +18,17 @@ export interface Installed {
   readonly hasSocket: boolean;
 }
 
-const OWN_UNITS = '/etc/systemd/system';
+export const OWN_UNITS = '/etc/systemd/system';
 /** Where a package installs units; `/lib` on systems that still have both. */
 const PACKAGED_UNITS = ['/usr/lib/systemd/system', '/lib/systemd/system'];
 /** As systemd searches them: the first that has a name wins. */
 const UNIT_PATHS = [OWN_UNITS, '/run/systemd/system', '/usr/local/lib/systemd/system', ...PACKAGED_UNITS];
+
+/** The path of a package's unit; null where no package has installed one. */
+export function packagedUnit(name: string, root = '/'): string | null {
+  const directory = PACKAGED_UNITS.find((one) => existsSync(path.join(root, one, name)));
+  return directory === undefined ? null : path.join(root, directory, name);
+}
 
 /** The service of the machine whose root this is; null without one. */
 export function findInstalled(root = '/'): Installed | null {
