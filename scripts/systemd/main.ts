@@ -42,7 +42,7 @@ async function installPackage(work: string, root: string): Promise<void> {
 }
 
 /** What the proof needs on the booted system: the commands, the program of the model, older rows. */
-async function layPrograms(root: string): Promise<void> {
+async function layPrograms(root: string, part: string | undefined): Promise<void> {
   const { service } = documentedCommands();
   const srv = (name: string) => path.join(root, 'srv', name);
   await mkdir(srv('checkout/model'), { recursive: true });
@@ -64,13 +64,25 @@ async function layPrograms(root: string): Promise<void> {
   for (const directory of ['parts', 'programs']) {
     await cp(fileURLToPath(new URL(directory, import.meta.url)), srv(`checkout/${directory}`), { recursive: true });
   }
+  for (const name of readdirSync(srv('checkout/parts'))) {
+    const isWanted = part === undefined || name.startsWith('10-') || name.startsWith(`${part}-`);
+    if (!isWanted) await rm(srv(`checkout/parts/${name}`));
+  }
   const first = '001-foundation.ts';
   await copyFile(path.join(CHECKOUT, 'src/store/engine/migrations', first), srv(`checkout/programs/${first}`));
 }
 
 const LOGS = { log: 'what the commands said', journal: 'the journal' };
 
-async function proveOn(suite: string, copyOf: string | undefined): Promise<boolean> {
+interface Wish {
+  readonly suite: string;
+  /** A root of that release with the packages, to copy in place of fetching one. */
+  readonly root?: string | undefined;
+  /** The number of the one part that is wanted, behind the installation. */
+  readonly part?: string | undefined;
+}
+
+async function proveOn({ suite, root: copyOf, part }: Wish): Promise<boolean> {
   const work = mkdtempSync(path.join(tmpdir(), 'errand-systemd-'));
   const root = path.join(work, 'root');
   try {
@@ -78,7 +90,7 @@ async function proveOn(suite: string, copyOf: string | undefined): Promise<boole
     await layDebian(root, { suite, packages: PACKAGES, copyOf, limitMs: LIMITS_MS.debian });
     say('Errand …');
     await installPackage(work, root);
-    await layPrograms(root);
+    await layPrograms(root, part);
     await layProof(root, 600);
     say('systemd …');
     return await prove(root, LIMITS_MS.boot, LOGS);
@@ -88,11 +100,11 @@ async function proveOn(suite: string, copyOf: string | undefined): Promise<boole
 }
 
 async function main(): Promise<number> {
-  // `--root DIR`: a root of that release with the packages, to copy in place of fetching one.
-  const { values } = parseArgs({ options: { suite: { type: 'string' }, root: { type: 'string' } } });
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ options: { suite: text, root: text, part: text } });
   await requireMachine(['npm']);
   for (const suite of values.suite === undefined ? SUITES : [values.suite]) {
-    if (!(await proveOn(suite, values.root))) return 1;
+    if (!(await proveOn({ ...values, suite }))) return 1;
   }
   return 0;
 }

@@ -20,6 +20,7 @@ export interface UnitChange {
   readonly restart: string | null;
 }
 
+const BOTH = `${SOCKET_UNIT} ${SERVICE_UNIT}`;
 const HEAD = '# Written by "errand config set", which replaces it.\n';
 const BACKUPS = `${SERVICE_UNIT}.d/backup-directory.conf`;
 const LISTEN = `${SOCKET_UNIT}.d/listen.conf`;
@@ -51,7 +52,8 @@ export async function planUnits(
   if (steps.length === 0) return { steps, restart: null };
   return {
     steps: machine === null ? steps : [...steps, callStep(machine, 'systemctl', 'daemon-reload')],
-    restart: `systemctl restart ${listen.length > 0 ? `${SOCKET_UNIT} ${SERVICE_UNIT}` : 'errand'}`,
+    // A socket can't begin to listen while the daemon runs: a restart of both is refused.
+    restart: listen.length > 0 ? `systemctl stop ${BOTH} && systemctl start ${BOTH}` : 'systemctl restart errand',
   };
 }
 

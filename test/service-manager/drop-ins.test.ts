@@ -53,7 +53,7 @@ test('an address goes to the socket where systemd listens, and nowhere else', as
   expect(await plan({ listen: '0.0.0.0:8443' })).toEqual([
     'write /etc/systemd/system/errand.socket.d/listen.conf',
     'systemctl daemon-reload',
-    'systemctl restart errand.socket errand.service',
+    'systemctl stop errand.socket errand.service && systemctl start errand.socket errand.service',
   ]);
   expect(text('errand.socket.d/listen.conf')).toContain('[Socket]\nListenStream=\nListenStream=0.0.0.0:8443\n');
   expect(await open({ isSocketUsed: false }).plan({ listen: '0.0.0.0:8443' })).toEqual([null]);

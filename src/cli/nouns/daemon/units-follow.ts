@@ -1,6 +1,5 @@
 // After a setting was changed for the installed service: makes its units fit, or says which command does.
 import path from 'node:path';
-import type { Value } from '../../../config/option.ts';
 import { streamOf } from '../../../config/listen-address.ts';
 import { OPTIONS } from '../../../config/options.ts';
 import { planUnits, type UnitWishes, usesSocket } from '../../../service-manager/drop-ins.ts';
@@ -53,6 +52,7 @@ const NO_SOCKET =
 function wishesOf({ name, value }: Change): UnitWishes | null {
   if (name === 'backup.directory') return { directory: value === '' ? null : value };
   if (name !== 'listen') return {};
-  const listen = streamOf(value ?? String(OPTIONS.listen.fallback as Value));
+  const { fallback } = OPTIONS.listen;
+  const listen = streamOf(value ?? (typeof fallback === 'string' ? fallback : ''));
   return listen === null ? null : { listen };
 }
