@@ -1,12 +1,13 @@
 // Checks of the data directory and the configuration: what they contain, and who can read them.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
 import type { Places } from '../../config/config.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { LOCK_FILES } from '../../store/engine/lock.ts';
 import { asDaemon, byHand, isInNamespace, serviceUser, whileStopped } from '../remedies.ts';
 
 const configuration: Check = {
@@ -63,21 +64,26 @@ function ownerOf(places: Places): Found {
   const { uid, gid } = statSync(dataDir);
   const user = serviceUser(places);
   const service = user === null ? null : idsOf(user);
-  const owner = user ?? `${uid}:${gid}`;
   // The daemon itself could not have been started on such a directory.
   if (process.getuid?.() === 0 && service !== null && !isInNamespace() && service.uid !== uid)
-    return failed(`${dataDir} does not belong to ${user}, which the service runs as`, chown(user!, [dataDir]));
-  const strange = [...PRIVATE_FILES, 'blobs', 'workspaces'].filter((name) => {
-    const stats = statSync(path.join(dataDir, name), { throwIfNoEntry: false });
+    return failed(
+      `${dataDir} does not belong to ${user}, which the service runs as`,
+      giveBack({ user: user!, owner: `${user}:` }, dataDir),
+    );
+  // An examination by root has its own name in the lock.
+  const strange = readdirSync(dataDir).filter((name) => {
+    if (LOCK_FILES.includes(name)) return false;
+    const stats = lstatSync(path.join(dataDir, name), { throwIfNoEntry: false });
     return stats !== undefined && stats.uid !== uid;
   });
   if (strange.length === 0) return ok(dataDir);
-  const files = strange.map((name) => path.join(dataDir, name));
-  return failed(`${strange.join(', ')} belong to another user than ${dataDir}`, chown(owner, files));
+  const whose = user === null ? { user: `${uid}`, owner: `${uid}:${gid}` } : { user, owner: `${user}:` };
+  return failed(`${strange.join(', ')} belong to another user than ${dataDir}`, giveBack(whose, dataDir));
 }
 
-const chown = (owner: string, files: readonly string[]) =>
-  `chown -R ${owner.includes(':') ? owner : `${owner}:`} ${files.map(shellWord).join(' ')}`;
+/** All that is another's: looking at a database of root's leaves files beside it that are root's, too. */
+const giveBack = ({ user, owner }: { readonly user: string; readonly owner: string }, directory: string) =>
+  `find ${shellWord(directory)} -maxdepth 1 ! -user ${user} -exec chown -R ${owner} {} +`;
 
 const MAX_FILES = 1_000;
 

@@ -55,4 +55,28 @@ describe.runIf(process.getuid?.() === 0)('where a service is installed', () => {
     }
     expect((await machine.sh('find /var/lib/errand -user root')).stdout).toBe('');
   });
+
+  test('what the service can’t read is given back by the command that the doctor names', async () => {
+    await machine.sh('rm -f /etc/errand/models.yaml; : >/etc/errand/errand.yaml');
+    await machine.startService().then((stop) => stop());
+    for (const harm of [
+      'chown 0 /var/lib/errand/errand.db /var/lib/errand/master.key',
+      'chown -R 0 /var/lib/errand',
+      'chmod 600 /etc/errand/errand.yaml',
+      'chmod 777 /etc/errand',
+      'chmod 755 /var/lib/errand',
+    ]) {
+      await machine.sh(harm);
+      const look = async () => {
+        const { stdout } = await machine.sh('errand doctor --offline -o json');
+        const { checks } = JSON.parse(stdout) as { checks: { id: string; state: string; remedy: string | null }[] };
+        return checks.find(({ id }) => id === 'permissions')!;
+      };
+      const { state, remedy } = await look();
+      expect([harm, state]).toEqual([harm, 'failed']);
+      await machine.sh(remedy!);
+      expect([harm, await look()]).toEqual([harm, expect.objectContaining({ state: 'ok' })]);
+      await machine.startService().then((stop) => stop());
+    }
+  });
 });
