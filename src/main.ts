@@ -8,6 +8,7 @@ import { readEnvironment } from './config/config.ts';
 import { keepCompiledCode } from './disk/compiled-code.ts';
 
 const environment = readEnvironment();
+leaveClosedDirectory();
 
 const io: Io = {
   stdin: process.stdin,
@@ -42,3 +43,12 @@ const io: Io = {
 process.on('SIGUSR1', () => undefined);
 
 process.exit(await runProgram(process.argv.slice(2), io));
+
+/** `runuser` and `sudo -u` keep the directory of root, which may be closed to the user. Nothing works in such a directory. */
+function leaveClosedDirectory(): void {
+  try {
+    process.cwd();
+  } catch {
+    process.chdir('/');
+  }
+}

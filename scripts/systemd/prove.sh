@@ -7,7 +7,6 @@ check() {
   shift
   if "$@" >>/srv/log 2>&1; then say "ok      $what"; else say "FAILED  $what"; fi
 }
-errand() { sudo -u errand --preserve-env=ERRAND_API_KEY errand --data-dir /var/lib/errand "$@"; }
 listens() {
   exec 3<>/dev/tcp/127.0.0.1/8484 && printf 'GET /readyz HTTP/1.0\r\n\r\n' >&3 && head -n 1 <&3 | grep -q ' 200 '
 }
@@ -29,6 +28,8 @@ with() {
   { echo '[Service]' && printf '%s\n' "$@"; } >"$file"
   (($# > 0)) || rm -f "$file"
   systemctl daemon-reload
+  # More starts than a fast machine may have within the five minutes of StartLimitIntervalSec.
+  systemctl reset-failed errand.service errand.socket >>/srv/log 2>&1
 }
 program() { /srv/checkout/node "/srv/checkout/programs/$1.mjs" "${@:2}"; }
 

@@ -1,12 +1,14 @@
 // The daemon's paths and its settings: flags, environment, errand.yaml and defaults combined.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
 import { haveSameHost, MAX_SOCKET_PATH_BYTES, parseListen } from './listen-address.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
+import { findInstalled, type Installed } from '../service-manager/installed.ts';
 import type { ListenerSettings, SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { readWayVariables, type WayVariables } from './read-ways.ts';
@@ -47,6 +49,10 @@ export interface Places {
   /** The directory of the service's credentials; null without them. */
   readonly credentialsDirectory: string | null;
   readonly masterKeyPath: string;
+  /** Whether they are those of a system service, which systemd starts. */
+  readonly isService: boolean;
+  /** Whether a flag or a variable names the data directory. */
+  readonly isNamed: boolean;
   readonly url: string | null;
   /** From `ERRAND_API_KEY`. */
   readonly apiKey: string | null;
@@ -67,30 +73,85 @@ function serviceDirectory(environment: Environment, name: string): string | null
 /** A path of the operator's, made absolute. */
 const absolute = (given: string | null): string | null => (given === null ? null : path.resolve(given));
 
-function resolveConfigDir(flags: Flags, environment: Environment, dataDir: string): string {
+/** What takes part in finding the places. */
+interface Search {
+  readonly flags: Flags;
+  readonly environment: Environment;
+  readonly dataDir: string;
+  /** The installed service, if it is the one that is meant. */
+  readonly service: Installed | null;
+}
+
+function resolveConfigDir({ flags, environment, dataDir, service }: Search): string {
   const given = flags.configDir ?? variable(environment, 'ERRAND_CONFIG_DIR');
   if (given !== null) return path.resolve(given);
   // Not by $INVOCATION_ID: shells of a systemd session inherit it.
-  if (variable(environment, 'STATE_DIRECTORY') === null) return path.join(dataDir, 'config');
+  if (variable(environment, 'STATE_DIRECTORY') === null) return service?.configDir ?? path.join(dataDir, 'config');
   return serviceDirectory(environment, 'CONFIGURATION_DIRECTORY') ?? '/etc/errand';
 }
 
-/** The paths for these flags and this environment. Creates and checks nothing. */
-export function resolvePlaces(flags: Flags, environment: Environment): Places {
+/** The service's runtime directory, unless it isn't there: then the service does not run, and another daemon may. */
+function resolveSocket({ environment, dataDir, service }: Search): string {
+  const given = serviceDirectory(environment, 'RUNTIME_DIRECTORY');
+  const directory = given ?? (service !== null && existsSync(service.runtimeDir) ? service.runtimeDir : dataDir);
+  return path.join(directory, 'errand.sock');
+}
+
+function resolveMasterKey({ environment, dataDir, service }: Search): string {
+  const directory = variable(environment, 'CREDENTIALS_DIRECTORY');
+  const credential = directory === null ? null : path.join(directory, 'master-key');
+  if (credential !== null && existsSync(credential)) return credential;
+  return service?.masterKeyFile ?? path.join(dataDir, 'master.key');
+}
+
+/** What a daemon leaves in its data directory. Another program's `./data` has neither. */
+const isDataDirectory = (directory: string) =>
+  ['errand.db', 'errand.lock'].some((name) => existsSync(path.join(directory, name)));
+
+/** `./data`, unless there is none of Errand's and a service is installed. */
+function usualDataDir(installed: Installed | null): string {
+  return installed === null || isDataDirectory('data') ? 'data' : installed.dataDir;
+}
+
+function isSamePlace(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+/** The paths for these flags and this environment, on a machine with or without a service. Creates and checks nothing. */
+export function resolvePlaces(flags: Flags, environment: Environment, installed = findInstalled()): Places {
+  const named = flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR');
   const state = serviceDirectory(environment, 'STATE_DIRECTORY');
-  const dataDir = path.resolve(flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR') ?? state ?? 'data');
-  const credentialsDirectory = variable(environment, 'CREDENTIALS_DIRECTORY');
-  const credential = credentialsDirectory === null ? null : path.join(credentialsDirectory, 'master-key');
+  const dataDir = path.resolve(named ?? state ?? usualDataDir(installed));
+  const service = installed !== null && isSamePlace(dataDir, installed.dataDir) ? installed : null;
+  const search: Search = { flags, environment, dataDir, service };
   return {
     dataDir,
-    configDir: resolveConfigDir(flags, environment, dataDir),
-    socketPath: path.join(serviceDirectory(environment, 'RUNTIME_DIRECTORY') ?? dataDir, 'errand.sock'),
-    credentialsDirectory,
-    masterKeyPath: credential !== null && existsSync(credential) ? credential : path.join(dataDir, 'master.key'),
+    configDir: resolveConfigDir(search),
+    socketPath: resolveSocket(search),
+    credentialsDirectory: variable(environment, 'CREDENTIALS_DIRECTORY'),
+    masterKeyPath: resolveMasterKey(search),
+    isService: service !== null || (named === null && state !== null),
+    isNamed: (named ?? state) !== null,
     url: flags.url ?? variable(environment, 'ERRAND_URL'),
     apiKey: variable(environment, 'ERRAND_API_KEY'),
     tokenFile: absolute(flags.tokenFile ?? null),
   };
+}
+
+/** What starts the daemon of these places. `call` is how this program is called for them. */
+export function startOf({ isService }: Pick<Places, 'isService'>, call = 'errand'): string {
+  return isService ? 'systemctl start errand' : `${call} serve`;
+}
+
+/** What ends a daemon that hangs, and starts it again. */
+export function restartOf(places: Pick<Places, 'isService' | 'dataDir'>): string {
+  if (places.isService) return 'systemctl restart errand';
+  return `kill -KILL "$(cat ${shellWord(path.join(places.dataDir, 'errand.pid'))})" && ${startOf(places)}`;
 }
 
 export type Origin = 'flag' | 'environment' | 'file' | 'default';

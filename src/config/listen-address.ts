@@ -1,5 +1,5 @@
 // The parts of the listening address, and the address that clients use.
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isAbsolute } from 'node:path';
 import type { ListenTarget } from '../http/server/listen.ts';
 import type { ListenerSettings } from './option.ts';
@@ -28,6 +28,13 @@ function parseHostAndPort(listen: string): ListenTarget | null {
   if (bracketed !== undefined) return isIPv6(bracketed) ? { kind: 'tcp', host: bracketed, port } : null;
   if (/^[0-9.]+$/.test(plain) && !isIPv4(plain)) return null;
   return { kind: 'tcp', host: plain, port };
+}
+
+/** As systemd's `ListenStream=` takes it in the daemon's place; null when it doesn't, such as a name, which systemd does not look up. */
+export function streamOf(listen: string): string | null {
+  const numeric = listen.replace(/^localhost:/, '127.0.0.1:');
+  const target = parseListen(numeric);
+  return target?.kind === 'tcp' && target.port > 0 && isIP(target.host) > 0 ? numeric : null;
 }
 
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

@@ -18,7 +18,7 @@ export interface SandboxSearch {
 
 /** Looks for the sandbox, once: the result is valid until the next start. */
 export function findSandbox(config: Config, log: Log, closers: Closer[]): SandboxSearch {
-  let found: SandboxProbe = { ok: false, why: 'the search for it has not finished' };
+  let found: SandboxProbe = { ok: false, why: 'the search for it has not finished', mend: null };
   const { promise: launched, resolve } = Promise.withResolvers<void>();
   const ended = look(config, log, resolve).then((probe) => {
     found = probe;

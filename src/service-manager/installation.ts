@@ -1,15 +1,12 @@
 // What installing and removing the service takes: steps that are shown before they are done, and none that is done already.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { ErrandError } from '../domain/errors.ts';
+import { LISTEN_DROP_IN } from './drop-ins.ts';
+import { OWN_UNITS, packagedUnit } from './installed.ts';
 import type { Machine } from './machine.ts';
+import { callStep, removeStep, type Step, writeStep } from './steps.ts';
 import { isUnchanged, renderUnits, SERVICE_UNIT, SOCKET_UNIT, type Unit, type UnitChoice } from './units.ts';
-
-/** One step: a line for people, and what it does. */
-export interface Step {
-  readonly line: string;
-  perform(): Promise<void>;
-}
 
 export interface Installation extends Omit<UnitChoice, 'group'> {
   /** The root of the files: `/`, or a directory that becomes one. */
@@ -20,26 +17,38 @@ export interface Installation extends Omit<UnitChoice, 'group'> {
   readonly machine: Machine | null;
 }
 
-const UNITS = '/etc/systemd/system';
 const CONFIGURATION = '/etc/errand';
 export const DATA = '/var/lib/errand';
 const BOTH = [SOCKET_UNIT, SERVICE_UNIT];
 
-/** The steps that install the service. Throws `conflict` for units that someone has changed. */
+/**
+ * The steps that install the service. Throws `conflict` for units that someone has changed, and where a package has installed the
+ * service: the new units would hide the package's, also from its upgrades.
+ */
 export async function planInstallation(given: Installation): Promise<readonly Step[]> {
   const { machine, user, root } = given;
+  const packaged = packagedUnit(SERVICE_UNIT, root);
+  if (packaged !== null)
+    throw new ErrandError(
+      'conflict',
+      `A package has installed the service: ${packaged}. Start it with: systemctl enable --now errand.socket errand. Change it with: systemctl edit errand`,
+    );
   const group = machine === null ? undefined : await groupOf(machine, user);
   const units = renderUnits({ ...given, group: group ?? user });
   const outdated = units.filter(({ name, text }) => textOf(root, name) !== text);
   const dropped = unitsIn(root).filter(({ name }) => units.every((unit) => unit.name !== name));
   refuseChanged([...outdated, ...dropped], given);
+  // The unit has the address itself.
+  const moved = path.join(root, LISTEN_DROP_IN);
+  const superseded = existsSync(moved) ? [{ name: SOCKET_UNIT }] : [];
   const configuration = path.join(root, CONFIGURATION);
   return [
     ...(machine === null || group !== undefined ? [] : [addUser(machine, user)]),
     ...(existsSync(configuration) ? [] : [makeDirectory(configuration)]),
     ...outdated.map((unit) => writeUnit(root, unit)),
     ...dropped.flatMap((unit) => removeUnit(machine, root, unit)),
-    ...(machine === null ? [] : await activate(machine, units, [...outdated, ...dropped])),
+    ...superseded.map(() => removeStep(moved)),
+    ...(machine === null ? [] : await activate(machine, units, [...outdated, ...dropped, ...superseded])),
   ];
 }
 
@@ -51,8 +60,21 @@ export async function planRemoval(
   const units = unitsIn(root);
   if (units.length === 0) return [];
   refuseChanged(units, given);
+  const hidden = await hiddenBy(units, root, machine);
   const removals = units.flatMap((unit) => removeUnit(machine, root, unit));
-  return machine === null ? removals : [...removals, call(machine, 'systemctl', 'daemon-reload')];
+  if (machine === null) return removals;
+  const returned = hidden.map((name) => callStep(machine, 'systemctl', 'enable', '--now', name));
+  return [...removals, callStep(machine, 'systemctl', 'daemon-reload'), ...returned];
+}
+
+/** The package's units that these have hidden, as far as they were enabled: they take over. */
+async function hiddenBy(units: readonly Unit[], root: string, machine: Machine | null): Promise<readonly string[]> {
+  const hidden: string[] = [];
+  for (const { name } of units) {
+    if (machine === null || packagedUnit(name, root) === null) continue;
+    if ((await machine.run('systemctl', 'is-enabled', name)).code === 0) hidden.push(name);
+  }
+  return hidden;
 }
 
 /** The user's group; undefined without such a user. */
@@ -62,9 +84,13 @@ async function groupOf(machine: Machine, user: string): Promise<string | undefin
 }
 
 /** What makes systemd run these units as they are now. */
-async function activate(machine: Machine, units: readonly Unit[], outdated: readonly Unit[]): Promise<readonly Step[]> {
+async function activate(
+  machine: Machine,
+  units: readonly Unit[],
+  outdated: readonly Pick<Unit, 'name'>[],
+): Promise<readonly Step[]> {
   const names = units.map(({ name }) => name);
-  const systemctl = (...args: readonly string[]) => call(machine, 'systemctl', ...args);
+  const systemctl = (...args: readonly string[]) => callStep(machine, 'systemctl', ...args);
   const holds = async (question: string, name: string) => (await machine.run('systemctl', question, name)).code === 0;
   const all = async (question: string) =>
     (await Promise.all(names.map((name) => holds(question, name)))).every(Boolean);
@@ -92,7 +118,7 @@ function refuseChanged(units: readonly Unit[], { root, replaces }: Pick<Installa
   );
 }
 
-const placeOf = (root: string, name: string) => path.join(root, UNITS, name);
+const placeOf = (root: string, name: string) => path.join(root, OWN_UNITS, name);
 
 function unitsIn(root: string): readonly Unit[] {
   return BOTH.flatMap((name) => {
@@ -108,28 +134,14 @@ function textOf(root: string, name: string): string | undefined {
 
 function writeUnit(root: string, { name, text }: Unit): Step {
   const file = placeOf(root, name);
-  return {
-    line: `write ${file}`,
-    perform: async () => {
-      keepChanged(file);
-      mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
-      writeFileSync(`${file}.new`, text, { mode: 0o644 });
-      renameSync(`${file}.new`, file);
-    },
-  };
+  return writeStep(file, text, () => keepChanged(file));
 }
 
 /** Without a machine, the file alone. */
 function removeUnit(machine: Machine | null, root: string, { name }: Unit): readonly Step[] {
   const file = placeOf(root, name);
-  const removal: Step = {
-    line: `remove ${file}`,
-    perform: async () => {
-      keepChanged(file);
-      rmSync(file, { force: true });
-    },
-  };
-  return machine === null ? [removal] : [call(machine, 'systemctl', 'disable', '--now', name), removal];
+  const removal = removeStep(file, () => keepChanged(file));
+  return machine === null ? [removal] : [callStep(machine, 'systemctl', 'disable', '--now', name), removal];
 }
 
 function keepChanged(file: string): void {
@@ -145,16 +157,15 @@ function makeDirectory(directory: string): Step {
 
 function addUser(machine: Machine, user: string): Step {
   const shell = ['--shell', '/usr/sbin/nologin'];
-  return call(machine, 'useradd', '--system', '--user-group', '--home-dir', DATA, '--no-create-home', ...shell, user);
-}
-
-function call(machine: Machine, program: string, ...args: readonly string[]): Step {
-  const line = [program, ...args].join(' ');
-  return {
-    line,
-    perform: async () => {
-      const { code, output } = await machine.run(program, ...args);
-      if (code !== 0) throw new ErrandError('unavailable', `${line} failed: ${output || `code ${code}`}`);
-    },
-  };
+  return callStep(
+    machine,
+    'useradd',
+    '--system',
+    '--user-group',
+    '--home-dir',
+    DATA,
+    '--no-create-home',
+    ...shell,
+    user,
+  );
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/catalog/kinds/models.ts';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import {
@@ -348,12 +348,14 @@ test.each([
 
 test('by default, everything is stored in ./data', () => {
   const dataDir = path.resolve('data');
-  expect(resolvePlaces({}, {})).toEqual({
+  expect(resolvePlaces({}, {}, null)).toEqual({
     dataDir,
     configDir: path.join(dataDir, 'config'),
     socketPath: path.join(dataDir, 'errand.sock'),
     credentialsDirectory: null,
     masterKeyPath: path.join(dataDir, 'master.key'),
+    isService: false,
+    isNamed: false,
     url: null,
     apiKey: null,
     tokenFile: null,
@@ -367,23 +369,67 @@ test('as a service, the directories are those of systemd', () => {
     RUNTIME_DIRECTORY: '/run/errand',
     CREDENTIALS_DIRECTORY: credentials,
   };
-  expect(resolvePlaces({}, service)).toMatchObject({
+  expect(resolvePlaces({}, service, null)).toMatchObject({
     dataDir: '/var/lib/errand',
     configDir: '/etc/errand',
     socketPath: '/run/errand/errand.sock',
     credentialsDirectory: credentials,
     masterKeyPath: path.join(credentials, 'master-key'),
   });
-  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }).configDir).toBe(
+  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }, null).configDir).toBe(
     '/home/u/.config/errand',
   );
-  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }).masterKeyPath).toBe(
+  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }, null).masterKeyPath).toBe(
     '/var/lib/errand/master.key',
   );
 });
 
 test('a shell in a systemd session does not count as a service', () => {
-  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }).configDir).toBe(path.resolve('data/config'));
+  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }, null).configDir).toBe(path.resolve('data/config'));
+});
+
+describe('where a service is installed', () => {
+  const stateOf = () => {
+    const root = temporaryDirectory({ 'run/errand/x': '', 'var/lib/errand/errand.db': '' });
+    const service = {
+      dataDir: path.join(root, 'var/lib/errand'),
+      configDir: path.join(root, 'etc/errand'),
+      runtimeDir: path.join(root, 'run/errand'),
+      user: 'errand',
+      masterKeyFile: null,
+      unit: '/etc/systemd/system/errand.service',
+      hasSocket: true,
+    };
+    return { root, service };
+  };
+
+  test('its directories are meant unless others are named', () => {
+    const { service } = stateOf();
+    const its = {
+      dataDir: service.dataDir,
+      configDir: service.configDir,
+      socketPath: path.join(service.runtimeDir, 'errand.sock'),
+      masterKeyPath: path.join(service.dataDir, 'master.key'),
+      isService: true,
+    };
+    expect(resolvePlaces({}, {}, service)).toMatchObject({ ...its, isNamed: false });
+    expect(resolvePlaces({ dataDir: `${service.dataDir}/` }, {}, service)).toMatchObject({ ...its, isNamed: true });
+    expect(resolvePlaces({}, { ERRAND_DATA_DIR: service.dataDir }, service)).toMatchObject(its);
+    expect(resolvePlaces({ dataDir: '/srv/x' }, {}, service)).toMatchObject({
+      configDir: '/srv/x/config',
+      socketPath: '/srv/x/errand.sock',
+      isService: false,
+    });
+  });
+
+  test('a socket is looked for in the data directory while the service does not run', () => {
+    const { service } = stateOf();
+    const stopped = { ...service, runtimeDir: '/nowhere/errand', masterKeyFile: '/root/keys/master.key' };
+    expect(resolvePlaces({}, {}, stopped)).toMatchObject({
+      socketPath: path.join(service.dataDir, 'errand.sock'),
+      masterKeyPath: '/root/keys/master.key',
+    });
+  });
 });
 
 test('flags and variables set the directories, and flags win', () => {

@@ -1,7 +1,8 @@
 import { chmodSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { NO_ENTRY } from '../../src/domain/people/audit-anchor.ts';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
@@ -34,10 +35,16 @@ const anEndpoint = (baseUrl: string): Partial<Subject> => ({
       defaultScenario: '',
     }) as unknown as Catalog,
 });
+/** A port that this process has. */
+const holder = createServer();
+await new Promise<void>((resolve) => void holder.listen(0, '127.0.0.1', resolve));
+afterAll(() => void holder.close());
+const TAKEN = `127.0.0.1:${(holder.address() as AddressInfo).port}`;
 const file = (subject: Subject, name: string) => path.join(subject.places.dataDir, name);
 
 test.each([
   'daemon',
+  'listen',
   'certificate',
   'configuration',
   'permissions',
@@ -88,6 +95,27 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /^The daemon gave no answer in time\.$/,
     remedy: /^systemctl restart errand$/,
   },
+  'a port that another process has': {
+    id: 'listen',
+    changes: set({ listen: TAKEN }),
+    state: 'failed',
+    evidence: /is taken by another process$/,
+    remedy: /^errand config set listen 127\.0\.0\.1:\d+ {2}# or end the other process/,
+  },
+  'no backups': {
+    id: 'backups',
+    changes: set({ backup: { directory: '' } }),
+    state: 'warning',
+    evidence: /^none are scheduled$/,
+    remedy: /^errand config set backup\.directory \/var\/backups\/errand && systemctl restart errand$/,
+  },
+  'a directory of backups that is missing': {
+    id: 'backups',
+    changes: { ...set({ backup: { directory: '/nowhere/x' } }), daemon: { state: 'running', parts: () => [] } },
+    state: 'failed',
+    evidence: /^\/nowhere\/x can't be written to \(ENOENT\)$/,
+    remedy: /^errand config set backup\.directory \/nowhere\/x && systemctl restart errand$/,
+  },
   'a certificate that expires': {
     id: 'certificate',
     changes: {
@@ -96,30 +124,30 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     state: 'warning',
     evidence: /^it expires soon$/,
-    remedy: /^certbot renew/,
+    remedy: /^# by hand: renew it with what made it/,
   },
   'a certificate that is gone, beside a stopped daemon': {
     id: 'certificate',
     changes: set({ tls: { certFile: '/nowhere/chain.pem', keyFile: '/nowhere/key.pem' } }),
     state: 'failed',
     evidence: /^tls\.cert_file: \/nowhere\/chain\.pem does not exist$/,
-    remedy: /^certbot renew/,
+    remedy: /^# by hand: renew it with what made it/,
   },
   'a part that is degraded': {
     id: 'daemon',
     changes: {
-      daemon: { state: 'running', parts: () => [{ name: 'disk', state: 'degraded', detail: 'it is slow' }] },
+      daemon: { state: 'running', parts: () => [{ name: 'files', state: 'degraded', detail: 'it is slow' }] },
     },
     state: 'warning',
-    evidence: /^disk: it is slow$/,
-    remedy: /^errand status$/,
+    evidence: /^files: it is slow$/,
+    remedy: /^# by hand: errand logs /,
   },
   'a broken file': {
     id: 'configuration',
     changes: { problems: () => [{ file: 'errand.yaml', line: 3, column: 1, message: 'is not a setting' }] },
     state: 'failed',
     evidence: /errand\.yaml:3:1/,
-    remedy: /^errand config check$/,
+    remedy: /^# by hand: correct what is named in .*config; errand config check/,
   },
   'a data directory that others can enter': {
     id: 'permissions',
@@ -146,15 +174,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     id: 'master_key',
     before: (subject) => rmSync(file(subject, 'master.key')),
     state: 'failed',
-    evidence: /master\.key is missing: restore it from a backup$/,
-    remedy: /^errand init --new-master-key/,
+    evidence: /master\.key is missing: put back the copy that you keep$/,
+    remedy:
+      /^systemctl stop errand; runuser -u errand -- errand init --new-master-key && systemctl start errand {2}# only if/,
   },
   'a master key that was cut': {
     id: 'master_key',
     before: (subject) => truncateSync(file(subject, 'master.key'), 5),
     state: 'failed',
     evidence: /master\.key has 5 bytes in place of 32/,
-    remedy: /^errand init --new-master-key/,
+    remedy:
+      /^systemctl stop errand; mv .*master\.key .*master\.key\.damaged && runuser .* init --new-master-key && systemctl start/,
   },
   'credentials that were left': {
     id: 'first_credentials',
@@ -168,7 +198,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: set({ disk: { keepFreeMb: 1e12 } }),
     state: 'failed',
     evidence: /are to stay free: new turns are refused$/,
-    remedy: /^errand gc$/,
+    remedy: /^errand config set disk\.keep_free_mb --default$/,
   },
   'a disk that is full within days': {
     id: 'disk',
@@ -206,14 +236,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: { look: async () => ({ ok: false, why: 'file is not a database' }) },
     state: 'failed',
     evidence: /file is not a database/,
-    remedy: /^errand backup list\nerrand backup restore BACKUPS --to \//,
+    remedy: /^# by hand: errand backup restore BACKUPS --to \//,
   },
   'a damaged database': {
     id: 'database',
     changes: seeing({ faults: ['row 3 missing from index runs_by_key'] }),
     state: 'failed',
     evidence: /damaged: row 3 missing from index/,
-    remedy: /^errand backup list\nerrand backup restore BACKUPS --to \//,
+    remedy: /^# by hand: errand backup restore BACKUPS --to \//,
   },
   'the database of a newer version': {
     id: 'database',
@@ -227,7 +257,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: seeing({ audit: { fault: 'entries_missing', isAnchorDue: false } }),
     state: 'failed',
     evidence: /^Entry 7, which the log had, is missing: the log was emptied/,
-    remedy: /^errand audit verify/,
+    remedy: /^# by hand: errand audit verify/,
   },
   'an audit log that was emptied once': {
     id: 'audit_log',
@@ -240,21 +270,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     state: 'failed',
     evidence: /the daemon found that entry 57, which the log had, is missing/,
-    remedy: /^errand audit verify/,
+    remedy: /^# by hand: errand audit verify/,
   },
   'an audit log without its anchor': {
     id: 'audit_log',
     changes: { anchor: { kind: 'missing' } },
     state: 'failed',
     evidence: /^The file with the anchor of the log is missing/,
-    remedy: /^errand audit verify/,
+    remedy: /^# by hand: errand audit verify/,
   },
   'an anchor of another key': {
     id: 'audit_log',
     changes: { anchor: { kind: 'altered' } },
     state: 'failed',
     evidence: /^The anchor of the log was altered/,
-    remedy: /^errand audit verify/,
+    remedy: /^# by hand: errand audit verify/,
   },
   'a log that can only grow': {
     id: 'wal',
@@ -264,7 +294,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     state: 'warning',
     evidence: /^80 MB/,
-    remedy: /^fuser -v \/.*errand\.db$/,
+    remedy: /^# by hand: fuser -v \/.*errand\.db names/,
   },
   'a database of free pages': {
     id: 'free_pages',
@@ -296,10 +326,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a machine without a sandbox': {
     id: 'sandbox',
-    changes: { sandbox: async () => ({ ok: false, why: 'bubblewrap is not installed (Debian: …).' }) },
+    changes: { sandbox: async () => ({ ok: false, why: 'bubblewrap is not installed.', mend: 'apt-get install x' }) },
     state: 'warning',
     evidence: /^bubblewrap is not installed/,
-    remedy: /^apt-get install bubblewrap$/,
+    remedy: /^apt-get install x && systemctl restart errand$/,
   },
   'a machine where commands run as the daemon’s own user': {
     id: 'sandbox',
@@ -308,14 +338,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     state: 'warning',
     evidence: /of whose epoll watches one command can take all, which ends the daemon$/,
-    remedy: /^errand service install .*unshare --user --map-root-user --map-auto errand serve$/,
+    remedy: /^# by hand: the unit gives commands users of their own/,
   },
   'an endpoint that is not there': {
     id: 'models',
     changes: anEndpoint('http://127.0.0.77:9/v1'),
     state: 'failed',
     evidence: /^local at http:\/\/127\.0\.0\.77:9\/v1 can't be reached \(ECONNREFUSED\)$/,
-    remedy: /^errand models check qwen/,
+    remedy: /^# by hand: start its server, .*errand models check qwen tries it$/,
   },
   'no model at all': {
     id: 'models',
@@ -328,7 +358,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: { ...set({ publicUrl: 'http://127.0.0.77:9' }), daemon: { state: 'running', parts: () => [] } },
     state: 'failed',
     evidence: /can't be reached from here \(ECONNREFUSED\)$/,
-    remedy: /^errand config set public_url /,
+    remedy: /^# by hand: errand config set public_url URL/,
   },
   'a rule that opens cloud metadata': {
     id: 'egress',
@@ -408,7 +438,10 @@ test('a public address with a certificate of an issuer of its own is not refused
   const publicUrl = `https://localhost:${address.split(':')[1]}`;
   const running = { state: 'running', parts: () => [] } as const;
   const found = await examined('public_url', aSubject({ ...set({ publicUrl }), daemon: running }));
-  expect(found).toMatchObject({ state: 'warning', remedy: expect.stringMatching(/^curl --cacert FILE https:/) });
+  expect(found).toMatchObject({
+    state: 'warning',
+    remedy: expect.stringMatching(/^# by hand: curl --cacert FILE https:/),
+  });
   expect(found.evidence).toMatch(/issuer this machine does not trust/);
 });
 

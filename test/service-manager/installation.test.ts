@@ -1,9 +1,10 @@
 // Installing and removing the service: the steps, each only where it is needed, and units that someone has changed.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Installation, planInstallation, planRemoval } from '../../src/service-manager/installation.ts';
 import type { Machine } from '../../src/service-manager/machine.ts';
+import { renderUnits } from '../../src/service-manager/units.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** A machine on which `useradd` and `systemctl` have their effects. */
@@ -24,6 +25,7 @@ function fakeMachine() {
     isRoot: () => true,
     hasSystemd: () => true,
     run: (program, ...args) => {
+      if (args.includes('--now') && args[0] === 'enable') active.add(args.at(-1)!);
       const last = args.at(-1) ?? '';
       const names = args.slice(1).filter((name) => name.startsWith('errand.'));
       const done =
@@ -144,6 +146,43 @@ test('a removal leaves everything but the units; a second has nothing to do', as
   expect(await remove()).toEqual([]);
 });
 
+test('where a package has the service, no unit hides its own', async () => {
+  const { root, install } = open();
+  mkdirSync(path.join(root, 'usr/lib/systemd/system'), { recursive: true });
+  writeFileSync(path.join(root, 'usr/lib/systemd/system/errand.service'), '');
+  const refusal = {
+    reason: 'conflict',
+    message: expect.stringMatching(/^A package has installed the service: /) as string,
+  };
+  await expect(install()).rejects.toMatchObject(refusal);
+  await expect(install({ machine: null, replaces: true })).rejects.toMatchObject(refusal);
+});
+
+test('after a removal the package’s units take over as they were enabled', async () => {
+  const { root, install, remove, enabled, active } = open();
+  await install();
+  enabled.delete('errand.socket');
+  mkdirSync(path.join(root, 'usr/lib/systemd/system'), { recursive: true });
+  for (const name of ['errand.socket', 'errand.service'])
+    writeFileSync(path.join(root, 'usr/lib/systemd/system', name), '');
+  expect((await remove()).slice(-2)).toEqual(['systemctl daemon-reload', 'systemctl enable --now errand.service']);
+  expect([[...enabled], [...active]]).toEqual([['errand.service'], ['errand.service']]);
+});
+
+test('a new installation has the address in its unit, and in no drop-in', async () => {
+  const { root, install } = open();
+  await install();
+  const dropIn = path.join(root, 'etc/systemd/system/errand.socket.d/listen.conf');
+  mkdirSync(path.dirname(dropIn));
+  writeFileSync(dropIn, '[Socket]\nListenStream=1\n');
+  expect(await install()).toEqual([
+    'remove /etc/systemd/system/errand.socket.d/listen.conf',
+    'systemctl daemon-reload',
+    'systemctl stop errand.socket errand.service',
+    'systemctl start errand.socket errand.service',
+  ]);
+});
+
 test('without a machine only files are written', async () => {
   const { install, unit } = open();
   expect(await install({ machine: null, user: 'agents' })).toEqual([
@@ -161,4 +200,15 @@ test('a program that fails ends the installation with its words', async () => {
     run: () => Promise.resolve({ code: 1, output: 'useradd: the file is locked' }),
   };
   await expect(install({ machine })).rejects.toThrow(/^useradd .* failed: useradd: the file is locked$/);
+});
+
+test('no unit hides a system call that bubblewrap needs', () => {
+  const [, service] = renderUnits({
+    executable: '/usr/bin/errand',
+    user: 'errand',
+    group: 'errand',
+    listen: '127.0.0.1:8484',
+  });
+  // Its filter answers openat2 with ENOSYS, and bubblewrap 0.12 opens every path by it.
+  expect(service?.text).not.toMatch(/^RestrictSUIDSGID=/m);
 });

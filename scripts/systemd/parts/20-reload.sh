@@ -16,7 +16,7 @@ check 'its lines are JSON behind the priority' eval 'journalctl -t errand -p err
 check 'errand logs shows it' eval '/usr/bin/errand logs --level error | grep -q "error configuration refused"'
 check 'errand logs shows what systemd says, too' eval '/usr/bin/errand logs --since 1h | grep -q "^Started "'
 check 'errand logs -o json has an object on each line' eval '/usr/bin/errand logs -o json | grep -q . && ! /usr/bin/errand logs -o json | grep -v "^{"'
-check 'errand logs says who can read it' eval 'errand logs 2>&1 | grep -q "group systemd-journal"'
+check 'errand logs says who can read it' eval 'sudo -u errand errand logs 2>&1 | grep -q "group systemd-journal"'
 /usr/bin/errand logs -f --level error >/srv/followed &
 followed=$!
 cp /srv/models.yaml /etc/errand/models.yaml

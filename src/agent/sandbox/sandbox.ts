@@ -6,7 +6,7 @@ import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
 import type { SandboxGrant } from '../port/grants.ts';
 import { takeControlGroups } from './control-group.ts';
-import { adviceOn } from './advice.ts';
+import { type Advice, adviceOn } from './advice.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import { SANDBOX_OWNER } from './users.ts';
 import type { Mount, StopCause } from './walls.ts';
@@ -48,22 +48,22 @@ export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 
   readonly privateFolders: readonly string[];
 }
 
-export type SandboxProbe =
-  | { readonly ok: true; readonly grant: SandboxGrant }
-  | { readonly ok: false; readonly why: string };
+export type SandboxProbe = { readonly ok: true; readonly grant: SandboxGrant } | ({ readonly ok: false } & Advice);
 
 /**
- * Finds bubblewrap and runs a command in the sandbox that a grant describes. `why` is one sentence with a remedy. Calls `launched`
+ * Finds bubblewrap and runs a command in the sandbox that a grant describes. Calls `launched`
  * when the command runs, which takes longer than all before it.
  */
 export async function probeSandbox(settings: SandboxSettings, launched?: () => void): Promise<SandboxProbe> {
   const { path, privateFolders, ...limits } = settings;
   const bwrap = await findProgram('bwrap', path);
   if (bwrap === undefined) {
-    return { ok: false, why: 'bubblewrap is not installed (Debian: apt-get install bubblewrap).' };
+    const install = 'apt-get install -y bubblewrap';
+    return { ok: false, why: `bubblewrap is not installed (Debian: ${install}).`, mend: install };
   }
   const open = await findReadable(privateFolders);
-  if (open !== undefined) return { ok: false, why: `${open} is in /usr, which commands can read; move it elsewhere.` };
+  if (open !== undefined)
+    return { ok: false, why: `${open} is in /usr, which commands can read; move it elsewhere.`, mend: null };
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const grant: SandboxGrant = {
     ...limits,
@@ -96,9 +96,9 @@ async function tryOut(grant: SandboxGrant, launched?: () => void): Promise<Sandb
     const command = 'test -w /workspace && test ! -e /etc/shadow';
     const result = await runInSandbox(grant, { workspace, command, signal, ...(launched && { launched }) });
     if (result.exitCode === 0) return { ok: true, grant };
-    return { ok: false, why: `a trial command failed in the sandbox: ${result.stopped ?? result.output}.` };
+    return { ok: false, why: `a trial command failed in the sandbox: ${result.stopped ?? result.output}.`, mend: null };
   } catch (error) {
-    return { ok: false, why: adviceOn(messageOf(error)) };
+    return { ok: false, ...adviceOn(messageOf(error)) };
   } finally {
     await removeTree(workspace);
   }

@@ -5,6 +5,7 @@ import { makeClient, type Client } from '../../client/client.ts';
 import type { Address } from '../../client/transport/transport.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { type Flags, type Places, resolvePlaces } from '../../config/config.ts';
+import { findInstalled } from '../../service-manager/installed.ts';
 import { callOf } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -100,16 +101,17 @@ function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
     out: makeOutput(io, { format: given.output, wide: given.wide === true }),
     flags,
     places,
-    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfService(places, io) }),
+    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfOwnService(places, io) }),
     yes: given.yes === true,
     signal,
     client: (until = signal) => makeClient(addressOf(places), until),
   };
 }
 
-/** From the service manager's variable, which those who read the service's output do not have. */
-function dataDirOfService({ dataDir }: Places, { environment }: Io): string | undefined {
-  return environment['STATE_DIRECTORY'] && !environment['ERRAND_DATA_DIR'] ? dataDir : undefined;
+/** From the service manager's variable, which the readers of its output do not have; null where commands find it without. */
+function dataDirOfOwnService({ dataDir }: Places, { environment }: Io): string | undefined {
+  if (!environment['STATE_DIRECTORY'] || environment['ERRAND_DATA_DIR']) return undefined;
+  return findInstalled()?.dataDir === dataDir ? undefined : dataDir;
 }
 
 function flagsOf({ dataDir, configDir, url, tokenFile, listen, publicUrl, workers }: GivenFlags): Flags {

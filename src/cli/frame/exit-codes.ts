@@ -70,27 +70,41 @@ const BY_REASON: Readonly<Partial<Record<ErrorReason, ExitName>>> = {
   wait_timeout: 'timedOut',
 };
 
-const HINTS: Readonly<Partial<Record<ExitName, (call: string) => string>>> = {
-  unreachable: (call) =>
-    `Is the daemon running? Start it with: ${call} serve. If it runs elsewhere, use --data-dir or --url.`,
+/** How the program was called and what starts its daemon, for hints. */
+export interface Calling {
+  readonly call: string;
+  readonly start: string;
+  readonly isService: boolean;
+}
+
+const HINTS: Readonly<Partial<Record<ClientFailure['kind'], (calling: Calling) => string | undefined>>> = {
+  unreachable: startHint,
+  lost: startHint,
+  denied: ({ call, isService }) => (isService ? `Root may: sudo ${call} …` : undefined),
 };
 
-/** The ending for an error that a command threw. `call` is how the program was called, for its hints. */
-export function endingOf(error: unknown, call = 'errand'): Ending {
+function startHint({ start }: Calling): string {
+  return `Is the daemon running? Start it with: ${start}. If it runs elsewhere, use --data-dir or --url.`;
+}
+
+const USUAL: Calling = { call: 'errand', start: 'errand serve', isService: false };
+
+/** The ending for an error that a command threw. */
+export function endingOf(error: unknown, calling = USUAL): Ending {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
   if (error instanceof CommandError) return { code: EXIT[error.exit], message: error.message, hint: error.hint };
   if (error instanceof ErrandError) return { code: EXIT[BY_REASON[error.reason] ?? 'failure'], message: error.message };
-  if (error instanceof ClientError) return clientEnding(error, call);
+  if (error instanceof ClientError) return clientEnding(error, calling);
   return { code: EXIT.failure, message: `Unexpected error: ${messageOf(error)}` };
 }
 
-function clientEnding(error: ClientError, call: string): Ending {
+function clientEnding(error: ClientError, calling: Calling): Ending {
   const exit = exitOf(error.failure);
   const { requestId, sessionId } = error.trace;
   // Errors of the caller explain themselves; for others, the log says more.
   const isInternal = exit === 'failure' && requestId !== undefined;
   const message = isInternal ? `${error.message} (request ${requestId})` : error.message;
-  const hint = sessionId === undefined ? HINTS[exit]?.(call) : `Session: ${sessionId}`;
+  const hint = sessionId === undefined ? HINTS[error.failure.kind]?.(calling) : `Session: ${sessionId}`;
   return { code: EXIT[exit], message, hint };
 }
 

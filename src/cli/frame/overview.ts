@@ -1,6 +1,7 @@
 // `errand` alone: how the daemon is doing, and what to do next.
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import { messageOf } from '../../domain/errors.ts';
+import { startOf } from '../../config/config.ts';
 import type { StatusWire } from '../../wire/status.ts';
 import { headlineOf, problemGroupOf, runsText, workersText } from '../terminal/status-report.ts';
 import { column } from '../terminal/columns.ts';
@@ -17,7 +18,7 @@ export async function showOverview(context: Context): Promise<void> {
     const isAbsent = isClientFailure(error, 'unreachable') && places.url === null;
     if (out.format === 'json') return out.json({ running: isAbsent ? false : null, message: messageOf(error) });
     out.text(isAbsent ? `Errand isn't running with the data directory ${places.dataDir}.\n` : `${messageOf(error)}\n`);
-    out.text(isAbsent ? nextSteps({ [`${call} serve`]: 'start it', [`${call} --help`]: HELP }) : helpAlone(call));
+    out.text(isAbsent ? nextSteps({ [startOf(places, call)]: 'start it', [`${call} --help`]: HELP }) : helpAlone(call));
     return;
   }
   if (out.format === 'json') return out.json({ running: true, status });

@@ -1,10 +1,11 @@
 // The whole command line: global flags, every noun, and how a command ends.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
+import { type Flags, resolvePlaces, startOf } from '../../config/config.ts';
 import { VERSION } from '../../version.ts';
 import { act } from './context.ts';
 import { callOf } from './command-name.ts';
-import { type Ending, endingOf, EXIT } from './exit-codes.ts';
+import { type Calling, type Ending, endingOf, EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { addNouns } from './nouns.ts';
 import { showOverview } from './overview.ts';
@@ -75,13 +76,19 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
     if (operands.length === 0 && unknown.length === 0) program.action(act(io, showOverview));
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    ending = endingOf(error, callOf(io.commandName, program.opts()));
+    ending = endingOf(error, callingOf(io, program.opts()));
   }
   report(io, ending);
   const failure = await closings.flushed();
   if (failure === undefined) return ending.code;
   report(io, { code: EXIT.failure, message: `The output could not be written: ${failure}` });
   return ending.code === EXIT.ok ? EXIT.failure : ending.code;
+}
+
+function callingOf(io: Io, given: Flags): Calling {
+  const call = callOf(io.commandName, given);
+  const { isService } = resolvePlaces(given, io.environment);
+  return { call, isService, start: startOf({ isService }, call) };
 }
 
 function report(io: Io, { message, hint }: Ending): void {

@@ -1,12 +1,15 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { listIds } from '../../backups/place.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
 import { listUpgradeCopies } from '../../store/engine/upgrade-copies.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
+import { byHand, serviceUser, whileStopped } from '../remedies.ts';
+import type { Subject } from '../subject.ts';
 
 const MEGABYTE = 1_048_576;
 const DAY_MS = 86_400_000;
@@ -18,16 +21,16 @@ const MANY_FREE_BYTES = 64 * MEGABYTE;
 const database: Check = {
   id: 'database',
   title: 'The database',
-  examine: async ({ look, places }) => {
-    const seen = await look();
-    const restore = restoreOf(places.dataDir);
+  examine: async (subject) => {
+    const seen = await subject.look();
+    const restore = restoreOf(subject);
     if (!seen.ok) return failed(`it could not be read: ${seen.why}`, restore);
     const { pages, pageBytes, faults, schemaVersion, ownVersion } = seen.database;
     const words = `${inMegabytes(pages * pageBytes)}, version ${schemaVersion}`;
     if (schemaVersion > ownVersion)
       return failed(
         `${words}: this Errand knows versions up to ${ownVersion}`,
-        'install the version of Errand that wrote it, or a newer one',
+        byHand('install the version of Errand that wrote it, or a newer one'),
       );
     if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
     if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, restore);
@@ -35,9 +38,32 @@ const database: Check = {
   },
 };
 
-/** From a backup, into a directory beside it, which then takes its place. */
-const restoreOf = (dataDir: string) =>
-  `errand backup list\nerrand backup restore BACKUPS --to ${shellWord(`${dataDir}.restored`)}  # BACKUPS: their directory`;
+/**
+ * The newest backup in the place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
+ * happened since that backup stays in the directory that was put aside.
+ */
+function restoreOf({ places, settings }: Subject): string {
+  const { directory } = settings().backup;
+  const { dataDir } = places;
+  const aside = shellWord(`${dataDir}.damaged`);
+  if (directory === '' || !hasBackups(directory))
+    return byHand(
+      `errand backup restore BACKUPS --to ${shellWord(`${dataDir}.restored`)}, with the directory of a backup`,
+    );
+  const user = serviceUser(places);
+  const owner = user === null ? '' : ` --owner ${user}`;
+  const restore = `errand backup restore ${shellWord(directory)} --to ${shellWord(dataDir)} --config-dir ${aside}/restored-config${owner}`;
+  const keepKey = `cp -p ${aside}/master.key ${shellWord(dataDir)}/`;
+  return whileStopped(places, `mv ${shellWord(dataDir)} ${aside} && ${restore} && ${keepKey}`);
+}
+
+function hasBackups(directory: string): boolean {
+  try {
+    return listIds(directory).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const writeAheadLog: Check = {
   id: 'wal',
@@ -48,7 +74,9 @@ const writeAheadLog: Check = {
     if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
     return warning(
       `${inMegabytes(size)}: a backup or another process may read an old state of the database`,
-      `fuser -v ${path.join(dataDir, 'errand.db')}`,
+      byHand(
+        `fuser -v ${path.join(dataDir, 'errand.db')} names the processes that have it open; end the one that is not the daemon`,
+      ),
     );
   },
 };
@@ -69,14 +97,14 @@ const freePages: Check = {
 const blobs: Check = {
   id: 'blobs',
   title: 'Stored files against their rows',
-  examine: async ({ look, places }) => {
-    const seen = await look();
+  examine: async (subject) => {
+    const seen = await subject.look();
     if (!seen.ok) return skipped('the database could not be read');
     const { named, missing, wrong, examples, isWhole } = seen.blobs;
     const words = `${named}${isWhole ? '' : ' of more (all with --full)'} looked at`;
     if (missing + wrong === 0) return ok(`${words}, all there`);
     const evidence = `${words}: ${missing} missing, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
-    return failed(evidence, restoreOf(places.dataDir));
+    return failed(evidence, restoreOf(subject));
   },
 };
 
@@ -110,7 +138,9 @@ const webhooks: Check = {
     const remedies = isDisabled.map(({ id }) => `errand webhooks enable ${id}`);
     return warning(
       evidence.join('; '),
-      remedies.length > 0 ? remedies.join('\n') : `errand webhooks deliveries ${first!.id}`,
+      remedies.length > 0
+        ? remedies.join('\n')
+        : byHand(`its receiver has to answer; errand webhooks deliveries ${first!.id} shows what it said`),
     );
   },
 };
@@ -145,7 +175,9 @@ const auditLog: Check = {
   },
 };
 
-const VERIFY = 'errand audit verify\nerrand backup list';
+const VERIFY = byHand(
+  'errand audit verify shows the entries; compare them with those of a backup (errand backup list)',
+);
 
 const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
 

@@ -1,10 +1,14 @@
 // Checks of the data directory and the configuration: what they contain, and who can read them.
-import { existsSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
+import type { Places } from '../../config/config.ts';
+import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { type Check, failed, type Found, ok, together, warning } from '../check.ts';
-import type { Subject } from '../subject.ts';
+import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { LOCK_FILES } from '../../store/engine/lock.ts';
+import { asDaemon, byHand, isInNamespace, serviceUser, whileStopped } from '../remedies.ts';
 
 const configuration: Check = {
   id: 'configuration',
@@ -12,7 +16,10 @@ const configuration: Check = {
   examine: ({ places: { configDir }, problems }) => {
     const found = problems();
     if (found.length === 0) return ok(`the files in ${configDir} are valid`);
-    return failed(found.map(formatProblem).join('; '), 'errand config check');
+    return failed(
+      found.map(formatProblem).join('; '),
+      byHand(`correct what is named in ${configDir}; errand config check tells when it is`),
+    );
   },
 };
 
@@ -38,6 +45,7 @@ const permissions: Check = {
       ...PRIVATE_FILES.map((name) => modeOf(path.join(dataDir, name), OTHERS, '600')),
       modeOf(configDir, OTHERS_WRITE, 'go-w'),
       ownerOf(places),
+      readersOf(places),
     ];
     return together(found, `${dataDir} and its files are closed to others`);
   },
@@ -51,29 +59,105 @@ function modeOf(file: string, refused: number, mend: string): Found {
 }
 
 /** A file of another user, such as one that root has restored, can't be opened by the daemon. */
-function ownerOf({ dataDir }: Subject['places']): Found {
+function ownerOf(places: Places): Found {
+  const { dataDir } = places;
   const { uid, gid } = statSync(dataDir);
-  const strange = [...PRIVATE_FILES, 'blobs', 'workspaces'].filter((name) => {
-    const stats = statSync(path.join(dataDir, name), { throwIfNoEntry: false });
+  const user = serviceUser(places);
+  const service = user === null ? null : idsOf(user);
+  // The daemon itself could not have been started on such a directory.
+  if (process.getuid?.() === 0 && service !== null && !isInNamespace() && service.uid !== uid)
+    return failed(
+      `${dataDir} does not belong to ${user}, which the service runs as`,
+      giveBack({ user: user!, owner: `${user}:` }, dataDir),
+    );
+  // An examination by root has its own name in the lock.
+  const strange = readdirSync(dataDir).filter((name) => {
+    if (LOCK_FILES.includes(name)) return false;
+    const stats = lstatSync(path.join(dataDir, name), { throwIfNoEntry: false });
     return stats !== undefined && stats.uid !== uid;
   });
   if (strange.length === 0) return ok(dataDir);
-  const files = strange.map((name) => shellWord(path.join(dataDir, name))).join(' ');
-  return failed(`${strange.join(', ')} belong to another user than ${dataDir}`, `chown -R ${uid}:${gid} ${files}`);
+  const whose = user === null ? { user: `${uid}`, owner: `${uid}:${gid}` } : { user, owner: `${user}:` };
+  return failed(`${strange.join(', ')} belong to another user than ${dataDir}`, giveBack(whose, dataDir));
 }
+
+/** All that is another's: looking at a database of root's leaves files beside it that are root's, too. */
+const giveBack = ({ user, owner }: { readonly user: string; readonly owner: string }, directory: string) =>
+  `find ${shellWord(directory)} -maxdepth 1 ! -user ${user} -exec chown -R ${owner} {} +`;
+
+const MAX_FILES = 1_000;
+
+/** Configuration that only root can read is none to the service. */
+function readersOf(places: Places): Found {
+  const user = serviceUser(places);
+  if (user === null) return ok('');
+  const ids = process.getuid?.() === 0 && !isInNamespace() ? idsOf(user) : null;
+  const closed = filesIn(places.configDir).filter((file) => !(ids === null ? canRead(file) : mayRead(file, ids)));
+  if (closed.length === 0) return ok(places.configDir);
+  const words = closed.map(shellWord).join(' ');
+  return failed(`${closed.join(', ')} can't be read by ${user}`, `chgrp ${user} ${words} && chmod g+rX ${words}`);
+}
+
+/** The directory and what is in it, without what is behind links. */
+function filesIn(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile() || entry.isDirectory());
+    return [directory, ...files.slice(0, MAX_FILES).map((entry) => path.join(entry.parentPath, entry.name))];
+  } catch {
+    return existsSync(directory) ? [directory] : [];
+  }
+}
+
+function canRead(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+function mayRead(file: string, ids: Ids): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return true;
+  const needed = stats.isDirectory() ? 0o5 : 0o4;
+  const shift = stats.uid === ids.uid ? 6 : stats.gid === ids.gid ? 3 : 0;
+  return ((stats.mode >> shift) & needed) === needed;
+}
+
+/** Null for a user that isn't there. */
+function idsOf(user: string): Ids | null {
+  const [uid, gid] = ['-u', '-g'].map((which) => {
+    const { status, stdout } = spawnSync('id', [which, '--', user], { encoding: 'utf8', timeout: PROGRAM_MS });
+    return status === 0 ? Number(stdout) : Number.NaN;
+  }) as [number, number];
+  return Number.isNaN(uid) || Number.isNaN(gid) ? null : { uid, gid };
+}
+
+const PROGRAM_MS = 10_000;
 
 /** A missing or cut key is found here; what it opens isn't. */
 const masterKey: Check = {
   id: 'master_key',
   title: 'The master key',
-  examine: ({ places: { masterKeyPath: file } }) => {
+  examine: ({ places }) => {
+    const file = places.masterKeyPath;
+    const isOwn = file === path.join(places.dataDir, 'master.key');
+    if (!isOwn && !canRead(file)) return skipped(`only the service can read ${file}`);
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats?.size === KEY_BYTES) return ok(file);
     const seen = stats === undefined ? 'is missing' : `has ${stats.size} bytes in place of ${KEY_BYTES}`;
-    return failed(
-      `${file} ${seen}: restore it from a backup`,
-      'errand init --new-master-key  # only if it is lost for good',
-    );
+    const evidence = `${file} ${seen}: put back the copy that you keep`;
+    if (!isOwn) return failed(evidence, byHand(`put the key back to ${file}`));
+    const renew = asDaemon(places, 'errand init --new-master-key');
+    const aside = stats === undefined ? '' : `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)} && `;
+    return failed(evidence, `${whileStopped(places, `${aside}${renew}`)}  # only if there is no copy of it`);
   },
 };
 

@@ -2,8 +2,10 @@
 import { statfsSync } from 'node:fs';
 import { adviceOnDescriptors } from '../../files/descriptor-limit.ts';
 import { type DiskSample } from '../../store/inspection/disk-samples.ts';
+import { OPTIONS } from '../../config/options.ts';
 import { VERSION } from '../../version.ts';
 import { type Check, failed, type Found, ok, skipped, warning } from '../check.ts';
+import { byHand } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,14 +21,20 @@ const CLOCK_SLACK_MS = 60_000;
 const node: Check = {
   id: 'node',
   title: 'Node.js and open files',
-  examine: () => {
+  examine: ({ places }) => {
     const evidence = `Errand ${VERSION} on Node ${process.versions.node}, ${process.execPath}`;
     const advice = adviceOnDescriptors();
     return advice === null
       ? ok(evidence)
-      : warning(`${evidence}; ${advice}`, 'systemctl edit errand  # [Service] LimitNOFILE=65536');
+      : warning(
+          `${evidence}; ${advice}`,
+          places.isService ? MORE_FILES : byHand('ulimit -n 65536, before it is started'),
+        );
   },
 };
+
+const MORE_FILES =
+  "mkdir -p /etc/systemd/system/errand.service.d && printf '[Service]\\nLimitNOFILE=65536\\n' >/etc/systemd/system/errand.service.d/files.conf && systemctl daemon-reload && systemctl restart errand";
 
 const disk: Check = {
   id: 'disk',
@@ -38,7 +46,11 @@ const disk: Check = {
     const { keepFreeMb } = subject.settings().disk;
     const words = `${inMegabytes(free)} of ${inMegabytes(blocks * bsize)} are free for ${dataDir}`;
     const rest = free - keepFreeMb * MEGABYTE;
-    if (rest < 0) return failed(`${words}, and ${keepFreeMb} MB are to stay free: new turns are refused`, FREE_SPACE);
+    if (rest < 0)
+      return failed(
+        `${words}, and ${keepFreeMb} MB are to stay free: new turns are refused`,
+        free > DEFAULT_FREE_MB * MEGABYTE ? 'errand config set disk.keep_free_mb --default' : NO_SPACE,
+      );
     return withRate(await rateOf(subject, ({ freeBytes }) => freeBytes), rest, {
       words,
       perDay: (bytes) => `${inMegabytes(bytes)} a day`,
@@ -48,6 +60,9 @@ const disk: Check = {
 };
 
 const FREE_SPACE = 'errand gc';
+const NO_SPACE = `${FREE_SPACE}  # frees what Errand no longer needs; if that is not enough, make room on the disk by hand`;
+/** Of the setting. */
+const DEFAULT_FREE_MB = Number(OPTIONS['disk.keep_free_mb'].fallback);
 
 const inodes: Check = {
   id: 'inodes',

@@ -1,6 +1,9 @@
 // Checks of what the daemon reaches: the sandbox of its agents, model endpoints, its own public address, and everything else.
 import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../domain/egress.ts';
 import { usesTls } from '../../domain/settings.ts';
+import path from 'node:path';
+import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
+import { type Places, restartOf } from '../../config/config.ts';
 import { publicUrlFor } from '../../config/listen-address.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import type { EndpointAnswer } from '../../agent/models/list-models.ts';
@@ -13,24 +16,22 @@ import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 import { type Ways, waysNow } from '../../outbound/ways/ways.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { byHand } from '../remedies.ts';
 
 const ANSWER_MS = 5_000;
 
 const sandbox: Check = {
   id: 'sandbox',
   title: "The agents' sandbox",
-  examine: async ({ sandbox: probe }) => {
+  examine: async ({ sandbox: probe, places }) => {
     const found = await probe();
-    if (!found.ok) {
-      const isMissing = found.why.startsWith('bubblewrap is not installed');
-      return warning(found.why, isMissing ? 'apt-get install bubblewrap' : SANDBOX_HELP);
-    }
+    if (!found.ok) return noSandbox(found, places);
     const { groups, bwrap, owner } = found.grant;
     const words = `${bwrap} confines commands`;
     if (owner === null)
       return warning(
         `${words}, but they run as the daemon's own user, of whose epoll watches one command can take all, which ends the daemon`,
-        OTHER_USER,
+        places.isService ? UNIT_WITHOUT_USERS : OTHER_USER,
       );
     if (groups !== null) return ok(`${words}, and control groups limit their memory`);
     return ok(`${words}; their memory is watched from outside, as no control group is delegated`);
@@ -39,21 +40,27 @@ const sandbox: Check = {
 
 const OTHER_USER =
   'errand service install  # or, with the package uidmap, begin it as: unshare --user --map-root-user --map-auto errand serve';
+const UNIT_WITHOUT_USERS = byHand(
+  'the unit gives commands users of their own, unless a drop-in sets ExecStart= or AppArmor restricts user namespaces: systemctl cat errand',
+);
 
-const SANDBOX_HELP =
-  'sysctl -w user.max_user_namespaces=15000  # unless the evidence names another way; then restart the daemon';
+/** The daemon looks for a sandbox once, when it starts. */
+function noSandbox({ why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>, places: Places): Found {
+  if (mend === null) return warning(why, byHand('see what it says, then start the daemon again'));
+  return warning(why, places.isService ? `${mend} && ${restartOf(places)}` : `${mend}  # then start the daemon again`);
+}
 
 const models: Check = {
   id: 'models',
   title: 'Model endpoints',
-  examine: async ({ catalog, unresolved }) => {
+  examine: async ({ catalog, unresolved, places }) => {
     if (unresolved.size > 0) return skipped(`only the service can read ${[...unresolved].join(', ')}`);
     const { endpoints, models: all } = catalog();
     const used = [...endpoints.values()].filter(({ kind }) => kind !== 'offline');
     if (used.length === 0)
       return warning(
         'only the built-in offline engine, which is no language model',
-        'errand config check  # after you named a model server in models.yaml',
+        byHand(`name a model server in ${path.join(places.configDir, 'models.yaml')}; errand models check tries it`),
       );
     const { askEndpoint } = await import('../../agent/models/list-models.ts');
     const found = await Promise.all(
@@ -71,29 +78,30 @@ const models: Check = {
 
 /** What an endpoint's answer to the question for its models means for those that it has to have, of which there is one at least. */
 function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): Found {
-  const check = `errand models check ${wanted[0]!.name}`;
+  const { name } = wanted[0]!;
+  const then = `; errand models check ${name} tries it`;
   if (answer.kind === 'unreachable')
     return failed(
       `${place} can't be reached (${answer.why})`,
-      answer.isUntrusted ? TRUST : `${check}  # once its server runs and base_url in models.yaml is right`,
+      answer.isUntrusted ? TRUST : byHand(`start its server, or correct base_url in models.yaml${then}`),
     );
   if (answer.kind === 'listed') {
     const names = answer.models.map(({ name }) => name);
     const absent = wanted.filter(({ model }) => !names.includes(model)).map(({ model }) => model);
     if (absent.length === 0) return ok(`${place} has its models`);
-    return warning(`${place} doesn't list ${absent.join(', ')}`, check);
+    return warning(
+      `${place} doesn't list ${absent.join(', ')}`,
+      byHand(`load it there, or correct model in models.yaml${then}`),
+    );
   }
   const { status } = answer;
   if ([401, 403].includes(status))
-    return failed(
-      `${place} refuses the key (${status})`,
-      `${check}  # once api_key_file in models.yaml holds a valid key`,
-    );
+    return failed(`${place} refuses the key (${status})`, byHand(`put a valid key into its api_key_file${then}`));
   const { kind } = faultOfStatus(status, '');
   if (FAULT_KINDS[kind].isDown)
     return failed(
       `${place} ${FAULT_KINDS[kind].words} (${status})`,
-      `${check}  # once its server runs; a proxy in front of it answers 502 or 504 while it can't reach it`,
+      byHand(`start its server; a proxy in front of it answers 502 or 504 while it can't reach it${then}`),
     );
   return ok(`${place} answers`);
 }
@@ -109,17 +117,18 @@ const publicUrl: Check = {
     const why = await whyNotErrand(url);
     if (why === null) return ok(`${url} leads to Errand`);
     if (why === UNTRUSTED)
-      return warning(`${url} ${why}`, `curl --cacert FILE ${url}/healthz  # FILE: what clients trust`);
+      return warning(
+        `${url} ${why}`,
+        byHand(`curl --cacert FILE ${url}/healthz, with what clients trust, tells whether they reach it`),
+      );
     const usual = publicUrlFor({ listen: settings().listen, isSecure: usesTls(settings()) });
     const isUsualBetter = usual !== url && (await whyNotErrand(usual)) === null;
-    const remedies = isUsualBetter
-      ? [`errand config set public_url --default  # ${usual} answers`, PUBLIC_URL]
-      : [PUBLIC_URL];
-    return failed(`${url} ${why}`, remedies.join('\n'));
+    const remedy = isUsualBetter ? `errand config set public_url --default  # ${usual} answers` : PUBLIC_URL;
+    return failed(`${url} ${why}`, remedy);
   },
 };
 
-const PUBLIC_URL = 'errand config set public_url https://errand.example.com  # the address that clients use';
+const PUBLIC_URL = byHand('errand config set public_url URL, with the address that clients use');
 const HEALTH_CHARACTERS = 100;
 
 const UNTRUSTED = 'has a certificate whose issuer this machine does not trust, as its clients may';

@@ -67,7 +67,8 @@ function nameHolder(pidFile: string): void {
 function leaveToOwner(dataDir: string, lockFile: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
-  lchownSync(lockFile, uid, gid);
+  // Root of a user namespace, as the daemon is under its unit, can't give anything to a group that is not in its map.
+  if (uid !== 0) lchownSync(lockFile, uid, gid);
 }
 
 function describeHolder(pidFile: string): string {

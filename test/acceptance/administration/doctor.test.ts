@@ -202,6 +202,6 @@ describe('beside a stopped daemon', () => {
     writeSync(descriptor, Buffer.alloc(8_192, 0x5a), 0, 8_192, Math.floor(statSync(file).size / 8_192 / 2) * 8_192);
     closeSync(descriptor);
     const found = (await doctor('--offline')).checks.find(({ id }) => id === 'database');
-    expect(found).toMatchObject({ state: 'failed', remedy: expect.stringContaining('errand backup restore') });
+    expect(found).toMatchObject({ state: 'failed', remedy: expect.stringContaining(' backup restore BACKUPS') });
   });
 });

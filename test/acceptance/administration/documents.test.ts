@@ -37,7 +37,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm run package -- --oci': 'needs debootstrap: scripts/package/oci.test.ts',
   'podman run': 'needs an engine of containers',
   'npm run build && npm pack': 'installs a service of the system',
-  'sudo -u errand': 'needs the service of the system',
+  'sudo errand status': 'needs the service of the system: installed-service.test.ts',
   'errand service install --dry-run': 'changes the system: scripts/systemd',
   'systemctl ': 'needs the service of the system: scripts/systemd, scripts/package/prove',
   'journalctl -u errand': 'needs the journal of the system: scripts/systemd',

@@ -422,7 +422,16 @@ test('a sandbox that cannot be built is an error, not the outcome of a command',
 describe('the probe', () => {
   test('says what to install when bubblewrap is missing', async () => {
     const found = await probeSandbox({ ...SETTINGS, path: temporaryDirectory() });
-    expect(found).toEqual({ ok: false, why: 'bubblewrap is not installed (Debian: apt-get install bubblewrap).' });
+    expect(found).toEqual({
+      ok: false,
+      why: 'bubblewrap is not installed (Debian: apt-get install -y bubblewrap).',
+      mend: 'apt-get install -y bubblewrap',
+    });
+  });
+
+  const machine = (isFiltered: boolean, settings: Readonly<Record<string, number>> = {}) => ({
+    isFiltered,
+    setting: (name: string) => settings[name] ?? null,
   });
 
   test.each([
@@ -437,20 +446,55 @@ describe('the probe', () => {
     ['bwrap: setting up uid map: Permission denied', 'the system forbids namespaces'],
     ['something unheard of', 'something unheard of'],
   ])('turns %j into advice', (complaint, advice) => {
-    expect(adviceOn(complaint, false)).toContain(advice);
-    expect(adviceOn(complaint, false)).toContain(complaint);
+    const { why } = adviceOn(complaint, machine(false));
+    expect(why).toContain(advice);
+    expect(why).toContain(complaint);
   });
 
   test('names the filter that the daemon is under, not AppArmor alone', () => {
     const complaint = 'bwrap: Failed to mount tmpfs: Operation not permitted';
-    expect(adviceOn(complaint, true)).toContain('compare SystemCallFilter=');
-    expect(adviceOn(complaint, false)).not.toContain('SystemCallFilter=');
+    expect(adviceOn(complaint, machine(true)).why).toContain('compare SystemCallFilter=');
+    expect(adviceOn(complaint, machine(false)).why).not.toContain('SystemCallFilter=');
+  });
+
+  test.each([
+    ["bwrap: Can't open source /usr: Function not implemented", true, {}, /printf .*RestrictSUIDSGID=no/],
+    ["bwrap: Can't open source /usr: Function not implemented", false, {}, null],
+    ['bwrap: Unknown option --disable-userns', false, {}, /^apt-get update && apt-get install -y bubblewrap$/],
+    [
+      'bwrap: Creating new namespace failed',
+      true,
+      { 'user.max_user_namespaces': 0 },
+      /sysctl -w user\.max_user_namespaces=15000$/,
+    ],
+    ['bwrap: Creating new namespace failed', true, { 'user.max_user_namespaces': 9 }, null],
+    [
+      'bwrap: setting up uid map: Permission denied',
+      false,
+      { 'kernel.unprivileged_userns_clone': 0 },
+      /userns_clone=1$/,
+    ],
+    [
+      'bwrap: setting up uid map: Permission denied',
+      true,
+      { 'kernel.apparmor_restrict_unprivileged_userns': 1 },
+      /apparmor_parser -r/,
+    ],
+    ['something unheard of', false, {}, null],
+  ])('mends what causes %j (filtered: %s, %j)', (complaint, isFiltered, settings, command) => {
+    const { mend } = adviceOn(complaint, machine(isFiltered, settings));
+    if (command === null) expect(mend).toBeNull();
+    else expect(mend).toMatch(command);
   });
 
   test('refuses to share the daemon\u2019s own folders with commands', async () => {
     const bin = temporaryDirectory({ bwrap: '' });
     chmodSync(join(bin, 'bwrap'), 0o755);
     const found = await probeSandbox({ ...SETTINGS, path: bin, privateFolders: ['/srv', '/usr/share'] });
-    expect(found).toEqual({ ok: false, why: '/usr/share is in /usr, which commands can read; move it elsewhere.' });
+    expect(found).toEqual({
+      ok: false,
+      why: '/usr/share is in /usr, which commands can read; move it elsewhere.',
+      mend: null,
+    });
   });
 });

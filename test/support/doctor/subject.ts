@@ -42,6 +42,8 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
       dataDir,
       configDir: path.join(dataDir, 'config'),
       masterKeyPath: path.join(dataDir, 'master.key'),
+      isService: true,
+      isNamed: true,
     } as Subject['places'],
     settings: () => ({ ...SETTINGS, disk: { keepFreeMb: 0 } }),
     catalog: () => ({ endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' }),

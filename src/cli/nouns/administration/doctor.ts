@@ -68,7 +68,17 @@ async function askDaemon(context: Context, wish: Required<ExaminationWishWire>):
     if (context.places.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
     return examineFiles(context, wish, { state: 'silent', why: messageOf(error), isHung });
   }
-  return client.examine(wish);
+  return withUnit(context, await client.examine(wish));
+}
+
+/** The daemon can't ask systemd about its own unit. */
+async function withUnit({ places }: Context, found: ExaminationWire): Promise<ExaminationWire> {
+  if (!places.isService || found.checks.find(({ id }) => id === 'unit')?.state !== 'skipped') return found;
+  const { examineUnit } = await import('../../../doctor/checks/service.ts');
+  const { renderExamination } = await import('../../../http/administration/doctor-wire.ts');
+  const unit = renderExamination([await examineUnit()]).checks[0]!;
+  const checks = found.checks.map((check) => (check.id === 'unit' ? { ...unit, number: check.number } : check));
+  return { ok: checks.every((check) => check.state !== 'failed'), checks };
 }
 
 const ANSWER_MS = 10_000;
@@ -90,14 +100,22 @@ async function examineFiles(
   );
 }
 
-function show({ out, call, io }: Context, found: ExaminationWire): void {
-  out.list(found.checks, io.terminal.stdout ? CHECKS : WITH_REMEDY, found);
+function show({ out, call, io }: Context, { ok, checks }: ExaminationWire): void {
+  const called = checks.map((check) => ({ ...check, remedy: check.remedy && calledAs(check.remedy, call) }));
+  out.list(called, io.terminal.stdout ? CHECKS : WITH_REMEDY, { ok, checks: called });
   if (out.format === 'json' || !io.terminal.stdout) return;
-  const mends = found.checks.filter(({ remedy }) => remedy !== null);
+  const mends = called.filter(({ remedy }) => remedy !== null);
   if (mends.length === 0) return;
-  const lines = mends.map(({ number, remedy }) => {
-    const commands = remedy!.split('\n').map((line) => line.replaceAll(/\berrand (?=[a-z])/g, `${call} `));
-    return `${String(number).padStart(4)}  ${commands.join('\n      ')}\n`;
-  });
+  const lines = inOrder(mends).map(
+    ({ number, remedy }) => `${String(number).padStart(4)}  ${remedy!.split('\n').join('\n      ')}\n`,
+  );
   out.text(`\nWhat mends it:\n${lines.join('')}`);
+}
+
+/** For the same daemon, by the flags of this call. */
+const calledAs = (remedy: string, call: string) => remedy.replaceAll(/\berrand (?=[a-z])/g, () => `${call} `);
+
+/** What starts the daemon comes last: before, it starts only to fail again. */
+function inOrder<T extends Pick<DiagnosisWire, 'id'>>(checks: readonly T[]): readonly T[] {
+  return [...checks.filter(({ id }) => id !== 'daemon'), ...checks.filter(({ id }) => id === 'daemon')];
 }

@@ -1,18 +1,12 @@
 // `errand service`: the daemon as a service of systemd, for those who have no package that installs it.
-import { isIP } from 'node:net';
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from '../../../config/config.ts';
-import { parseListen } from '../../../config/listen-address.ts';
+import { streamOf } from '../../../config/listen-address.ts';
 import { formatProblem } from '../../../catalog/reading/problem.ts';
-import {
-  DATA,
-  type Installation,
-  planInstallation,
-  planRemoval,
-  type Step,
-} from '../../../service-manager/installation.ts';
+import { DATA, type Installation, planInstallation, planRemoval } from '../../../service-manager/installation.ts';
 import { thisMachine } from '../../../service-manager/machine.ts';
+import type { Step } from '../../../service-manager/steps.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -116,10 +110,7 @@ function requireVisible(executable: string): void {
 function listenIn(root: string): string | null {
   const loaded = loadSettings(path.join(root, 'etc/errand'), []);
   if (!loaded.ok) throw new CommandError('badConfiguration', loaded.problems.map(formatProblem).join('\n'));
-  const listen = loaded.settings.listen.replace(/^localhost:/, '127.0.0.1:');
-  const target = parseListen(listen);
-  // systemd looks no names up.
-  return target?.kind === 'tcp' && target.port > 0 && isIP(target.host) > 0 ? listen : null;
+  return streamOf(loaded.settings.listen);
 }
 
 async function perform({ out, signal }: Context, steps: readonly Step[], { dryRun }: PlaceOptions): Promise<void> {

@@ -10,6 +10,7 @@ import { shellWord } from '../../../terminal/shell-word.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { makeUnitsFollow } from './units-follow.ts';
 
 const USUAL_MODE = 0o644;
 
@@ -19,7 +20,8 @@ export function addConfigSet(config: Command, io: Io): void {
     .command('set <setting> [value]')
     .description(
       'Change a setting in errand.yaml, and keep everything else in the file. A list is written as JSON. A running daemon ' +
-        'takes it up at once, except "listen" and "metrics.listen".',
+        'takes it up at once, except "listen" and "metrics.listen". For the installed service, "backup.directory" and "listen" also ' +
+        'change its units, by drop-ins.',
     )
     .option('--default', 'remove the setting from the file, so that its default is in effect')
     .addHelpText('after', EXAMPLES)
@@ -53,12 +55,9 @@ async function set(
     throw error instanceof CommandError ? error : refusalOf(error, { file, asRoot, user: userInfo().username });
   }
   context.out.hint(`${name} is ${value === undefined ? 'at its default' : 'set'} in ${file}.`);
-  if (AT_START.has(name)) context.out.hint('It takes effect when the daemon is started again.');
+  await makeUnitsFollow(context, { name, value: value ?? null, configDir, asRoot });
   await hintAtOverride(context, name);
 }
-
-/** What a running daemon does not take up. */
-const AT_START: ReadonlySet<string> = new Set(['listen', 'metrics.listen']);
 
 /** Of the daemon that answers, which may use another directory than this shell would. */
 async function configDirOf({ client, places, flags }: Context): Promise<string> {

@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
+import { startOf } from '../../../config/config.ts';
+import { requireOwnDirectory } from '../../frame/creation.ts';
 import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import type { Created, Io } from '../../frame/io.ts';
@@ -40,6 +42,7 @@ interface InitOptions {
 }
 
 async function init(context: Context, { admin, newMasterKey }: InitOptions): Promise<void> {
+  await requireOwnDirectory(context, newMasterKey === true ? 'init --new-master-key' : 'init');
   const { config } = await requireConfiguration(context);
   const { initialize, renewMasterKey } = await context.io.loadDaemon(config.places.dataDir);
   if (newMasterKey === true) {
@@ -48,7 +51,7 @@ async function init(context: Context, { admin, newMasterKey }: InitOptions): Pro
     return;
   }
   showCreated(context, await initialize(config, admin));
-  context.out.hint(`Next: ${context.call} serve`);
+  context.out.hint(`Next: ${startOf(config.places, context.call)}`);
 }
 
 /** Shows the credentials of a new data directory: for people, in columns, or as a document. */

@@ -7,6 +7,7 @@ import { writeAtomically } from '../../../files/blobs/write-atomically.ts';
 import { flagHelp } from '../../../config/setting-texts.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
+import { requireOwnDirectory } from '../../frame/creation.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import { CommandError, type ExitName } from '../../frame/exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from '../../frame/io.ts';
@@ -41,6 +42,7 @@ export function addServe(program: Command, io: Io): void {
 }
 
 async function serve(context: Context): Promise<void> {
+  await requireOwnDirectory(context, 'serve');
   const configuration = await requireConfiguration(context);
   const { startDaemon } = await context.io.loadDaemon(configuration.config.places.dataDir);
   const stops = listenForStops(context.io);

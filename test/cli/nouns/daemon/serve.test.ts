@@ -120,7 +120,9 @@ test('init makes a new master key on request, and says what that costs', async (
 test('a later start prints nothing to stdout, and the address to a terminal', async () => {
   const { verbs, finish } = actor(null);
   finish();
-  const setting = { daemon: verbs, dataDir: makeDirectory() };
+  const dataDir = makeDirectory();
+  writeFileSync(path.join(dataDir, 'errand.db'), '');
+  const setting = { daemon: verbs, dataDir };
   expect(await run(['serve'], setting)).toEqual({ code: 0, stdout: '', stderr: '' });
   const seen = await run(['serve'], { ...setting, terminal: { stderr: true } });
   expect(seen).toEqual({ code: 0, stdout: '', stderr: 'Errand listens on http://127.0.0.1:8484\n' });
