@@ -7,6 +7,7 @@ import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
+import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
 import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './file-list.ts';
@@ -50,6 +51,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
     requireSpace();
     pace.restHere();
   });
+  leaveOutArchives(staged);
   const database = none();
   await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
   const copy = openCopy(staged);
