@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { auditHashOf, type NewAuditEntry, NO_HASH } from '../../src/domain/people/audit.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { makeLog } from '../../src/log/log.ts';
+import type { Orphans } from '../../src/retention/orphans.ts';
 import { makeRetention } from '../../src/retention/retention.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
@@ -19,6 +20,10 @@ const NEVER: Settings['retention'] = {
   scheduledSessionsDays: 0,
   versionsKeep: 0,
 };
+const NO_ORPHANS: Orphans = {
+  report: async () => ({ blobs: 0, bytes: 0, workspaces: 0, examples: [], isAtLeast: false }),
+  due: () => ({ kind: { name: 'orphans', remove: async () => ({ rows: 0, more: false }) }, bound: 0 }),
+};
 const seal = (text: string) => `sealed ${text}`;
 
 async function retentionHouse(given: Partial<Settings['retention']> = {}) {
@@ -29,6 +34,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
     store,
     seal,
     emptyIdle: async () => ({ rows: 0, more: false }),
+    orphans: NO_ORPHANS,
     beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
     removed: () => undefined,
     clock,

@@ -105,7 +105,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   budgetsInForce: 'any begun changed mayBe onChange',
   keys: 'count create get findCredential change revoke touch',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
-  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse',
+  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',

@@ -1,19 +1,23 @@
 // Retention, wired to what it removes.
+import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { makeSeal } from '../../operations/audit/audit.ts';
 import { type IdleWorkspaceParts, makeEmptyIdle } from '../../retention/idle-workspaces.ts';
+import { makeOrphans, type OrphanSweepParts } from '../../retention/orphans.ts';
 import { makeRetention, type Retention } from '../../retention/retention.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Planner } from '../../webhooks/planner.ts';
 
 export interface OpenRetentionParts {
+  readonly config: Pick<Config, 'places'>;
   readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;
   readonly store: Store;
   readonly deriveKey: DeriveKey;
-  readonly workspaces: IdleWorkspaceParts['workspaces'];
+  readonly blobs: OrphanSweepParts['blobs'];
+  readonly workspaces: IdleWorkspaceParts['workspaces'] & OrphanSweepParts['workspaces'];
   readonly snapshotThread: IdleWorkspaceParts['snapshotThread'];
   /** Plans what is committed before it is removed. */
   readonly webhooks: { readonly planner: Pick<Planner, 'catchUp'> };
@@ -30,6 +34,7 @@ export function openRetention(parts: OpenRetentionParts): Retention {
     store,
     seal: makeSeal(deriveKey),
     emptyIdle: makeEmptyIdle(parts),
+    orphans: makeOrphans({ ...parts, dataDir: parts.config.places.dataDir }),
     beforeRemoving: webhooks.planner.catchUp,
     removed: publishing.ended,
     clock,

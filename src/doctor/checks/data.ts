@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
+import { orphanPath } from '../../files/orphans.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
@@ -76,6 +77,26 @@ const blobs: Check = {
   },
 };
 
+const orphans: Check = {
+  id: 'orphans',
+  title: 'Files that no row names',
+  examine: async ({ look, isHeld }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const { blobs: found, bytes, workspaces, examples, isWhole } = seen.orphans;
+    const held = examples.filter(({ kind, name }) => kind === 'blob' && isHeld(name));
+    const count = found - held.length;
+    const more = isWhole ? '' : ' among those looked at (all with --full)';
+    if (count + workspaces === 0) return ok(`there are none${more}`);
+    const shown = examples.filter((orphan) => !held.includes(orphan)).slice(0, SHOWN_ORPHANS);
+    const words = shown.map(orphanPath).join(', ');
+    const evidence = `${count} stored files (${inMegabytes(bytes)}) and ${workspaces} workspaces${more}, such as ${words}`;
+    return warning(evidence, 'errand gc');
+  },
+};
+
+const SHOWN_ORPHANS = 5;
+
 const runs: Check = {
   id: 'runs',
   title: 'Runs that make no progress',
@@ -131,4 +152,13 @@ const VERIFY = 'errand audit verify\nerrand backup list';
 
 const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
 
-export const DATA_CHECKS: readonly Check[] = [database, writeAheadLog, freePages, blobs, runs, webhooks, auditLog];
+export const DATA_CHECKS: readonly Check[] = [
+  database,
+  writeAheadLog,
+  freePages,
+  blobs,
+  orphans,
+  runs,
+  webhooks,
+  auditLog,
+];
