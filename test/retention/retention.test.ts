@@ -30,11 +30,13 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
   const house = await storeHouse();
   const { store, clock } = house;
   let keep = { ...NEVER, ...given };
+  /** How often a pass has looked for files that no row names. */
+  const sweeps = { now: 0 };
   const retention = makeRetention({
     store,
     seal,
     emptyIdle: async () => ({ rows: 0, more: false }),
-    orphans: NO_ORPHANS,
+    orphans: { ...NO_ORPHANS, due: () => ((sweeps.now += 1), NO_ORPHANS.due()) },
     beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
     removed: () => undefined,
     clock,
@@ -83,7 +85,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
     }
   };
   const set = (settings: Partial<Settings['retention']>) => void (keep = { ...NEVER, ...settings });
-  return { ...house, retention, pass, finished, count, days, set };
+  return { ...house, retention, sweeps, pass, finished, count, days, set };
 }
 
 test('nothing is removed unless a setting says when', async () => {
@@ -370,4 +372,14 @@ test('entries that are not as they were written stay for whoever verifies them',
   await retention.auditEntries(house.clock.now(), once(), seal);
   expect((await audit.getHead(otherSeal)).isStartSealed).toBe(false);
   expect(await retention.auditEntries(house.clock.now(), once(), otherSeal)).toEqual({ rows: 0, more: false });
+});
+
+test('files that no row names are looked for only by a pass that was asked for', async () => {
+  const house = await retentionHouse();
+  await house.pass();
+  expect(house.sweeps.now).toBe(0);
+  house.retention.collect();
+  await house.pass();
+  await house.pass();
+  expect(house.sweeps.now).toBe(1);
 });
