@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { orphanPath } from '../../files/orphans.ts';
+import { readersOf, wordsOfReaders } from '../../store/engine/log-readers.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 
@@ -40,13 +41,14 @@ const writeAheadLog: Check = {
   id: 'wal',
   title: 'The write-ahead log',
   examine: ({ places: { dataDir } }) => {
-    const file = path.join(dataDir, 'errand.db-wal');
-    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const file = path.join(dataDir, 'errand.db');
+    const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
-    return warning(
-      `${inMegabytes(size)}: a backup or another process may read an old state of the database`,
-      `fuser -v ${path.join(dataDir, 'errand.db')}`,
-    );
+    const readers = readersOf(file);
+    const evidence = `${inMegabytes(size)}: ${wordsOfReaders(readers, process.pid)}`;
+    const others = readers.filter(({ pid }) => pid !== process.pid);
+    const remedy = others.length === 0 ? `fuser -v ${file}` : `ps -f ${others.map(({ pid }) => pid).join(' ')}`;
+    return warning(evidence, remedy);
   },
 };
 
