@@ -43,9 +43,29 @@ export function makeListWriter(sink: Pick<Sink, 'put'>): ListWriter {
   };
 }
 
-/** The files of a list, in order. `read` returns the bytes of an object. Throws `conflict` for what is no list. */
-export function* readList(blocks: readonly string[], read: (key: string) => Buffer): Generator<ListedFile> {
-  for (const key of blocks) for (const line of read(key).toString().split('\n')) if (line !== '') yield readLine(line);
+/**
+ * The files of a list, in order. `read` returns the bytes of an object. Throws `conflict` for what is no list, and for a block that
+ * can't be read, unless `lost` takes it: then the list continues with the next one.
+ */
+export function* readList(
+  blocks: readonly string[],
+  read: (key: string) => Buffer,
+  lost?: (key: string, error: ErrandError) => void,
+): Generator<ListedFile> {
+  for (const key of blocks) {
+    const block = lost === undefined ? read(key) : readOrLose(key, read, lost);
+    for (const line of block?.toString().split('\n') ?? []) if (line !== '') yield readLine(line);
+  }
+}
+
+function readOrLose(key: string, read: (key: string) => Buffer, lost: (key: string, error: ErrandError) => void) {
+  try {
+    return read(key);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
+    lost(key, error);
+    return null;
+  }
 }
 
 function readLine(line: string): ListedFile {

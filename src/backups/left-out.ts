@@ -11,8 +11,8 @@ export interface LeftOut {
   readonly named: readonly LeftOutFile[];
 }
 
-/** Adds up what is left out. */
-export function makeLeftOut(): LeftOut & { add(path: string, why: string): void } {
+/** Adds up what is left out; `files`: how many, if a name stands for others. */
+export function makeLeftOut(): LeftOut & { add(path: string, why: string, files?: number): void } {
   const named: LeftOutFile[] = [];
   let count = 0;
   return {
@@ -20,8 +20,8 @@ export function makeLeftOut(): LeftOut & { add(path: string, why: string): void 
       return count;
     },
     named,
-    add: (path, why) => {
-      count += 1;
+    add: (path, why, files = 1) => {
+      count += files;
       if (named.length < MAX_NAMED) named.push({ path: shortened(path), why });
     },
   };

@@ -6,8 +6,8 @@ import { ErrandError } from '../domain/errors.ts';
 export interface Pace {
   /** Rests when it is time to; throws when the backup was cancelled. */
   rest(): Promise<void>;
-  /** The same in a call that can't wait: blocks the thread. */
-  restHere(): void;
+  /** The same in a call that can't wait: blocks the thread, for at most so long. */
+  restHere(longestMs?: number): void;
   cancel(): void;
 }
 
@@ -60,8 +60,8 @@ export function makePace(): Pace {
       await sleep(ms);
       ended();
     },
-    restHere: () => {
-      const ms = due();
+    restHere: (longestMs = MAX_REST_MS) => {
+      const ms = Math.min(due(), longestMs);
       if (ms === 0) return;
       const ended = beginRest();
       Atomics.wait(still, 0, 0, ms);

@@ -14,7 +14,7 @@ import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engi
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Manifest } from '../wire/backups/manifest.ts';
+import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { type LeftOut, makeLeftOut } from './left-out.ts';
@@ -23,7 +23,7 @@ import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
 import type { Target } from './archive/place-of.ts';
-import { makeUnpacker, syncPath } from './archive/unpack.ts';
+import { makeUnpacker, syncPath, type Unpacker } from './archive/unpack.ts';
 
 export interface RestoreWish extends Target {
   readonly source: Source;
@@ -43,8 +43,8 @@ const BYTES_PER_ENTRY = 4_096;
 
 /**
  * Restores a backup. A directory that is not complete has a marker, with which no daemon starts. Throws `conflict` for a
- * directory with content and for a damaged backup, `unavailable` when there is no space. Returns the files of sessions and of the
- * configuration that can't exist there; everything else is restored.
+ * directory with content and for a backup whose database is damaged, `unavailable` when there is no space. Returns the files that
+ * are damaged, and those of sessions and of the configuration that can't exist there; everything else is restored.
  */
 export async function restore(wish: RestoreWish): Promise<LeftOut> {
   const { dataDir, configDir, manifest } = wish;
@@ -88,19 +88,47 @@ function unpackAll(wish: RestoreWish): LeftOut {
   const { source, manifest, onProgress, signal } = wish;
   const unpacker = makeUnpacker(wish, { read: source.read, keeps: true });
   const leftOut = makeLeftOut();
-  let bytes = 0;
+  const lost: string[] = [];
+  let [bytes, entries] = [0, 0];
   try {
-    for (const file of readList(manifest.list, source.read)) {
+    for (const file of readList(manifest.list, source.read, (key) => void lost.push(key))) {
       signal.throwIfAborted();
-      const why = unpacker.write(file);
-      if (why !== null) leftOut.add(file.path, why);
+      // It comes first: without it, there is nothing to restore the others to.
+      if (entries === 0 && (lost.length > 0 || file.kind !== 'database')) throw noDatabase(manifest);
+      entries += 1;
+      const why = file.kind === 'database' ? writeDatabase(unpacker, file, manifest) : unpacker.write(file);
+      if (why !== null) leftOut.add(file.kind === 'blob' ? `blob ${file.path}` : file.path, why);
       bytes += file.size;
       onProgress(bytes);
     }
+    if (entries === 0) throw noDatabase(manifest);
+    const unknown = entriesOf(manifest) - entries;
+    for (const [index, key] of lost.entries())
+      leftOut.add(`object ${key}`, 'a part of the list of files, it is damaged', index === 0 ? unknown : 0);
     return leftOut;
   } finally {
     unpacker.close();
   }
+}
+
+function writeDatabase(unpacker: Unpacker, file: ListedFile, manifest: Manifest): string | null {
+  try {
+    return unpacker.write(file);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
+    throw noDatabase(manifest, error);
+  }
+}
+
+function noDatabase({ id }: Manifest, error?: ErrandError): ErrandError {
+  const why = error === undefined ? 'its list of files is damaged.' : error.message;
+  return new ErrandError(
+    'conflict',
+    `The database of the backup ${id} can't be restored: ${why} Restore another backup.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** What a daemon compares the log with at its first start. Throws `conflict` for a log that is not that of the manifest. */

@@ -1,5 +1,5 @@
 // Takes a backup on the thread of backups: first the database, then what its rows name.
-import { accessSync, constants, lstatSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
@@ -7,6 +7,7 @@ import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { copyDatabase } from '../store/engine/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
+import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
 import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './file-list.ts';
@@ -48,8 +49,10 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   await copyDatabase(task.database, staged, (done, total) => {
     progress({ phase: 'database', done, total });
     requireSpace();
-    pace.restHere();
+    // The log of the daemon grows for as long as this takes.
+    pace.restHere(logBytesOf(task.database) < LARGE_LOG_BYTES ? undefined : 0);
   });
+  leaveOutArchives(staged);
   const database = none();
   await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
   const copy = openCopy(staged);
@@ -89,6 +92,11 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
     copy.close();
   }
 }
+
+/** From this size of the write-ahead log on, the copy of the database isn't held up any more. */
+const LARGE_LOG_BYTES = 64 * 1_048_576;
+
+const logBytesOf = (database: string) => statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
 type CopyWork = Pick<TakeParts, 'pace' | 'passed'> & {
   readonly copier: Copier;

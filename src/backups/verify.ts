@@ -17,7 +17,7 @@ import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
 import { isShared, placeOf } from './archive/place-of.ts';
-import { makeUnpacker } from './archive/unpack.ts';
+import { makeUnpacker, type Unpacker } from './archive/unpack.ts';
 
 export interface VerifyWish {
   readonly source: Source;
@@ -87,15 +87,19 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
   const unpacker = makeUnpacker(target, { read: source.read, keeps: false });
   let copy: DatabaseCopy | undefined;
   let rows: Rows | undefined;
-  let entries = 0;
+  let [entries, hasDatabase] = [0, false];
   try {
-    for (const file of readList(manifest.list, source.read)) {
+    const lost = (key: string, error: ErrandError) =>
+      void found.faults.push(`A part of the list of files is lost (object ${key}): ${error.message}`);
+    for (const file of readList(manifest.list, source.read, lost)) {
       signal.throwIfAborted();
       if (found.faults.length >= MAX_FAULTS) return;
       if (file.kind === 'database') {
-        unpacker.write(file);
-        copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
-        rows = makeRows(copy, found.faults);
+        hasDatabase = true;
+        if (writeDatabase(unpacker, file, found.faults)) {
+          copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
+          rows = makeRows(copy, found.faults);
+        }
       } else {
         placeOf(file);
         verifyFile(file, source, found.faults);
@@ -108,7 +112,7 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
       found.bytes += file.size;
       onProgress(found.bytes, manifest);
     }
-    if (copy === undefined) found.faults.push('There is no database in the backup.');
+    if (!hasDatabase) found.faults.push('There is no database in the backup.');
     rows?.end();
     compareCounts(manifest, entries, found.faults);
   } finally {
@@ -116,6 +120,18 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
     copy?.close();
     unpacker.close();
     for (const directory of [target.dataDir, target.configDir]) await removeTree(directory);
+  }
+}
+
+/** Returns whether it is there. The files beside a damaged one are verified nevertheless. */
+function writeDatabase(unpacker: Unpacker, file: ListedFile, faults: string[]): boolean {
+  try {
+    unpacker.write(file);
+    return true;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    faults.push(`${shownEntry(file)}: ${messageOf(error)}`);
+    return false;
   }
 }
 

@@ -12,6 +12,7 @@ import { hashPassword, makeKey, makePassword } from '../operations/people/secret
 import { lockDataDirectory } from '../store/engine/lock.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { explainToOperator } from '../store/engine/storage-fault.ts';
+import { requireMounted } from './unmounted.ts';
 
 /** What was created, with the two secrets that are shown once. */
 export interface Created {
@@ -73,7 +74,10 @@ export function renewMasterKey({ places }: Config): void {
 export function prepareDirectories({ dataDir, configDir }: Places): void {
   made(dataDir, OWNER_ALONE);
   // An empty directory can't be in use for anything else.
-  if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
+  if (readdirSync(dataDir).length === 0) {
+    requireMounted(dataDir);
+    makePrivate(dataDir);
+  }
   requirePrivate(dataDir);
   // Created at once, so that backup configurations can name it.
   made(join(dataDir, 'workspaces'), OWNER_ALONE);

@@ -20,6 +20,7 @@ import type { Log } from '../log/log.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { inspectDatabase } from '../store/engine/inspect.ts';
+import { readersOf, wordsOfReaders } from '../store/engine/log-readers.ts';
 import type { Store } from '../store/open-store.ts';
 import { DATABASE_FILE } from './initialize.ts';
 import { VERSION } from '../version.ts';
@@ -133,12 +134,13 @@ function daemonPart({ starting, closing }: ReportParts): PartReport {
   return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
 }
 
-function storePart({ store }: ReportParts): PartReport {
+function storePart({ store, config }: ReportParts): PartReport {
   const fault = store.fault();
   if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
   const bytes = store.heldLogBytes();
   if (bytes === null) return ok('store');
-  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: a backup or another process reads an old state of it`;
+  const readers = wordsOfReaders(readersOf(join(config.places.dataDir, DATABASE_FILE)), process.pid);
+  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: ${readers}`;
   return { name: 'store', state: 'degraded', detail };
 }
 

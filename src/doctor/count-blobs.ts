@@ -8,8 +8,10 @@ import type { BlobCount } from './look.ts';
 const BLOBS_PER_READ = 2_000;
 const MAX_EXAMPLES = 5;
 
+type Rows = Pick<NamedBlobs, 'after' | 'isNamed'>;
+
 /** Counts up to `limit` of them. What is removed meanwhile, row and file, isn't missing. */
-export function countBlobs(rows: NamedBlobs, directory: string, limit: number): BlobCount {
+export function countBlobs(rows: Rows, directory: string, limit: number): BlobCount {
   const counted = { named: 0, missing: 0, wrong: 0, examples: [] as string[], isWhole: true };
   for (const { key, size } of eachBlob(rows)) {
     if (counted.named === limit) return { ...counted, isWhole: false };
@@ -24,7 +26,7 @@ export function countBlobs(rows: NamedBlobs, directory: string, limit: number): 
   return counted;
 }
 
-function* eachBlob(rows: NamedBlobs): Generator<NamedBlob> {
+function* eachBlob(rows: Rows): Generator<NamedBlob> {
   for (let last = ''; ; ) {
     const some = rows.after(last, BLOBS_PER_READ);
     yield* some;

@@ -1,6 +1,7 @@
 // Examines an installation: every check in its order, each with a deadline and alone in its failure.
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
+import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationWish, Finding } from '../operations/doctor.ts';
 import type { Check, Found } from './check.ts';
 import { DATA_CHECKS } from './checks/data.ts';
@@ -38,6 +39,8 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
       const task = {
         file: path.join(places.dataDir, 'errand.db'),
         blobs: path.join(places.dataDir, 'blobs'),
+        workspaces: path.join(places.dataDir, 'workspaces'),
+        orphansBefore: clock.now() - ORPHAN_AGE_MS,
         silentSince: clock.now() - SILENCE_MS,
         full: wish.full,
         defined: installation.defined(),

@@ -4,6 +4,7 @@ import { messageOf } from '../domain/errors.ts';
 import { inspect } from '../store/inspection/inspect.ts';
 import { openNamedBlobs } from '../store/inspection/named-blobs.ts';
 import { countBlobs } from './count-blobs.ts';
+import { countOrphans } from './count-orphans.ts';
 import type { Look, LookTask } from './look.ts';
 
 const GIGABYTE = 1_073_741_824;
@@ -12,15 +13,17 @@ const LARGE_BYTES = 2 * GIGABYTE;
 /** A usual look looks at so many blobs. */
 const MAX_BLOBS = 200_000;
 
-parentPort?.postMessage(look(workerData as LookTask), []);
+parentPort?.postMessage(await look(workerData as LookTask), []);
 
-function look({ blobs, ...task }: LookTask): Look {
-  const { file, full } = task;
+async function look(task: LookTask): Promise<Look> {
+  const { file, blobs, full } = task;
+  const limit = full ? Number.POSITIVE_INFINITY : MAX_BLOBS;
   try {
     const database = inspect({ ...task, largeBytes: LARGE_BYTES });
     const rows = openNamedBlobs(file);
     try {
-      return { ok: true, database, blobs: countBlobs(rows, blobs, full ? Number.POSITIVE_INFINITY : MAX_BLOBS) };
+      const counted = countBlobs(rows, blobs, limit);
+      return { ok: true, database, blobs: counted, orphans: await countOrphans(task, rows, limit) };
     } finally {
       rows.close();
     }

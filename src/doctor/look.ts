@@ -2,6 +2,7 @@
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { AuditLink } from '../domain/people/audit-anchor.ts';
+import type { Orphan } from '../files/orphans.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
 import { threadFile } from '../threads/thread-file.ts';
@@ -18,9 +19,24 @@ export interface BlobCount {
   readonly isWhole: boolean;
 }
 
+/** Files that no row names. */
+export interface OrphanCount {
+  readonly blobs: number;
+  /** Of these blobs. */
+  readonly bytes: number;
+  readonly workspaces: number;
+  /** The first of them. */
+  readonly examples: readonly Orphan[];
+  /** Whether everything was looked at. */
+  readonly isWhole: boolean;
+}
+
 export interface LookTask {
   readonly file: string;
   readonly blobs: string;
+  readonly workspaces: string;
+  /** What was changed since is no orphan. */
+  readonly orphansBefore: number;
   readonly silentSince: number;
   readonly full: boolean;
   /** The end of the audit log by its anchor; null without one. */
@@ -31,7 +47,7 @@ export interface LookTask {
 
 /** What was seen, or why nothing could be. */
 export type Look =
-  | { readonly ok: true; readonly database: Inspection; readonly blobs: BlobCount }
+  | { readonly ok: true; readonly database: Inspection; readonly blobs: BlobCount; readonly orphans: OrphanCount }
   | { readonly ok: false; readonly why: string };
 
 const MEMORY_MB = 256;

@@ -49,6 +49,7 @@ export async function examineOffline(
       sandbox: () => probeSandbox(sandboxSettings(configuration.config)),
       diskSamples: async () => [],
       daemon,
+      isHeld: () => false,
       unresolved,
       clock: systemClock,
     });

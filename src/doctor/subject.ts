@@ -32,6 +32,8 @@ export interface Installation {
   /** Hourly, oldest first; empty beside a stopped daemon. */
   diskSamples(): Promise<readonly DiskSample[]>;
   readonly daemon: DaemonState;
+  /** Whether a row may soon refer to a blob; beside a stopped daemon, none may. */
+  isHeld(key: string): boolean;
   /** References to credentials that only the service can read. What was configured with them must not be used. */
   readonly unresolved: ReadonlySet<string>;
   readonly clock: Clock;

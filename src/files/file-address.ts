@@ -5,7 +5,7 @@ import type { DeriveKey } from './master-key.ts';
 
 /** What an address gives access to, and until when. */
 export interface FileGrant {
-  /** The blob's key. */
+  /** The blob's key, or the name of an archive that has still to be packed. */
   readonly key: string;
   /** The address becomes invalid when this session is deleted. */
   readonly sessionId: string;

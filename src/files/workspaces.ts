@@ -47,7 +47,9 @@ export interface PlaceOptions {
   readonly owner?: Owner | null;
 }
 
-const retiredName = (sessionId: string) => `.retired-${sessionId}`;
+/** Of the names of workspaces that were taken out of the way. */
+export const RETIRED_PREFIX = '.retired-';
+const retiredName = (sessionId: string) => `${RETIRED_PREFIX}${sessionId}`;
 const UUID = /^[0-9a-f-]{36}$/;
 const isTemporary = (name: string) =>
   name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));

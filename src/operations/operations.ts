@@ -75,7 +75,7 @@ export interface OperationParts {
   readonly disk: Disk;
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
-  readonly collector: ArtifactOperationParts['collector'];
+  readonly collector: ArtifactOperationParts['collector'] & OpenFileParts['collector'];
   readonly tails: Tails;
   readonly arrivals: Arrivals;
   readonly feeds: WatchParts['feeds'];
@@ -176,7 +176,7 @@ export function makeOperations(parts: OperationParts) {
     }),
     awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
   });
-  const openFile = makeOpenFile({ store, blobs, fileAddresses });
+  const openFile = makeOpenFile({ store, blobs, fileAddresses, collector: parts.collector, clock });
   return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...recordLists(audit, verbs) };
 }
 

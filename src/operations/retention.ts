@@ -1,12 +1,13 @@
 // What is removed by age, as administrators see it and do it.
 import type { Administrator } from '../domain/people/user.ts';
+import type { OrphanReport } from '../retention/orphans.ts';
 import type { Retention, RetentionProgress, RetentionReport } from '../retention/retention.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Audit } from './audit/audit.ts';
 
 export interface RetentionOperationParts {
   readonly store: Pick<Store, 'retention'>;
-  readonly retention: Pick<Retention, 'collect' | 'report' | 'progress'>;
+  readonly retention: Pick<Retention, 'collect' | 'report' | 'reportOrphans' | 'progress'>;
   readonly audit: Audit;
 }
 
@@ -20,6 +21,9 @@ export function makeRetentionOperations({ store, retention, audit }: RetentionOp
   return {
     /** What would be removed; nothing is. */
     getRetention: (_caller: Administrator): Promise<RetentionReport> => retention.report(),
+
+    /** Files that no row names; none is removed. */
+    getOrphans: (_caller: Administrator): Promise<OrphanReport> => retention.reportOrphans(),
 
     /** How the removal in progress is doing, or how the last one was. */
     getRetentionProgress: (_caller: Administrator): Promise<RetentionProgress> => retention.progress(),

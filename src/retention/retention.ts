@@ -9,6 +9,7 @@ import type { Store } from '../store/open-store.ts';
 import type { FileSpace } from '../store/retention/space.ts';
 import { type KindReport, makeBounds } from './bounds.ts';
 import { type KindParts, makeKinds } from './kinds.ts';
+import type { OrphanReport, Orphans } from './orphans.ts';
 import { type Due, type PassReport, removeDue } from './pass.ts';
 
 export interface RetentionParts {
@@ -16,6 +17,7 @@ export interface RetentionParts {
   readonly seal: Seal;
   readonly emptyIdle: KindParts['emptyIdle'];
   readonly upgradeCopies: KindParts['upgradeCopies'];
+  readonly orphans: Orphans;
   /** Awaited before events are removed: whoever delivers events has read them then. */
   beforeRemoving(): Promise<void>;
   /** Called after a pass: blobs may be left to remove. */
@@ -26,10 +28,12 @@ export interface RetentionParts {
 }
 
 export interface Retention extends Pick<Service, 'wake' | 'settled' | 'stop'> {
-  /** Works now. Returns the number of the pass that will have removed everything that is due. */
+  /** Works now, and also removes files that no row names. Returns the number of the pass that will have removed everything that is due. */
   collect(): number;
   /** What there is to remove, and how the last pass was. */
   report(): Promise<RetentionReport>;
+  /** Files that no row names, which takes long where there are many files. */
+  reportOrphans(): Promise<OrphanReport>;
   /** Only how the pass is doing, which costs next to nothing. */
   progress(): Promise<RetentionProgress>;
 }
@@ -54,6 +58,7 @@ export function makeRetention({
   seal,
   emptyIdle,
   upgradeCopies,
+  orphans,
   beforeRemoving,
   removed: notify,
   clock,
@@ -63,6 +68,7 @@ export function makeRetention({
   const bounds = makeBounds(makeKinds({ store, seal, emptyIdle, upgradeCopies }), { clock, settings });
   let pass: PassReport | null = null;
   let passes = 0;
+  const asked = makeAsked(orphans);
 
   async function work(stopping: AbortSignal): Promise<number> {
     passes += 1;
@@ -74,7 +80,8 @@ export function makeRetention({
       const { heldUntil } = await store.retention.lookAtClock();
       if (heldUntil !== null) log.warn({ until: isoTime(heldUntil) }, HELD);
       await beforeRemoving();
-      await removeDue([...(heldUntil === null ? bounds.due() : []), { kind: freePages(store), bound: 0 }], {
+      const due = [...(heldUntil === null ? bounds.due() : []), ...asked.take(heldUntil === null)];
+      await removeDue([...due, { kind: freePages(store), bound: 0 }], {
         clock,
         stopping,
         told: (kind, rows) => {
@@ -90,22 +97,34 @@ export function makeRetention({
     return LOOK_MS;
   }
 
-  const progress = async () => ({ heldUntil: await store.retention.heldUntil(), pass });
+  const { retention } = store;
+  const progress = async () => ({ heldUntil: await retention.heldUntil(), pass });
   const service = makeService({ work, failure: 'what is old could not be removed', maxRetryMs: 60_000, clock, log });
   return {
     ...service,
     collect: () => {
       // One that is in progress may be past what is due now: then another follows it.
       const isWorking = pass !== null && pass.endedAt === null;
+      asked.ask();
       service.wake();
       return isWorking ? passes + 1 : passes;
     },
     progress,
-    report: async () => ({
-      ...(await progress()),
-      kinds: await bounds.report(),
-      database: await store.retention.getSpace(),
-    }),
+    reportOrphans: orphans.report,
+    report: async () => ({ ...(await progress()), kinds: await bounds.report(), database: await retention.getSpace() }),
+  };
+}
+
+/** What a pass removes of files: once after someone has asked for it. */
+function makeAsked(orphans: Pick<Orphans, 'due'>) {
+  let isAsked = false;
+  return {
+    ask: () => void (isAsked = true),
+    take: (isTimeKnown: boolean): Due[] => {
+      const due = isAsked && isTimeKnown ? [orphans.due()] : [];
+      isAsked = false;
+      return due;
+    },
   };
 }
 

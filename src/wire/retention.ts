@@ -52,5 +52,15 @@ export type RetentionProgressWire = Static<typeof retentionProgress>;
 export const collection = named('Collection', object({ ...fields, pass_no: count }));
 export type CollectionWire = Static<typeof collection>;
 
+/**
+ * Files that no row names: stored ones, and workspaces of sessions that don't exist. `bytes`: of the stored ones. `examples`: their paths in
+ * the data directory. `at_least`: looking has ended at its time limit.
+ */
+export const orphans = named(
+  'Orphans',
+  object({ blobs: count, bytes: count, workspaces: count, examples: array(string), at_least: boolean }),
+);
+export type OrphansWire = Static<typeof orphans>;
+
 /** `trust_clock`: the clock is right, although it has jumped ahead. */
 export const collectionWish = object({ trust_clock: optional(boolean) });

@@ -227,3 +227,16 @@ test('a place has nothing but backups', async () => {
   house.put(join(house.place, 'thesis.txt'), 'precious');
   await expect(take(house.task())).rejects.toThrow('is no place for backups: it contains "thesis.txt"');
 });
+
+test('while the log of the database is large, its copy does not rest', async () => {
+  const house = await furnished();
+  const rests: (number | undefined)[] = [];
+  const pace = { ...NO_PACE, restHere: (longestMs?: number) => void rests.push(longestMs) };
+  await take(house.task(), { pace });
+  expect(new Set(rests)).toEqual(new Set([undefined]));
+  // In one connection of its own: the daemon has not looked at the log yet.
+  house.house.change(`CREATE TABLE noise AS SELECT randomblob(${70 * 1_048_576}) AS bytes`);
+  rests.length = 0;
+  await take(house.task(), { pace });
+  expect(new Set(rests)).toEqual(new Set([0]));
+});

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { NO_ENTRY } from '../../src/domain/people/audit-anchor.ts';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
+import type { Look } from '../../src/doctor/look.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
 import type { EgressRule } from '../../src/domain/egress.ts';
 import { listen } from '../../src/http/server/listen.ts';
@@ -19,8 +20,19 @@ const HOUR_MS = 3_600_000;
 const NOW = fakeClock().now();
 
 const seeing = (database: object, blobs: object = {}): Partial<Subject> => ({
-  look: async () => ({ ok: true, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
+  look: async () => ({ ...WELL, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
 });
+const ORPHANS: Extract<Look, { ok: true }>['orphans'] = {
+  blobs: 2,
+  bytes: 3_145_728,
+  workspaces: 1,
+  examples: [
+    { kind: 'blob', name: 'aa', bytes: 1 },
+    { kind: 'blob', name: 'bb', bytes: 1 },
+    { kind: 'workspace', name: 'w', bytes: 0 },
+  ],
+  isWhole: true,
+};
 const set = (settings: object): Partial<Subject> => ({
   settings: () => ({ ...SETTINGS, disk: { keepFreeMb: 0 }, ...settings }),
 });
@@ -59,6 +71,7 @@ test.each([
   'free_pages',
   'upgrade_copies',
   'blobs',
+  'orphans',
   'runs',
   'webhooks',
   'audit_log',
@@ -301,6 +314,16 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     changes: seeing({ pages: 100_000, freePages: 60_000 }),
     state: 'warning',
     evidence: /^234 MB of 391 MB$/,
+    remedy: /^errand gc$/,
+  },
+  'files that no row names, of which one is held': {
+    id: 'orphans',
+    changes: {
+      isHeld: (key: string) => key === 'aa',
+      look: async () => ({ ...WELL, orphans: ORPHANS }),
+    },
+    state: 'warning',
+    evidence: /^1 stored files \(3.0 MB\) and 1 workspaces, such as blobs\/bb\/bb, workspaces\/w$/,
     remedy: /^errand gc$/,
   },
   'a blob that is gone': {

@@ -1,4 +1,4 @@
-import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeLooker } from '../../src/doctor/look.ts';
@@ -13,9 +13,19 @@ const SIGNAL = new AbortController().signal;
 function looker() {
   const { look, stop } = makeLooker(fakeClock());
   onTestFinished(stop);
-  return (file: string, blobs: string) =>
+  return (file: string, blobs: string, workspaces = temporaryDirectory(), orphansBefore = 0) =>
     look(
-      { file, blobs, silentSince: Date.parse('2026-03-01'), full: false, auditEnd: null, defined: null, now: 0 },
+      {
+        file,
+        blobs,
+        workspaces,
+        orphansBefore,
+        silentSince: Date.parse('2026-03-01'),
+        full: false,
+        auditEnd: null,
+        defined: null,
+        now: 0,
+      },
       SIGNAL,
     );
 }
@@ -66,4 +76,27 @@ test('a file that is no database is a finding, not a failure of the look', async
   writeFileSync(file, 'not a database, but long enough to be read as one'.repeat(100));
   expect(await looker()(file, directory)).toEqual({ ok: false, why: expect.stringContaining('not a database') });
   expect(await looker()(path.join(directory, 'none.db'), directory)).toMatchObject({ ok: false });
+});
+
+test('files that no row names are counted, with their paths', async () => {
+  const { house, blobs } = await withFiles();
+  const hold = (await openBlobStore(blobs)).hold();
+  const key = await hold.put(Buffer.from('nobody’s'));
+  const workspaces = temporaryDirectory();
+  const session = '0190f6a0-0000-7000-8000-000000000001';
+  mkdirSync(path.join(workspaces, session));
+  const later = Date.now() + 60_000;
+  expect(await looker()(house.file, blobs, workspaces, later)).toMatchObject({
+    orphans: {
+      blobs: 1,
+      workspaces: 1,
+      isWhole: true,
+      examples: [
+        { kind: 'blob', name: key },
+        { kind: 'workspace', name: session },
+      ],
+    },
+  });
+  // Young ones are of work in progress.
+  expect(await looker()(house.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
 });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PACKED_ON_REQUEST } from '../../src/execution/artifacts/artifact-parts.ts';
+import { WAITED_FOR } from '../../src/execution/artifacts/artifact-parts.ts';
 import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
@@ -26,7 +26,7 @@ let addresses: ReturnType<typeof makeFileAddresses>;
 
 beforeEach(async () => {
   rows = await artifactHouse();
-  collector = rows.collect({ packedOnRequest: PACKED_ON_REQUEST });
+  collector = rows.collect({ packedOnRequest: WAITED_FOR });
   const secret = randomBytes(32);
   addresses = makeFileAddresses({ deriveKey: () => secret, now: rows.clock.now });
   const { store } = rows;

@@ -28,6 +28,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/audit admin envelope',
   'GET /api/v1/audit/head admin envelope',
   'GET /api/v1/retention admin envelope',
+  'GET /api/v1/retention/orphans admin envelope',
   'GET /api/v1/retention/progress admin envelope',
   'POST /api/v1/retention/collect admin envelope',
   'GET /api/v1/users admin envelope',

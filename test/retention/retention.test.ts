@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { auditHashOf, type NewAuditEntry, NO_HASH } from '../../src/domain/people/audit.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { makeLog } from '../../src/log/log.ts';
+import type { Orphans } from '../../src/retention/orphans.ts';
 import { makeRetention } from '../../src/retention/retention.ts';
 import { keepOfUpgradeCopies } from '../../src/retention/upgrade-copies.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -24,6 +25,10 @@ const NEVER: Settings['retention'] = {
   versionsKeep: 0,
   upgradeCopiesDays: 0,
 };
+const NO_ORPHANS: Orphans = {
+  report: async () => ({ blobs: 0, bytes: 0, workspaces: 0, examples: [], isAtLeast: false }),
+  due: () => ({ kind: { name: 'orphans', remove: async () => ({ rows: 0, more: false }) }, bound: 0 }),
+};
 const seal = (text: string) => `sealed ${text}`;
 
 async function retentionHouse(given: Partial<Settings['retention']> = {}) {
@@ -31,11 +36,14 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
   const { store, clock } = house;
   const directory = temporaryDirectory({});
   let keep = { ...NEVER, ...given };
+  /** How often a pass has looked for files that no row names. */
+  const sweeps = { now: 0 };
   const retention = makeRetention({
     store,
     seal,
     emptyIdle: async () => ({ rows: 0, more: false }),
     upgradeCopies: keepOfUpgradeCopies(directory),
+    orphans: { ...NO_ORPHANS, due: () => ((sweeps.now += 1), NO_ORPHANS.due()) },
     beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
     removed: () => undefined,
     clock,
@@ -84,7 +92,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
     }
   };
   const set = (settings: Partial<Settings['retention']>) => void (keep = { ...NEVER, ...settings });
-  return { ...house, directory, retention, pass, finished, count, days, set };
+  return { ...house, directory, retention, sweeps, pass, finished, count, days, set };
 }
 
 test('nothing is removed unless a setting says when', async () => {
@@ -391,4 +399,14 @@ test('copies of the database from before upgrades go when they are old, and noth
   expect(kinds.find(({ name }) => name === 'upgrade_copies')).toMatchObject({ keep: 30, rows: 2, bytes: 8 });
   await pass();
   expect(readdirSync(directory).sort()).toEqual(['errand.db', 'errand.db.mine.backup', 'errand.db.v31.backup']);
+});
+
+test('files that no row names are looked for only by a pass that was asked for', async () => {
+  const house = await retentionHouse();
+  await house.pass();
+  expect(house.sweeps.now).toBe(0);
+  house.retention.collect();
+  await house.pass();
+  await house.pass();
+  expect(house.sweeps.now).toBe(1);
 });

@@ -116,7 +116,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
-  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse',
+  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',

@@ -133,7 +133,7 @@ async function archives({ directory, blobs, snapshotThread, say }: House, megaby
 async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
   const grant = { key, sessionId: '', name: 'a.bin', disposition: 'attachment', expiresAt: 0 } as const;
   const presentation = { disposition: 'attachment', contentType: 'application/octet-stream' } as const;
-  const openFile = async () => ({ grant, presentation, blob: await blobs.open(key) });
+  const openFile = async () => ({ grant, presentation, key, blob: await blobs.open(key) });
   const handle = makeFileHandler({ openFile }, systemClock);
   const asking = {
     params: {},

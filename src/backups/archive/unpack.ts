@@ -25,8 +25,9 @@ import { isShared, placeOf, type Target } from './place-of.ts';
 
 export interface Unpacker {
   /**
-   * Writes an entry of the list, with its mode and time. Returns why it can't exist here; null when it does. Throws `conflict` when
-   * its content isn't as listed, and for a path that leads through a link. Not durable yet.
+   * Writes an entry of the list, with its mode and time. Returns why it can't exist here, or that its content isn't as listed, and leaves
+   * nothing of it; null when it does. Throws `conflict` for a database whose content isn't as listed, and for a path that leads
+   * through a link. Not durable yet.
    */
   write(entry: ListedFile): string | null;
   close(): void;
@@ -75,6 +76,7 @@ export function makeUnpacker(
         write(entry);
         return null;
       } catch (error) {
+        if (error instanceof DamagedContent) return error.message;
         const why = IMPOSSIBLE[codeOf(error) ?? ''];
         if (why === undefined || !isShared(entry.kind)) throw error;
         return why;
@@ -83,6 +85,9 @@ export function makeUnpacker(
     close: folders.close,
   };
 }
+
+/** The message says what is wrong with it, for whoever reads what was left out. */
+class DamagedContent extends Error {}
 
 interface Wanted {
   readonly entry: ListedFile;
@@ -103,10 +108,15 @@ function writeFile(
   name: string,
   { entry, owner, read }: Wanted & { readonly read: ((key: string) => Buffer) | null },
 ): void {
-  const file = openSync(at(folder, name), 'wx', 0o600);
+  const place = at(folder, name);
+  const file = openSync(place, 'wx', 0o600);
   try {
     if (read !== null) writeContent(file, entry, read);
     if (isShared(entry.kind)) dressOpen(file, entry, owner);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.reason !== 'conflict' || entry.kind === 'database') throw error;
+    unlinkSync(place);
+    throw new DamagedContent(`its content is damaged: ${error.message.replace(/\.$/, '')}`);
   } finally {
     closeSync(file);
   }

@@ -146,7 +146,10 @@ function equipToday({
 }
 
 /** The doctor of the running daemon, which ends with it. */
-function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, parts: () => Readiness['parts']): Doctor {
+function openDoctor(
+  { config, live, sandbox, store, blobs, draining }: OpenAppParts,
+  parts: () => Readiness['parts'],
+): Doctor {
   const doctor = makeDoctor({
     places: config.places,
     settings: live.settings,
@@ -156,6 +159,7 @@ function openDoctor({ config, live, sandbox, store, draining }: OpenAppParts, pa
     sandbox: async () => sandbox(),
     diskSamples: store.diskSamples.list,
     daemon: { state: 'running', parts },
+    isHeld: blobs.isHeld,
     unresolved: new Set(),
     clock,
   });

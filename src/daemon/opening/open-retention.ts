@@ -5,6 +5,7 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { makeSeal } from '../../operations/audit/audit.ts';
 import { type IdleWorkspaceParts, makeEmptyIdle } from '../../retention/idle-workspaces.ts';
+import { makeOrphans, type OrphanSweepParts } from '../../retention/orphans.ts';
 import { makeRetention, type Retention } from '../../retention/retention.ts';
 import { keepOfUpgradeCopies } from '../../retention/upgrade-copies.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -15,7 +16,8 @@ export interface OpenRetentionParts {
   readonly live: Pick<LiveConfig, 'settings' | 'onChange'>;
   readonly store: Store;
   readonly deriveKey: DeriveKey;
-  readonly workspaces: IdleWorkspaceParts['workspaces'];
+  readonly blobs: OrphanSweepParts['blobs'];
+  readonly workspaces: IdleWorkspaceParts['workspaces'] & OrphanSweepParts['workspaces'];
   readonly snapshotThread: IdleWorkspaceParts['snapshotThread'];
   /** Plans what is committed before it is removed. */
   readonly webhooks: { readonly planner: Pick<Planner, 'catchUp'> };
@@ -33,6 +35,7 @@ export function openRetention(parts: OpenRetentionParts): Retention {
     seal: makeSeal(deriveKey),
     emptyIdle: makeEmptyIdle(parts),
     upgradeCopies: keepOfUpgradeCopies(dataDir),
+    orphans: makeOrphans(parts),
     beforeRemoving: webhooks.planner.catchUp,
     removed: publishing.ended,
     clock,

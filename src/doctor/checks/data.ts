@@ -6,6 +6,8 @@ import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
 import { listUpgradeCopies } from '../../store/engine/upgrade-copies.ts';
+import { orphanPath } from '../../files/orphans.ts';
+import { readersOf, wordsOfReaders } from '../../store/engine/log-readers.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
@@ -69,15 +71,14 @@ const writeAheadLog: Check = {
   id: 'wal',
   title: 'The write-ahead log',
   examine: ({ places: { dataDir } }) => {
-    const file = path.join(dataDir, 'errand.db-wal');
-    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const file = path.join(dataDir, 'errand.db');
+    const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
-    return warning(
-      `${inMegabytes(size)}: a backup or another process may read an old state of the database`,
-      byHand(
-        `fuser -v ${path.join(dataDir, 'errand.db')} names the processes that have it open; end the one that is not the daemon`,
-      ),
-    );
+    const readers = readersOf(file);
+    const evidence = `${inMegabytes(size)}: ${wordsOfReaders(readers, process.pid)}`;
+    const others = readers.filter(({ pid }) => pid !== process.pid);
+    const look = others.length === 0 ? `fuser -v ${file}` : `ps -f ${others.map(({ pid }) => pid).join(' ')}`;
+    return warning(evidence, byHand(`${look} names the processes that read it; end the one that is not the daemon`));
   },
 };
 
@@ -107,6 +108,26 @@ const blobs: Check = {
     return failed(evidence, restoreOf(subject));
   },
 };
+
+const orphans: Check = {
+  id: 'orphans',
+  title: 'Files that no row names',
+  examine: async ({ look, isHeld }) => {
+    const seen = await look();
+    if (!seen.ok) return skipped('the database could not be read');
+    const { blobs: found, bytes, workspaces, examples, isWhole } = seen.orphans;
+    const held = examples.filter(({ kind, name }) => kind === 'blob' && isHeld(name));
+    const count = found - held.length;
+    const more = isWhole ? '' : ' among those looked at (all with --full)';
+    if (count + workspaces === 0) return ok(`there are none${more}`);
+    const shown = examples.filter((orphan) => !held.includes(orphan)).slice(0, SHOWN_ORPHANS);
+    const words = shown.map(orphanPath).join(', ');
+    const evidence = `${count} stored files (${inMegabytes(bytes)}) and ${workspaces} workspaces${more}, such as ${words}`;
+    return warning(evidence, 'errand gc');
+  },
+};
+
+const SHOWN_ORPHANS = 5;
 
 const runs: Check = {
   id: 'runs',
@@ -202,6 +223,7 @@ export const DATA_CHECKS: readonly Check[] = [
   freePages,
   upgradeCopies,
   blobs,
+  orphans,
   runs,
   webhooks,
   pins,

@@ -34,3 +34,17 @@ export interface Archive {
   /** Bytes. */
   readonly size: number;
 }
+
+/** Which archive: of a run, or of a session's workspace. */
+export interface ArchiveWish {
+  readonly kind: 'run' | 'workspace';
+  /** Of the run, or of the session. */
+  readonly seq: number;
+  /** Of a workspace, the run that it is wanted after; of a run, the same again. Absent: as it is now. */
+  readonly runSeq?: number;
+}
+
+/** An archive that is packed while it is downloaded. */
+export interface UnpackedArchive {
+  readonly unpacked: Required<ArchiveWish>;
+}

@@ -20,8 +20,10 @@ export interface ArtifactParts {
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'identityOf'>;
   readonly known: KnownWorkspaces;
   readonly looks: RecordedLooks;
-  /** Archives of so much are packed when they are asked for. */
+  /** Archives of so much are packed when they are asked for, the others after the run. */
   readonly packedOnRequest: WorkspaceSize;
+  /** Whoever asks for the address of an archive of so much waits until it is packed; larger ones are packed while they are downloaded. */
+  readonly waitedFor: WorkspaceSize;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the daemon stops; unfinished work continues at the next start. */
@@ -33,8 +35,10 @@ export interface ArtifactParts {
 const MAX_DEPTH = 256;
 const MEGABYTE = 1_048_576;
 
-/** Packing as much takes 0.1 to 0.2 s, which is what the first who asks for it waits. */
-export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MEGABYTE };
+/** All. What an earlier version has left to pack, and what could not be packed on request, is packed after the run. */
+export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: Infinity, totalBytes: Infinity };
+/** Packing as much takes 0.1 to 0.2 s. */
+export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MEGABYTE };
 
 /** The current limits of one request to the snapshot thread. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {

@@ -5,7 +5,7 @@ import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
-import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST } from './artifact-parts.ts';
+import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
 import {
   type BaselineRun,
   type Collected,
@@ -15,6 +15,7 @@ import {
 import { collectRun } from './collect-artifacts.ts';
 import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
+import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
 import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
 import { makeRecordedLooks } from './recorded-looks.ts';
 
@@ -23,6 +24,8 @@ export interface Collector {
   wake(sessionSeq: number): void;
   /** Packs an archive that someone asks for. */
   readonly packOnRequest: PackOnRequest;
+  /** Packs a large one while it is downloaded. */
+  readonly downloadArchive: DownloadArchive;
   /** Continues what an earlier process left. */
   start(): void;
   /** The baseline of a run, from its claim. */
@@ -33,9 +36,12 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'looks' | 'packedOnRequest'> & {
-  /** Other than `PACKED_ON_REQUEST`. */
-  readonly packedOnRequest?: WorkspaceSize;
+type Defaults = 'packedOnRequest' | 'waitedFor';
+
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'looks' | Defaults> & {
+  /** Other than `PACKED_ON_REQUEST` and `WAITED_FOR`. */
+  readonly [D in Defaults]?: WorkspaceSize;
+} & {
   /** Called when a hold on blobs ends: a clean-up may have waited for it. */
   released(): void;
 };
@@ -54,6 +60,7 @@ export function makeCollector(given: CollectorParts): Collector {
   const stopping = new AbortController();
   const parts: ArtifactParts = {
     packedOnRequest: PACKED_ON_REQUEST,
+    waitedFor: WAITED_FOR,
     ...needed,
     removal: makeBlobRemoval({ store, blobs }),
     stopping: stopping.signal,
@@ -92,17 +99,19 @@ export function makeCollector(given: CollectorParts): Collector {
   });
 
   const onRequest = makePackOnRequest({ ...parts, wake: packing.add, released });
+  const downloads = makeDownloads({ ...parts, released });
   const collected = makeCollected({ store, waiting, look: collecting.add });
   return {
     wake: collecting.add,
     packOnRequest: onRequest.pack,
+    downloadArchive: downloads.download,
     start: earlier.wake,
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     onCollected: waiting.listen,
     stop: async () => {
       stopping.abort();
       await earlier.stop();
-      await Promise.all([collecting.stop(), packing.stop(), onRequest.ended()]);
+      await Promise.all([collecting.stop(), packing.stop(), onRequest.ended(), downloads.ended()]);
     },
   };
 }

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { writeAll } from '../blobs/write-new.ts';
-import type { PackTask } from '../snapshots/snapshot-orders.ts';
+import { archivePath, type PackTask } from '../snapshots/snapshot-orders.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
 import { type Packing, readBlob } from './packing.ts';
@@ -21,7 +21,7 @@ const SMALL_BYTES = 262_144;
 
 /** Packs files, and reports the archive as one file without a path. */
 export async function packArchive(task: PackTask, files: readonly SnapshotFile[], work: Work): Promise<void> {
-  const path = `${task.scratch}-archive`;
+  const path = archivePath(task);
   const archive = receive(path);
   try {
     const bytesOf = (one: SnapshotFile) => readBlob(task.blobs, one, work.pace);

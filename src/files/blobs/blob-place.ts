@@ -1,6 +1,6 @@
 // Where blobs are stored, and how a newly written one is moved there.
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { opendir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
 import { writeNew } from './write-new.ts';
@@ -18,6 +18,17 @@ export function incomingPath(directory: string): string {
 /** Whether a blob exists. The result stays valid only while the blob is held. */
 export function hasBlob(directory: string, key: string): boolean {
   return existsSync(blobPath(directory, key));
+}
+
+const SHARD = /^[0-9a-f]{2}$/;
+const KEY = /^[0-9a-f]{64}$/;
+
+/** Keys of all blobs, unordered. */
+export async function* listKeys(directory: string): AsyncGenerator<string> {
+  for await (const shard of await opendir(directory)) {
+    if (!shard.isDirectory() || !SHARD.test(shard.name)) continue;
+    for await (const { name } of await opendir(join(directory, shard.name))) if (KEY.test(name)) yield name;
+  }
 }
 
 /** Removes the files in the folder for those being written whose paths begin so. */

@@ -1,16 +1,14 @@
 // Blobs: bytes stored under the SHA-256 of their content, each content once.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
-import { copyFile, type FileHandle, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, notFound } from '../../domain/errors.ts';
-import { blobPath, incomingPath } from './blob-place.ts';
+import { blobPath, incomingPath, listKeys } from './blob-place.ts';
 import { type Held, type HeldRest, makeHolds } from './holds.ts';
 import { makeSmallBlobs, SMALL_BYTES, type SmallBlobs } from './small-blobs.ts';
 
 const { COPYFILE_FICLONE } = constants;
-const SHARD = /^[0-9a-f]{2}$/;
-const KEY = /^[0-9a-f]{64}$/;
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -31,6 +29,8 @@ export interface BlobStore {
   open(key: string): Promise<OpenBlob>;
   /** Keys of all blobs, a few at a time, unordered. */
   list(): AsyncIterable<string>;
+  /** Whether someone holds a blob: a row may soon refer to it. */
+  isHeld(key: string): boolean;
   /** Removes a blob unless it is in use or held. Returns false when it is held, so that the caller must retry. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
@@ -103,6 +103,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
       return known === undefined ? openFile(pathOf(key), key, small) : inMemory(known);
     },
     list: () => listKeys(directory),
+    isHeld: holds.isHeld,
     removeUnless: holds.removeUnless,
   };
 }
@@ -150,13 +151,6 @@ async function fill(file: FileHandle, bytes: Uint8Array, start: number): Promise
 }
 
 const endedEarly = () => new Error('A blob ended before its size.');
-
-async function* listKeys(directory: string): AsyncGenerator<string> {
-  for await (const shard of await opendir(directory)) {
-    if (!shard.isDirectory() || !SHARD.test(shard.name)) continue;
-    for await (const { name } of await opendir(join(directory, shard.name))) if (KEY.test(name)) yield name;
-  }
-}
 
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(

@@ -18,6 +18,7 @@ export interface Holds {
   open(): Held;
   /** Holds every key, also those that are being checked for their removal. */
   openRest(): HeldRest;
+  isHeld(key: string): boolean;
   /** Removes what is neither held nor in use. Returns false when it is held, or was held during the check. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
@@ -27,7 +28,9 @@ export function makeHolds(remove: (key: string) => void): Holds {
   const holds = new Set<Pick<ReadonlySet<string>, 'has'>>();
   /** The newest check of the rows for each key to be removed, unless the key was held since the check started. */
   const looks = new Map<string, object>();
+  const isHeld = (key: string) => Array.from(holds).some((held) => held.has(key));
   return {
+    isHeld,
     open: () => {
       const held = new Set<string>();
       holds.add(held);
@@ -55,7 +58,7 @@ export function makeHolds(remove: (key: string) => void): Holds {
       };
     },
     removeUnless: async (key, isInUse) => {
-      if (Array.from(holds).some((held) => held.has(key))) return false;
+      if (isHeld(key)) return false;
       const look = {};
       looks.set(key, look);
       try {

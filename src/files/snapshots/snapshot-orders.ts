@@ -28,6 +28,9 @@ export interface PackTask extends Task {
   readonly kind: 'tar.gz' | 'zip';
 }
 
+/** Where an archive is written before it is moved to its place as a blob. */
+export const archivePath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-archive`;
+
 export type ToSnapshotThread =
   /** Files of a new order: a few at a time, so that no thread is blocked by many. */
   | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }

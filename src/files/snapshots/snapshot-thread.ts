@@ -11,12 +11,13 @@ import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 import { hasBlob, incomingPath, removeScratch } from '../blobs/blob-place.ts';
 import type { BlobHold } from '../blobs/blobs.ts';
-import type {
-  FromSnapshotThread,
-  LastFromSnapshotThread,
-  PackTask,
-  SnapshotTask,
-  ToSnapshotThread,
+import {
+  archivePath,
+  type FromSnapshotThread,
+  type LastFromSnapshotThread,
+  type PackTask,
+  type SnapshotTask,
+  type ToSnapshotThread,
 } from './snapshot-orders.ts';
 import { noSpace } from '../blobs/no-space.ts';
 import { NOTHING_SKIPPED, type Since, type Snapshot, type SnapshotFile, type SnapshotLimits } from './snapshot.ts';
@@ -47,6 +48,8 @@ export interface PackOrder {
   readonly hold: BlobHold;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
+  /** Called with the file that an archive is written to from its beginning on, unless it is small. */
+  readonly begun?: (path: string) => void;
 }
 
 /** An archive, stored as a blob. */
@@ -130,8 +133,10 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()), holdsFirst: false };
   }
 
-  async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal }: PackOrder): Promise<Archive> {
-    const { found } = await giveOrder(thread, log, { task: { kind, ...room(deadlineMs) }, files, hold, signal });
+  async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal, begun }: PackOrder): Promise<Archive> {
+    const task = { kind, ...room(deadlineMs) };
+    begun?.(archivePath(task));
+    const { found } = await giveOrder(thread, log, { task, files, hold, signal });
     return { key: found[0]!.sha256, size: found[0]!.size };
   }
 

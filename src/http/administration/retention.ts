@@ -2,9 +2,16 @@
 import { isoTime } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
+import { orphanPath } from '../../files/orphans.ts';
 import type { KindReport } from '../../retention/bounds.ts';
 import type { RetentionProgress, RetentionReport } from '../../retention/retention.ts';
-import type { collectionWish, RetentionKindWire, RetentionProgressWire, RetentionWire } from '../../wire/retention.ts';
+import type {
+  collectionWish,
+  OrphansWire,
+  RetentionKindWire,
+  RetentionProgressWire,
+  RetentionWire,
+} from '../../wire/retention.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../replies/reply.ts';
@@ -13,6 +20,10 @@ import { ok } from '../replies/reply.ts';
 export function makeRetentionHandlers(operations: Operations) {
   return {
     get: async (_exchange: Exchange, caller: Administrator) => ok(renderReport(await operations.getRetention(caller))),
+    orphans: async (_exchange: Exchange, caller: Administrator) => {
+      const { isAtLeast, examples, ...counts } = await operations.getOrphans(caller);
+      return ok({ ...counts, examples: examples.map(orphanPath), at_least: isAtLeast } satisfies OrphansWire);
+    },
     progress: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderProgress(await operations.getRetentionProgress(caller))),
     collect: async ({ body }: Exchange<unknown, Static<typeof collectionWish>>, caller: Administrator) => {

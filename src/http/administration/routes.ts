@@ -4,7 +4,7 @@ import { definedNames, lostPins } from '../../wire/capabilities/pin.ts';
 import { examination, examinationWish } from '../../wire/doctor.ts';
 import { listOf } from '../../wire/listing.ts';
 import { auditEntry, auditHead, auditQuery } from '../../wire/people/audit.ts';
-import { collection, collectionWish, retentionProgress, retentionReport } from '../../wire/retention.ts';
+import { collection, collectionWish, orphans, retentionProgress, retentionReport } from '../../wire/retention.ts';
 import { configuration, database, status } from '../../wire/status.ts';
 import { type Route, routesWith } from '../frame/route.ts';
 import type { makeAdministration } from '../management/admin.ts';
@@ -32,6 +32,7 @@ export function administrationRoutes(
     ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
     ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),
     ofAdmin('GET /api/v1/retention', 'Estimate what is old enough to be removed', { reply: retentionReport, handler: retention.get }),
+    ofAdmin('GET /api/v1/retention/orphans', 'Files that no row names', { reply: orphans, handler: retention.orphans }),
     ofAdmin('GET /api/v1/retention/progress', 'How the removal in progress is doing', { reply: retentionProgress, handler: retention.progress }),
     ofAdmin('POST /api/v1/retention/collect', 'Begin to remove what is old enough', { body: collectionWish, bodyIsOptional: true, reply: collection, handler: retention.collect }),
   ];

@@ -11,7 +11,7 @@ import { isKnown, type Validators } from './conditions.ts';
 import { policyOf } from './policies.ts';
 
 /** What is read at once; of larger files, the next piece is read while one is being sent. */
-const PIECE_BYTES = 131_072;
+export const PIECE_BYTES = 131_072;
 
 /** A file to send. */
 export interface FileToSend extends Validators {
@@ -83,7 +83,7 @@ async function sendPieces(res: ServerResponse, blob: OpenBlob, part: ByteRange &
 }
 
 /** Whether some bytes have left; false when the client has disconnected. The bytes may be overwritten then. */
-function send(res: ServerResponse, bytes: Buffer): Promise<boolean> {
+export function send(res: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     if (res.destroyed) return resolve(false);
     const close = () => resolve(false);

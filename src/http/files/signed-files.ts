@@ -4,18 +4,24 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { sendFile } from './send-file.ts';
+import { sendGrowing } from './send-growing.ts';
 
 /** The handler of signed addresses. */
 export function makeFileHandler(operations: Pick<Operations, 'openFile'>, clock: Pick<Clock, 'now'>) {
   return async (exchange: Exchange): Promise<undefined> => {
-    const { grant, presentation, blob } = await operations.openFile(pathOf(exchange.req));
+    const opened = await operations.openFile(pathOf(exchange.req));
+    if ('download' in opened) {
+      await sendGrowing(exchange, opened, { 'Cache-Control': 'private, no-store' });
+      return undefined;
+    }
+    const { grant, presentation, key, blob } = opened;
     try {
       const seconds = Math.max(0, Math.floor((grant.expiresAt - clock.now()) / 1_000));
       await sendFile(exchange, {
         name: grant.name,
         presentation,
         blob,
-        etag: `"${grant.key}"`,
+        etag: `"${key}"`,
         lastModified: null,
         headers: { 'Cache-Control': `private, max-age=${seconds}, immutable` },
       });

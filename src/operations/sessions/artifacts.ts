@@ -5,6 +5,7 @@ import type {
   ArtifactStatus,
   ExportStatus,
   FileVersion,
+  UnpackedArchive,
 } from '../../domain/sessions/artifact.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import { PORTION_ROWS, type Portions, portionsOf } from '../../domain/portions.ts';
@@ -13,15 +14,16 @@ import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Looking } from '../looking.ts';
+import { archiveKey } from './archive-key.ts';
 import { type FileLeaf, type LeafParts, makeLeafOf } from './file-nodes.ts';
 
 export interface ArchiveAddress {
   /** The path of its signed address. */
   readonly address: string;
   readonly filename: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly sha256: string;
+  /** Bytes. Both are null while it has still to be packed. */
+  readonly size: number | null;
+  readonly sha256: string | null;
 }
 
 /** A session's whole workspace. The files are available before the archive. */
@@ -60,13 +62,23 @@ export interface ArtifactOperationParts {
 /** The name of the archive of a session's workspace (§2.8). */
 export const workspaceArchiveName = (sessionId: string) => `workspace-${sessionId}.zip`;
 
-/** Makes the function that gives an archive its address. A ready archive has one, even when there was nothing to pack. */
+/**
+ * Makes the function that gives an archive its address. A ready archive has one, even when there was nothing to pack, and when it is
+ * packed while it is downloaded.
+ */
 export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'>) {
-  return async (sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> => {
+  const sign = (key: string, sessionId: string, name: string) =>
+    parts.fileAddresses.sign({ key, sessionId, name, disposition: 'attachment' });
+  return async (
+    sessionId: string,
+    filename: string,
+    kept: Archive | UnpackedArchive | null,
+  ): Promise<ArchiveAddress> => {
+    if (kept !== null && 'unpacked' in kept)
+      return { address: sign(archiveKey(kept.unpacked), sessionId, filename), filename, size: null, sha256: null };
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
     const { key, size } = kept ?? (await parts.emptyArchives.get(kind));
-    const address = parts.fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
-    return { address, filename, size, sha256: key };
+    return { address: sign(key, sessionId, filename), filename, size, sha256: key };
   };
 }
 

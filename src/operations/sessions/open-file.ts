@@ -1,31 +1,61 @@
 // Opens the file of a signed address (E7): only the signature is required, as long as the session exists.
+import { type Clock, pause } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
+import type { ArchiveDownload } from '../../execution/artifacts/archive-downloads.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { BlobStore, OpenBlob } from '../../files/blobs/blobs.ts';
 import type { FileAddresses, FileGrant } from '../../files/file-address.ts';
 import { type Presentation, presentationOf } from '../../files/media-type.ts';
 import type { Store } from '../../store/open-store.ts';
+import { readArchiveKey } from './archive-key.ts';
 
 export interface OpenFileParts {
   readonly store: Pick<Store, 'sessions'>;
   readonly blobs: BlobStore;
   readonly fileAddresses: FileAddresses;
+  readonly collector: Pick<Collector, 'downloadArchive'>;
+  readonly clock: Clock;
 }
 
-/** A file to send. The receiver closes the blob. */
-export interface OpenedFile {
+interface Opened {
   readonly grant: FileGrant;
   readonly presentation: Presentation;
+}
+
+/** A file to send, by the key of its blob. The receiver closes the blob. */
+export interface OpenedFile extends Opened {
+  readonly key: string;
   readonly blob: OpenBlob;
 }
 
+/** An archive that is sent while it is packed. */
+export interface OpenedDownload extends Opened {
+  readonly download: ArchiveDownload;
+  /** Opens the archive once it is packed. Throws `not_found`. */
+  readonly openPacked: () => Promise<OpenBlob>;
+}
+
+/** What is packed within this time is sent like any other file, with its size. */
+const PACKED_SOON_MS = 2_000;
+
 /**
  * Opens by the path of an address. Throws `forbidden` when it was altered or has expired, `not_found` when its session or
- * file no longer exists.
+ * file no longer exists, `unavailable` for an archive that can't be packed now.
  */
-export function makeOpenFile({ store, blobs, fileAddresses }: OpenFileParts) {
-  return async (path: string): Promise<OpenedFile> => {
+export function makeOpenFile({ store, blobs, fileAddresses, collector, clock }: OpenFileParts) {
+  return async (path: string): Promise<OpenedFile | OpenedDownload> => {
     const grant = fileAddresses.verify(path);
     if ((await store.sessions.find(grant.sessionId)) === undefined) throw notFound('File');
-    return { grant, presentation: presentationOf(grant.name, grant.disposition), blob: await blobs.open(grant.key) };
+    const opened: Opened = { grant, presentation: presentationOf(grant.name, grant.disposition) };
+    const wish = readArchiveKey(grant.key);
+    if (wish === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
+    const download = collector.downloadArchive(wish);
+    const soon = await Promise.race([download.packed, pause(clock, PACKED_SOON_MS)]);
+    if (soon !== undefined) {
+      const { key } = soon.archive;
+      return { ...opened, key, blob: await blobs.open(key) };
+    }
+    const openPacked = async () => blobs.open((await download.packed).archive.key);
+    return { ...opened, download, openPacked };
   };
 }

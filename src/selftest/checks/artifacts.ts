@@ -5,8 +5,6 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { list, type ReadEntry } from 'tar';
-import { PACKED_ON_REQUEST } from '../../execution/artifacts/artifact-parts.ts';
-import { isWithin } from '../../store/artifacts/workspace-tree.ts';
 
 interface FileRow {
   readonly seq: number;
@@ -19,7 +17,6 @@ interface ArtifactRow {
   readonly artifact_status: string;
   readonly archive_key: string | null;
   readonly file_count: number;
-  readonly total_size: number;
 }
 
 const LIVING = 's.deleted_at IS NULL';
@@ -49,7 +46,7 @@ export async function checkArtifacts(
   try {
     const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
     const artifacts = all<ArtifactRow>(
-      `SELECT a.run_seq, r.artifact_status, a.archive_key, a.file_count, a.total_size FROM run_artifacts a
+      `SELECT a.run_seq, r.artifact_status, a.archive_key, a.file_count FROM run_artifacts a
        JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
     );
     const ofRuns = all<FileRow>(
@@ -99,14 +96,13 @@ async function checkBlob(dataDir: string, key: string): Promise<string[]> {
 
 /** The archive contains exactly the listed files, unless it has still to be asked for. */
 async function checkArchive(dataDir: string, artifact: ArtifactRow, files: readonly FileRow[]): Promise<string[]> {
-  const { run_seq, archive_key, file_count, total_size } = artifact;
+  const { run_seq, archive_key, file_count } = artifact;
   const problems =
     file_count === files.length ? [] : [`run ${run_seq} has ${files.length} files, and says ${file_count}`];
   if (artifact.artifact_status !== 'ready' || file_count === 0) return problems;
-  const isSmall = isWithin({ fileCount: file_count, totalBytes: total_size }, PACKED_ON_REQUEST);
   // Nobody has asked for it yet.
-  if (archive_key === null && isSmall) return problems;
-  const bytes = archive_key === null ? null : await blobOf(dataDir, archive_key);
+  if (archive_key === null) return problems;
+  const bytes = await blobOf(dataDir, archive_key);
   if (bytes === null) return [...problems, `the archive of run ${run_seq} is gone`];
   const packed = new Map<string, string>();
   const reading = list({

@@ -1,20 +1,16 @@
 // Archives that are packed when they are asked for: small ones for the first time, and those that were removed by age.
-import type { Archive } from '../../domain/sessions/artifact.ts';
+import type { Archive, ArchiveWish } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Packing } from './artifact-queue.ts';
 import { filesOf } from './run-files.ts';
 import { isWithin, listTree, type WorkspaceSize } from './workspace-tree.ts';
 
-/** Which archive: of a run, or of a session's workspace. */
-export interface ArchiveWish {
-  readonly kind: Packing['kind'];
-  /** Of the run, or of the session. */
-  readonly seq: number;
-}
-
 /** An archive that someone asks for: there, or to be packed. `large`: it takes too long to wait for. */
-export type Requested = { readonly archive: Archive } | { readonly packing: Packing } | 'large';
+export type Requested =
+  | { readonly archive: Archive }
+  | { readonly packing: Packing }
+  | { readonly large: Required<ArchiveWish> };
 
 interface Row extends Omit<Packing, 'files' | 'kind'>, WorkspaceSize {
   readonly key: string | null;
@@ -38,17 +34,18 @@ const KEEP: Readonly<Record<ArchiveWish['kind'], string>> = {
 /** The verbs. */
 export function makeRequestedArchives({ read, write }: Database) {
   return {
-    /** An archive, or what it is made of. Undefined while it isn't ready. */
+    /** An archive, or what it is made of. Undefined while it isn't ready, and when the workspace is of another run. */
     findRequested: read(function* (
       tx: Reader,
-      { kind, seq }: ArchiveWish,
+      { kind, seq, runSeq: wanted }: ArchiveWish,
       limit: WorkspaceSize,
     ): Step<Requested | undefined> {
       const row = yield* tx.get<Row>(READY[kind], seq);
       if (row === undefined) return undefined;
       const { key, size, runSeq, runId, sessionId } = row;
+      if (wanted !== undefined && wanted !== runSeq) return undefined;
       if (key !== null && size !== null) return { archive: { key, size } };
-      if (!isWithin(row, limit)) return 'large';
+      if (!isWithin(row, limit)) return { large: { kind, seq, runSeq } };
       const files = kind === 'run' ? yield* filesOf(tx, seq) : yield* listTree(tx, seq);
       return { packing: { kind, runSeq, runId, sessionId, files } };
     }),

@@ -33,12 +33,16 @@ export const MANIFEST_FILES = 'publish_files';
  * Rows of a deleted session count until its clean-up has removed them: to pass them would take as long as it has files of the same
  * content. Manifests need no session: what is published stays when its session is deleted.
  */
-const IS_BLOB_IN_USE = `SELECT ${[
+export const IS_BLOB_IN_USE = `SELECT ${[
   ...REFERENCES.map(({ key, from }) => [from.split(' JOIN ')[0], key] as const),
   [MANIFEST_FILES, 'sha256'] as const,
 ]
   .map(([table, key]) => `EXISTS (SELECT 1 FROM ${table} WHERE ${key} = ?)`)
   .join(' OR ')} AS used`;
+
+/** Whether a session of an id exists, or has still to be cleaned up. */
+export const HAS_FILES = `SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?
+  AND (s.deleted_at IS NULL OR EXISTS (SELECT 1 FROM cleanups WHERE session_seq = s.seq))) AS used`;
 
 /** The verbs that delete and clean up. */
 export function makeCleanups(database: Database) {
@@ -62,6 +66,11 @@ export function makeCleanups(database: Database) {
           limit,
         ),
     ),
+
+    /** Whether the files of a session may be needed, or are about to be removed. */
+    hasFiles: read(function* (tx: Reader, sessionId: string): Step<boolean> {
+      return (yield* tx.get<{ used: number }>(HAS_FILES, sessionId))!.used === 1;
+    }),
 
     /** Whether a row refers to a blob: one of a session, or of a manifest. */
     isBlobInUse: read(function* (tx: Reader, key: string): Step<boolean> {

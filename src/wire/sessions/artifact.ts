@@ -36,10 +36,13 @@ export const fileNode: Shape<FileNodeWire> = named('FileNode', () =>
 /** The top of a workspace's tree. */
 export const fileTree = array(fileNode);
 
-/** `size` in bytes. With size and hash, a client can verify the archive that it has saved. */
+/**
+ * `size` in bytes. With size and hash, a client can verify the archive that it has saved; both are null until a large one was packed,
+ * which its download does.
+ */
 export const archive = named(
   'Archive',
-  object({ url: string, filename: string, size: integer({ from: 0 }), sha256: string }),
+  object({ url: string, filename: string, size: nullable(integer({ from: 0 })), sha256: nullable(string) }),
 );
 export type ArchiveWire = Static<typeof archive>;
 

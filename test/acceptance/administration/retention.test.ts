@@ -1,5 +1,5 @@
 // A real daemon that was off for forty days: what is old goes when its operator says so, and what is young stays.
-import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support
 import { readTurn, takeTurn, type TurnAnswer } from '../../support/daemon/turn.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import type { RetentionProgressWire, RetentionWire } from '../../../src/wire/retention.ts';
+import type { OrphansWire, RetentionProgressWire, RetentionWire } from '../../../src/wire/retention.ts';
 
 const PRELOAD = fileURLToPath(new URL('../../support/daemon/earlier-clock.mjs', import.meta.url));
 const FORTY_DAYS_MS = 40 * 86_400_000;
@@ -110,7 +110,7 @@ test('a dry run says exactly what goes when the operator trusts the clock', asyn
   const due = kinds.map(({ kind, rows }) => ({ kind, rows }));
   expect(due.filter(({ rows }) => rows === 0)).toEqual([]);
   const { pass } = JSON.parse(await errand('gc', '--trust-clock', '-o', 'json')) as RetentionProgressWire;
-  expect(pass!.removed.filter(({ kind }) => kind !== 'free_pages')).toEqual(due);
+  expect(pass!.removed.filter(({ kind }) => !['free_pages', 'orphans'].includes(kind))).toEqual(due);
   const { kinds: left } = (await daemon.admin('GET', '/api/v1/retention')) as RetentionWire;
   expect(left.filter(({ rows }) => rows > 0)).toEqual([]);
 });
@@ -146,4 +146,21 @@ test('the audit log lost its oldest entries, and its chain holds', async () => {
   const [first] = rowsOf<{ id: number }>(daemon, 'SELECT min(id) AS id FROM audit_entries');
   expect(first!.id).toBeGreaterThan(1);
   expect(await errand('audit', 'verify')).toContain('intact');
+});
+
+test('a workspace of no session is named by a dry run and by the doctor, and goes with gc once it is an hour old', async () => {
+  const name = '0190f6a0-0000-7000-8000-00000000000f';
+  const stray = join(daemon.dataDir, 'workspaces', name);
+  mkdirSync(stray);
+  await errand('gc');
+  expect(existsSync(stray)).toBe(true);
+  // Two hours ahead.
+  await daemon.restart({ env: { TEST_CLOCK_BEHIND_MS: String(-7_200_000) } });
+  const { orphans } = JSON.parse(await errand('gc', '--dry-run', '-o', 'json')) as { orphans: OrphansWire };
+  expect(orphans).toMatchObject({ workspaces: 1, examples: [`workspaces/${name}`] });
+  const examined = await errand('doctor', '-o', 'json').catch((error: { stdout: string }) => error.stdout);
+  const { checks } = JSON.parse(examined) as { checks: { id: string; evidence: string }[] };
+  expect(checks.find(({ id }) => id === 'orphans')!.evidence).toContain(`workspaces/${name}`);
+  await errand('gc');
+  expect([existsSync(stray), existsSync(workspaceOf(young))]).toEqual([false, true]);
 });

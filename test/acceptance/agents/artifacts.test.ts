@@ -1,5 +1,5 @@
 // Artifacts of runs in the real daemon: listed, packed and downloaded as by a client, and not lost in a crash.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
@@ -192,7 +192,7 @@ test('what a stopped run wrote is in the workspace’s archive', async () => {
   expect(zipEntries(await bytesAt(whole.archive?.url))).toEqual({ 'half.txt': 'half' });
 });
 
-test('a crash while packing loses nothing: after the restart both archives exist, each reported once', async () => {
+test('a large archive is packed by its download; a crash in the middle leaves no half one, and the next download is whole', async () => {
   model.script(({ step }) => {
     if (step === 0) return { tools: [writes('/a.txt', 'one')] };
     // Large enough that packing it takes a while.
@@ -205,29 +205,28 @@ test('a crash while packing loses nothing: after the restart both archives exist
   const response = await openTurn(target(), { stream: true, content: 'go' });
   const [sessionId, runId] = [response.headers.get('x-session-id')!, response.headers.get('x-run-id')!];
   await readTurn(response);
-  await waitFor(
-    () =>
-      rowsOf(daemon, 'SELECT 1 FROM run_artifacts a JOIN runs r ON r.seq = a.run_seq WHERE r.id = ?', runId).length ===
-      1,
-  );
+  const unpacked = await ofRun(runId);
+  expect(unpacked).toMatchObject({ artifact_status: 'ready', archive: { size: null, sha256: null } });
+  expect(await ofSession(sessionId)).toMatchObject({ workspace_export_status: 'ready', archive: { size: null } });
+  const incoming = () => filesBelow(join(daemon.dataDir, 'blobs')).filter((path) => path.startsWith('incoming'));
+  expect(incoming()).toEqual([]);
+
+  const cut = [unpacked, unpacked].map(async ({ archive }) => bytesAt(archive?.url));
+  const ends = Promise.allSettled(cut);
+  await waitFor(() => incoming().length > 0, { what: 'an archive is being packed' });
   await daemon.kill();
-  const [{ status }] = rowsOf<{ status: string }>(
-    daemon,
-    'SELECT artifact_status AS status FROM runs WHERE id = ?',
-    runId,
-  ) as [{ status: string }];
-  expect(status).toBe('pending');
+  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await daemon.restart();
-  const own = await waitFor(async () => {
-    const { body } = await get(`/runs/${runId}/artifacts`);
-    return body.artifact_status === 'ready' ? body : null;
-  });
-  const whole = await waitFor(async () => {
-    const { body } = await get(`/sessions/${sessionId}/artifacts`);
-    return body.workspace_export_status === 'ready' ? body : null;
-  });
-  expect(Object.keys(await tarEntries(await bytesAt(own.archive?.url)))).toEqual(['a.txt']);
-  expect(Object.keys(zipEntries(await bytesAt(whole.archive?.url)))).toEqual(['a.txt']);
+  expect(incoming()).toEqual([]);
+  const own = await bytesAt((await ofRun(runId)).archive?.url);
+  expect(Object.keys(await tarEntries(own))).toEqual(['a.txt']);
+  const whole = await bytesAt((await ofSession(sessionId)).archive?.url);
+  expect(Object.keys(zipEntries(whole))).toEqual(['a.txt']);
+  // From now on, both are files like any other.
+  const sha256 = createHash('sha256').update(own).digest('hex');
+  expect((await ofRun(runId)).archive).toMatchObject({ size: own.length, sha256 });
+  const again = await fetch((await ofSession(sessionId)).archive!.url, { headers: { range: 'bytes=10-19' } });
+  expect([again.status, Buffer.from(await again.arrayBuffer())]).toEqual([206, whole.subarray(10, 20)]);
   const events = rowsOf<{ type: string }>(
     daemon,
     `SELECT type FROM events WHERE (type LIKE 'artifacts.%' OR type LIKE 'workspace_export.%')
@@ -235,5 +234,4 @@ test('a crash while packing loses nothing: after the restart both archives exist
     sessionId,
   );
   expect(events.map(({ type }) => type).sort()).toEqual(['artifacts.ready', 'workspace_export.completed']);
-  expect(filesBelow(join(daemon.dataDir, 'blobs')).filter((path) => path.startsWith('incoming'))).toEqual([]);
 });

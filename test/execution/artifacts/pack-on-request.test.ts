@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
+import { PACKED_ON_REQUEST } from '../../../src/execution/artifacts/artifact-parts.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
@@ -19,9 +20,13 @@ beforeEach(async () => {
 });
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const ofRun = (run: ClaimedRun, from = collector) => from.packOnRequest({ kind: 'run', seq: run.seq }, run.sessionSeq);
-const ofWorkspace = ({ sessionSeq }: ClaimedRun, from = collector) =>
-  from.packOnRequest({ kind: 'workspace', seq: sessionSeq }, sessionSeq);
+const ask = async (kind: 'run' | 'workspace', seq: number, { sessionSeq }: ClaimedRun, from: Collector) => {
+  const packed = await from.packOnRequest({ kind, seq }, sessionSeq);
+  if (packed !== null && 'unpacked' in packed) throw new Error('It is said to be large.');
+  return packed;
+};
+const ofRun = async (run: ClaimedRun, from = collector) => ask('run', run.seq, run, from);
+const ofWorkspace = async (run: ClaimedRun, from = collector) => ask('workspace', run.sessionSeq, run, from);
 const statuses = async (run: ClaimedRun) => [(await house.artifactsOf(run)).status, (await house.exportOf(run)).status];
 const reported = () => house.committed.filter(({ type }) => /artifacts|export/.test(type)).map(({ type }) => type);
 
@@ -60,7 +65,7 @@ test('a run with few files is reported in the commit that records them, and no a
   expect(await house.store.artifacts.findWork(run.sessionSeq)).toBeUndefined();
 });
 
-test('a large one is packed after the run, beside a workspace or a run that is small', async () => {
+test('one beyond what is packed on request is packed after the run, beside a workspace or a run that is small', async () => {
   const first = await turn({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' });
   const second = await turn({ 'd.txt': 'four' }, first.sessionId);
   expect(await house.artifactsOf(second)).toMatchObject({ isUnpacked: true, archive: null });
@@ -123,15 +128,19 @@ describe('whoever asks', () => {
     expect(reported()).toHaveLength(2);
   });
 
-  test('waits for a large one that was removed by age: it is pending, and reported again', async () => {
-    const eager = house.collect();
-    const run = await turn({ 'a.txt': 'one' }, null, eager);
-    const { archive } = await house.artifactsOf(run);
-    await house.store.retention.archives(house.clock.now() + 1, { room: () => 9 });
-    expect([await ofRun(run, eager), await ofWorkspace(run, eager)]).toEqual([null, null]);
-    await waitFor(async () => !(await statuses(run)).includes('pending'));
-    expect((await house.artifactsOf(run)).archive).toEqual(archive);
-    expect(reported()).toHaveLength(4);
+  test('learns of a large one where it is packed, and nothing is packed yet', async () => {
+    const large = house.collect({ packedOnRequest: PACKED_ON_REQUEST, waitedFor: { fileCount: 0, totalBytes: 0 } });
+    const run = await turn({ 'a.txt': 'one' }, null, large);
+    const { seq, sessionSeq } = run;
+    expect([
+      await large.packOnRequest({ kind: 'run', seq }, sessionSeq),
+      await large.packOnRequest({ kind: 'workspace', seq: sessionSeq }, sessionSeq),
+    ]).toEqual([
+      { unpacked: { kind: 'run', seq, runSeq: seq } },
+      { unpacked: { kind: 'workspace', seq: sessionSeq, runSeq: seq } },
+    ]);
+    expect([await statuses(run), house.blobKeys()]).toEqual([['ready', 'ready'], [sha256('one')]]);
+    expect(reported()).toHaveLength(2);
   });
 
   test('gets nothing of a run that failed, or isn’t known yet, or of a deleted session', async () => {

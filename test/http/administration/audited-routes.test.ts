@@ -21,6 +21,7 @@ const READS: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   '/api/v1/audit': NOTHING,
   '/api/v1/audit/head': NOTHING,
   '/api/v1/retention': NOTHING,
+  '/api/v1/retention/orphans': NOTHING,
   '/api/v1/retention/progress': NOTHING,
   '/api/v1/users': NOTHING,
   '/api/v1/users/:ref': NOTHING,

@@ -13,14 +13,20 @@ import { storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-async function filesHouse() {
+const NO_DOWNLOADS = {
+  downloadArchive: () => {
+    throw new Error('No archive is to be packed.');
+  },
+};
+
+async function filesHouse(collector: Parameters<typeof makeOpenFile>[0]['collector'] = NO_DOWNLOADS) {
   const { accept, store, clock } = await storeHouse();
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const fileAddresses = makeFileAddresses({ deriveKey, now: clock.now });
   const house = await openHouse({
-    operations: { openFile: makeOpenFile({ store, blobs, fileAddresses }) },
+    operations: { openFile: makeOpenFile({ store, blobs, fileAddresses, collector, clock }) },
     parts: { clock },
   });
   const { sessionId, sessionSeq } = await accept();
@@ -304,4 +310,47 @@ test('a connection stays usable after a download, whole or in part', async () =>
     });
   }
   expect(ports.size).toBe(1);
+});
+
+test('an archive is sent while it is packed, without its size; one that can’t be packed ends in the middle', async () => {
+  for (const fails of [false, true]) {
+    const packed = Promise.withResolvers<{ archive: { key: string; size: number }; isKept: boolean }>();
+    packed.promise.catch(() => undefined);
+    const written = { bytes: Buffer.from('one half, ') };
+    const open = async () => ({
+      read: async (bytes: Uint8Array, start: number) => written.bytes.copy(bytes, 0, start),
+      size: async () => written.bytes.length,
+      close: async () => undefined,
+    });
+    const house = await filesHouse({ downloadArchive: () => ({ packed: packed.promise, open }) });
+    const got = Promise.withResolvers<{ headers: object; text: string; isWhole: boolean }>();
+    const path = house.sign('run-1-1', 'run.tar.gz');
+    let hasBegun = false;
+    const asked = get(`${house.url}${path}`, (response) => {
+      let text = '';
+      hasBegun = true;
+      response.on('data', (piece: Buffer) => {
+        text += piece.toString();
+        if (text !== 'one half, ') return;
+        if (fails) return packed.reject(new Error('No space.'));
+        written.bytes = Buffer.from('one half, and the other');
+        packed.resolve({ archive: { key: sha256(written.bytes), size: written.bytes.length }, isKept: true });
+      });
+      response.on('close', () => got.resolve({ headers: response.headers, text, isWhole: response.complete }));
+      response.on('error', () => undefined);
+    });
+    asked.on('error', (error) => got.reject(error));
+    // It isn't packed soon.
+    await waitFor(() => {
+      house.clock.advance(2_000);
+      return hasBegun;
+    });
+    const { headers, text, isWhole } = await got.promise;
+    expect([text, isWhole]).toEqual(fails ? ['one half, ', false] : ['one half, and the other', true]);
+    expect(headers).toMatchObject({
+      'accept-ranges': 'none',
+      'cache-control': 'private, no-store',
+      'transfer-encoding': 'chunked',
+    });
+  }
 });

@@ -124,6 +124,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   checkDefinitions: ['definition.check', (_, v) => v.checkDefinitions(ROOT, 'skills')],
   listModels: 'nothing of others',
   getRetention: 'nothing of others',
+  getOrphans: 'nothing of others',
   getRetentionProgress: 'nothing of others',
   collectNow: ['retention.collect', (_, v) => v.collectNow(ROOT, { trustClock: true })],
   checkModel: ['model.check', (_, v) => v.checkModel(ROOT, 'qwen', { context: false }, SIGNAL)],

@@ -26,6 +26,7 @@ export const WELL: Look & { readonly ok: true } = {
     audit: { fault: null, isAnchorDue: false },
   },
   blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true },
+  orphans: { blobs: 0, bytes: 0, workspaces: 0, examples: [], isWhole: true },
 };
 
 /** An installation in which all is well, but for what a test changes. */
@@ -52,6 +53,7 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
     sandbox: async () => ({ ok: true, grant: { bwrap: '/usr/bin/bwrap', groups: null } as never }),
     diskSamples: async () => [],
     daemon: { state: 'stopped' },
+    isHeld: () => false,
     unresolved: new Set(),
     clock: fakeClock(),
     anchor: { kind: 'seen', anchor: { end: { id: 7, hash: 'a'.repeat(64) }, doubt: null }, isSealVerified: true },

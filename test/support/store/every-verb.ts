@@ -698,6 +698,7 @@ async function callDeletion(house: StoreHouse): Promise<void> {
   while ((await erasures.eraseDiscarded()) === 'more');
   await events.isOver(seq);
   await sessions.isBlobInUse('a');
+  await sessions.hasFiles('a');
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
   await erasures.eraseRuns(sessionSeq, 0);

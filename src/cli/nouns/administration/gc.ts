@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type {
   CollectionWire,
+  OrphansWire,
   RetentionKindWire,
   RetentionProgressWire,
   RetentionWire,
@@ -50,7 +51,8 @@ export function addGc(program: Command, io: Io): void {
     .command('gc')
     .summary('remove what is older than the settings keep')
     .description(
-      'Remove what is older than the settings "retention" keep, now instead of within the hour. The daemon continues meanwhile.',
+      'Remove what is older than the settings "retention" keep, now instead of within the hour, and files of the data directory that ' +
+        'belong to nothing. The daemon continues meanwhile.',
     )
     .option('--dry-run', 'only say what would be removed, and about how much')
     .option('--trust-clock', 'the clock is right, although it has jumped ahead')
@@ -71,7 +73,7 @@ Examples:
 async function collect(context: Context, { dryRun, trustClock, vacuum }: Options): Promise<void> {
   if (vacuum) return shrinkDatabase(context);
   const { client, out } = context;
-  if (dryRun) return showWhatGoes(context, await client().retention.get());
+  if (dryRun) return showWhatGoes(context, await client().retention.get(), await client().retention.orphans());
   const begun = await client().retention.collect(trustClock ?? false);
   const ended = await untilRemoved(context, begun);
   const removed = (ended.pass?.removed ?? []).filter(({ rows }) => rows > 0);
@@ -96,14 +98,27 @@ async function shrinkDatabase({ places, io, out }: Context): Promise<void> {
   }
 }
 
-function showWhatGoes({ out }: Context, report: RetentionWire): void {
-  out.list(report.kinds, WHAT_GOES, report);
+function showWhatGoes({ out }: Context, report: RetentionWire, orphans: OrphansWire): void {
+  out.list(report.kinds, WHAT_GOES, { ...report, orphans });
+  hintOrphans(out, orphans);
   const { bytes, free_bytes: free, shrinks } = report.database;
   out.hint(
     `The database has ${megabytes(bytes)} MB, ${megabytes(free)} MB of them free.${shrinks ? '' : CANNOT_SHRINK}`,
   );
   if (report.kinds.every(({ keep }) => keep === null)) out.hint('The settings "retention" keep everything.');
   if (report.held_until !== null) out.hint(heldText(report.held_until));
+}
+
+function hintOrphans(
+  out: Pick<Context['out'], 'hint'>,
+  { blobs, bytes, workspaces, examples, at_least: more }: OrphansWire,
+): void {
+  if (blobs + workspaces === 0) return;
+  const least = more ? 'At least ' : '';
+  out.hint(
+    `${least}${blobs} stored files (${megabytes(bytes)} MB) and ${workspaces} workspaces that no row names would go as well:`,
+  );
+  for (const path of examples) out.hint(`  ${path}`);
 }
 
 const CANNOT_SHRINK =

@@ -8,6 +8,7 @@ import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { BACKUPS, PRUNED } from './columns.ts';
 import { create } from './create.ts';
+import { hintLeftOut } from './left-out.ts';
 import { restoreBackup, verifyBackup } from './restore.ts';
 import { sourcePath } from './source-path.ts';
 
@@ -97,6 +98,13 @@ async function list(context: Context, from: string | undefined): Promise<void> {
       }
     });
     context.out.list(items, BACKUPS, { items, total: items.length });
+    // Of the newest: the others have mostly the same.
+    const [newest] = items;
+    if (newest !== undefined)
+      hintLeftOut(context.out, `was left out of ${newest.id}`, {
+        count: newest.left_out,
+        named: newest.left_out_files,
+      });
   } finally {
     source.close();
   }

@@ -151,7 +151,7 @@ export async function restoreBackup(
     if (leftOut.count > 0)
       throw new CommandError(
         'checkFailed',
-        `${leftOut.count} files could not be restored to ${dataDir}; everything else is there.`,
+        `The restore is incomplete: ${leftOut.count} files could not be restored to ${dataDir}; everything else is there.`,
       );
   } finally {
     bar.end();

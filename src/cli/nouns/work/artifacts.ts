@@ -38,27 +38,29 @@ interface Saved {
 }
 const SAVED: readonly Column<Saved>[] = [field('path'), field('size'), field('sha256')];
 
-/** Shows the files of a workspace, or saves its archive. */
+/** Shows the files of a workspace, or saves its archive. `ask` returns what there is of it now. */
 export async function showWorkspace(
   context: Context,
-  found: SessionArtifactsWire,
+  ask: () => Promise<SessionArtifactsWire>,
   { download }: DownloadOptions,
 ): Promise<void> {
-  const { workspace_export_status: status, error } = found;
-  if (download !== undefined) return save(context, { status, archive: found.archive, error, directory: download });
+  const found = await ask();
+  const { workspace_export_status: status, archive, error } = found;
+  if (download !== undefined) return save(context, { status, archive, error, directory: download, ask });
   context.out.list(filesIn(found.files), FILES, found);
   if (status !== 'ready') context.out.hint(error === undefined ? `Export: ${status}.` : `Export: ${error.message}`);
 }
 
-/** Shows the files of a run, or saves their archive. */
+/** Shows the files of a run, or saves their archive. `ask` returns what there is of them now. */
 export async function showRunArtifacts(
   context: Context,
-  found: RunArtifactsWire,
+  ask: () => Promise<RunArtifactsWire>,
   { download }: DownloadOptions,
 ): Promise<void> {
+  const found = await ask();
   const { artifact_status: status, archive } = found;
   const error = found.error ?? undefined;
-  if (download !== undefined) return save(context, { status, archive, error, directory: download });
+  if (download !== undefined) return save(context, { status, archive, error, directory: download, ask });
   context.out.list(found.files, CHANGES, found);
   if (status !== 'ready')
     context.out.hint(error === undefined ? `Artifacts: ${status}.` : `Artifacts: ${error.message}`);
@@ -81,10 +83,11 @@ interface Saving {
   readonly archive: ArchiveWire | null;
   readonly error: { readonly message: string } | undefined;
   readonly directory: string;
+  ask(): Promise<{ readonly archive: ArchiveWire | null }>;
 }
 
 /** Gives the file its name only when it is complete. Throws `conflict` while there is no archive yet, `failure` when it can't be saved. */
-async function save(context: Context, { status, archive, error, directory }: Saving): Promise<void> {
+async function save(context: Context, { status, archive, error, directory, ask }: Saving): Promise<void> {
   if (archive === null) {
     throw new CommandError('conflict', error?.message ?? `There is no archive: its status is ${status}.`);
   }
@@ -93,16 +96,25 @@ async function save(context: Context, { status, archive, error, directory }: Sav
   const unfinished = join(directory, `.${basename(archive.filename)}.${randomUUID()}`);
   await onDisk(Promise.resolve().then(() => makeDirectories(directory, 0o777)));
   try {
-    await fetchInto(context, archive, unfinished);
+    const got = await fetchInto(context, archive, unfinished);
+    // One that was packed for this download has its size and hash now, unless its files have changed meanwhile.
+    const said = archive.sha256 === null ? (await ask()).archive : archive;
+    const isOther = archive.sha256 === null && said?.sha256 == null;
+    if (!isOther && (got.size !== said?.size || got.sha256 !== said.sha256))
+      throw new CommandError('failure', 'The archive was damaged in transit. Nothing was saved.');
     await onDisk(rename(unfinished, path));
+    const saved: Saved = { path, ...got };
+    context.out.record(saved, SAVED, saved);
   } finally {
     await rm(unfinished, { force: true });
   }
-  const saved: Saved = { path, size: archive.size, sha256: archive.sha256 };
-  context.out.record(saved, SAVED, saved);
 }
 
-async function fetchInto({ client, signal }: Context, archive: ArchiveWire, path: string): Promise<void> {
+async function fetchInto(
+  { client, signal }: Context,
+  archive: ArchiveWire,
+  path: string,
+): Promise<Omit<Saved, 'path'>> {
   const reply = await client().download(archive.url);
   const hash = createHash('sha256');
   let size = 0;
@@ -114,9 +126,7 @@ async function fetchInto({ client, signal }: Context, archive: ArchiveWire, path
     },
   });
   await onDisk(pipeline(reply, measured, createWriteStream(path, { flags: 'wx' }), { signal }), signal);
-  if (size !== archive.size || hash.digest('hex') !== archive.sha256) {
-    throw new CommandError('failure', 'The archive was damaged in transit. Nothing was saved.');
-  }
+  return { size, sha256: hash.digest('hex') };
 }
 
 async function isThere(path: string): Promise<boolean> {

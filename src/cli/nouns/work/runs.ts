@@ -98,7 +98,7 @@ export function addRuns(program: Command, io: Io): void {
     .option('--download <dir>', 'save them as a tar.gz in this directory', notEmpty)
     .action(
       act(io, async (context, id: string, options: DownloadOptions) =>
-        showRunArtifacts(context, await context.client().runs.artifacts(id), options),
+        showRunArtifacts(context, async () => context.client().runs.artifacts(id), options),
       ),
     );
 

@@ -90,7 +90,7 @@ export function addSessions(program: Command, io: Io): void {
     .option('--download <dir>', 'save them as a zip in this directory', notEmpty)
     .action(
       act(io, async (context, id: string, options: DownloadOptions) =>
-        showWorkspace(context, await context.client().sessions.artifacts(id), options),
+        showWorkspace(context, async () => context.client().sessions.artifacts(id), options),
       ),
     );
 

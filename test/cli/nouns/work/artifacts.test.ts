@@ -179,3 +179,22 @@ test('an id that is none, and a directory that can’t be made, are refused in w
   const ended = await run(['sessions', 'artifacts', SESSION, '--download', join(path, 'below')], { dataDir });
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be saved') as unknown });
 });
+
+test('one that is packed by its download is verified with what is said of it afterwards', async () => {
+  for (const isDamaged of [false, true]) {
+    let asked = 0;
+    const unpacked = { ...WORKSPACE.archive, size: null, sha256: null };
+    const { dataDir } = await daemon({
+      [`GET /api/v1/sessions/${SESSION}/artifacts`]: () => {
+        asked += 1;
+        return asked === 1 ? { ...WORKSPACE, archive: unpacked } : WORKSPACE;
+      },
+      [`GET ${PATH}workspace-${SESSION}.zip`]: sends(isDamaged ? Buffer.from(BYTES).fill(0, 3, 4) : BYTES),
+    });
+    const directory = makeDirectory();
+    const saved = await run(['sessions', 'artifacts', SESSION, '--download', directory, '-o', 'json'], { dataDir });
+    if (isDamaged) expect(saved).toMatchObject({ code: 1, stdout: '' });
+    else expect(JSON.parse(saved.stdout)).toMatchObject({ size: BYTES.length, sha256: SHA256 });
+    expect(readdirSync(directory)).toEqual(isDamaged ? [] : [`workspace-${SESSION}.zip`]);
+  }
+});

@@ -1,0 +1,38 @@
+// Counts the files that no row names.
+import { existsSync } from 'node:fs';
+import { findOrphans, type Orphan } from '../files/orphans.ts';
+import type { NamedBlobs } from '../store/inspection/named-blobs.ts';
+import type { LookTask, OrphanCount } from './look.ts';
+
+/** More than a daemon ever holds without a row, so that those can be told from the others. */
+const MAX_EXAMPLES = 100;
+/** Names between two looks at how many there were. */
+const SLICE = 50;
+
+/** Looks at some `limit` names. */
+export async function countOrphans(
+  { blobs, workspaces, orphansBefore: before }: Pick<LookTask, 'blobs' | 'orphansBefore' | 'workspaces'>,
+  rows: Pick<NamedBlobs, 'hasFiles' | 'isInUse'>,
+  limit: number,
+): Promise<OrphanCount> {
+  const counted = { blobs: 0, bytes: 0, workspaces: 0, examples: [] as Orphan[], isWhole: true };
+  if (![blobs, workspaces].every((directory) => existsSync(directory))) return counted;
+  let looked = 0;
+  for await (const orphan of findOrphans({
+    blobs,
+    workspaces,
+    before,
+    isBlobInUse: rows.isInUse,
+    hasFiles: rows.hasFiles,
+  })) {
+    if (orphan === null) {
+      looked += SLICE;
+      if (looked >= limit) return { ...counted, isWhole: false };
+      continue;
+    }
+    counted[orphan.kind === 'blob' ? 'blobs' : 'workspaces'] += 1;
+    counted.bytes += orphan.bytes;
+    if (counted.examples.length < MAX_EXAMPLES) counted.examples.push(orphan);
+  }
+  return counted;
+}
