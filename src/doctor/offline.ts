@@ -1,6 +1,7 @@
 // Examines an installation beside a stopped daemon, under the lock of its data directory (K1).
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { definedBy } from '../catalog/defined.ts';
 import type { Environment, Flags, Places } from '../config/config.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/live-config.ts';
@@ -10,8 +11,8 @@ import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { ExaminationWish, Finding } from '../operations/doctor.ts';
-import { lockDataDirectory } from '../store/engine/lock.ts';
 import { takeWays } from '../outbound/ways/ways.ts';
+import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
 import { makeDoctor } from './examine.ts';
 import type { DaemonState } from './subject.ts';
 
@@ -35,7 +36,7 @@ export async function examineOffline(
   requireAccess(places.dataDir);
   // A daemon that hangs holds the lock: its files are read beside it.
   const isHung = daemon.state === 'silent' && daemon.isHung;
-  const lock = isHung ? null : lockDataDirectory(places.dataDir);
+  const lock = isHung ? null : await takeLock(places.dataDir, daemon, signal);
   try {
     const unresolved = new Set<string>();
     const { problems, configuration, defined } = readConfiguration(parts, unresolved);
@@ -56,6 +57,21 @@ export async function examineOffline(
     return await doctor.examine(wish, signal);
   } finally {
     lock?.release();
+  }
+}
+
+const TRIES = 20;
+const BETWEEN_TRIES_MS = 500;
+
+/** A daemon that fails at each start, and is started again and again, has the lock for a moment each time. */
+async function takeLock(dataDir: string, daemon: DaemonState, signal: AbortSignal): Promise<DirectoryLock> {
+  for (let tries = daemon.state === 'silent' ? TRIES : 1; ; tries -= 1) {
+    try {
+      return lockDataDirectory(dataDir);
+    } catch (error) {
+      if (tries <= 1 || !(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
+    }
+    await pause(BETWEEN_TRIES_MS, undefined, { signal });
   }
 }
 

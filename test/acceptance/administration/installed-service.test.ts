@@ -1,5 +1,6 @@
 // Commands on a machine with an installed service: which Errand they mean, and what they refuse to root.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { waitFor } from '../../support/time/wait-for.ts';
 import { openOwnMachine, type OwnMachine } from '../../support/daemon/own-machine.ts';
 
 describe.runIf(process.getuid?.() === 0)('where a service is installed', () => {
@@ -78,5 +79,16 @@ describe.runIf(process.getuid?.() === 0)('where a service is installed', () => {
       expect([harm, await look()]).toEqual([harm, expect.objectContaining({ state: 'ok' })]);
       await machine.startService().then((stop) => stop());
     }
+  });
+
+  test('a daemon that is starting, and fails, has the lock for a moment only: the doctor waits', async () => {
+    const holder = machine.sh(
+      `python3 -c "import fcntl, time; f = open('/var/lib/errand/errand.lock', 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX, 510, 0x40000002); time.sleep(4)"`,
+    );
+    // Who asks for the files alone hears of it at once.
+    await waitFor(async () => (await machine.sh('errand doctor --offline')).code === 6);
+    const { code, stderr } = await machine.sh('errand doctor -o json');
+    expect([code, stderr]).toEqual([8, expect.not.stringContaining('in use by another')]);
+    await holder;
   });
 });

@@ -1,5 +1,5 @@
 // Administrators watch a session while the daemon is killed under them: each sees every event once, and in order.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { replyFromDirectives } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
@@ -8,10 +8,15 @@ import { waitFor } from '../../support/time/wait-for.ts';
 
 let daemon: DaemonProcess;
 let model: ModelServer;
+/** Resolves when a model that hangs may go on. */
+let told: PromiseWithResolvers<void>;
 
+beforeEach(() => {
+  told = Promise.withResolvers<void>();
+});
 beforeAll(async () => {
   model = await startModelServer();
-  model.script(replyFromDirectives);
+  model.script((question) => ({ ...replyFromDirectives(question), until: told.promise }));
   const errandYaml =
     'workers: { threads: 1, runs_per_thread: 2 }\nstreams: { heartbeat_seconds: 1, drain_seconds: 0 }\n';
   daemon = await startDaemonProcess({ modelServerUrl: model.url, errandYaml });
@@ -89,7 +94,7 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
     await begin('Hello. [[text=Hi.]]');
     return ofHouse.length > 0;
   });
-  ({ runId } = await begin('Tell it slowly. [[deltas=120 every=50]]', sessionId));
+  ({ runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]', sessionId));
   const paths = [`${session}/stream?replay=true`, `${session}/run-events/stream?run_id=${runId}&after_id=1`];
   const watchers = Array.from({ length: 30 }, (_, at) => watch(paths[at % 2]!, isLast));
   for (let kills = 0; kills < 2; kills += 1) {
@@ -100,6 +105,7 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
     await daemon.kill();
     await daemon.restart();
   }
+  told.resolve();
   const watched = await Promise.all(watchers);
   const all = await itemsOf(`${session}/stream-events`);
   const own = all.filter(({ run_id: id }) => id === runId);
@@ -118,13 +124,14 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
 });
 
 test('a daemon that stops ends the streams, and watchers come back to the next', async () => {
-  const { sessionId, runId } = await begin('Tell it slowly. [[deltas=60 every=50]]');
+  const { sessionId, runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]');
   const session = `${OFFICE}/sessions/${sessionId}`;
   const isLast = ({ type }: Item) => type === 'run.done';
   const watcher = watch(`${session}/stream?replay=true`, isLast);
   await waitFor(async () => (await itemsOf(`${session}/stream-events?run_id=${runId}`)).length > 10);
   expect(await daemon.stop()).toMatchObject({ code: 0 });
   await daemon.restart();
+  told.resolve();
   const { seen, connections } = await watcher;
   expect(connections).toBeGreaterThanOrEqual(2);
   const all = await itemsOf(`${session}/stream-events`);
