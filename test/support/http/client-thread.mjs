@@ -5,6 +5,8 @@ import { parentPort } from 'node:worker_threads';
 /** A stream that stays open has been read once nothing has come for this long. */
 const QUIET_MS = 300;
 const KEPT_CHARACTERS = 2_000;
+/** Of a stream or a file, no more is read. */
+const MANY_BYTES = 8 * 1024 * 1024;
 
 const prepared = new Map();
 
@@ -20,7 +22,7 @@ parentPort.on('message', ({ id, ask }) => {
     body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const asked = request(url, { method, headers: { ...type, ...headers }, agent: false });
   asked.on('response', (response) => {
-    let text = '';
+    let [text, bytes] = ['', 0];
     let quiet;
     const wait = () => {
       if (!staysOpen) return;
@@ -30,6 +32,8 @@ parentPort.on('message', ({ id, ask }) => {
     wait();
     response.on('data', (chunk) => {
       if (text.length < KEPT_CHARACTERS) text += chunk.toString();
+      bytes += chunk.length;
+      if (staysOpen && bytes >= MANY_BYTES) asked.destroy();
       wait();
     });
     response.on('error', () => undefined);

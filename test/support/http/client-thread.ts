@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 
-/** `body`: texts, each with how often it is repeated. `staysOpen`: the reply is a stream that may not end by itself. */
+/** `body`: texts, each with how often it is repeated. `staysOpen`: some is read of a reply that may not end by itself. */
 export interface Ask {
   readonly method: string;
   readonly url: string;
