@@ -204,8 +204,9 @@ test('an order that waits while its thread dies is not started when the system r
   const { order, answer, errors } = open({ maxAtOnce: 1 });
   const lost = order(['wait', 'exit']);
   await lost.begun;
-  const next = answer();
+  // The end of a thread can follow its last message at once.
   refuseThreads();
+  const next = answer();
   expect(await lost.end).toEqual({ kind: 'crashed' });
   expect(await next).toEqual({ kind: 'not_started' });
   expect(errors).toEqual([new Error(REFUSAL)]);
