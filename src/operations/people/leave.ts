@@ -44,8 +44,7 @@ const AT_ONCE = 100;
 /** The verbs. Each throws `not_found` for an unknown user. */
 export function makeLeaveOperations(parts: LeaveParts) {
   const { store, audit, stopper } = parts;
-  /** The settling of each user in progress. */
-  const settling = new Map<number, Promise<unknown>>();
+  const inTurn = makeTurns();
 
   /** The caller would lose what they act with, and an heir must be able to use what they get. */
   async function heirOf(
@@ -70,19 +69,6 @@ export function makeLeaveOperations(parts: LeaveParts) {
       await store.users.change(user.id, { disabled: true, teamId: null }, note, renderBody);
     }
     await stopper.stopDisabled();
-  }
-
-  /** One request after another: what one has listed, an earlier one may have given to an heir, who must not lose it again. */
-  async function inTurn<T>({ seq }: UserRecord, work: () => Promise<T>): Promise<T> {
-    const before = settling.get(seq) ?? Promise.resolve();
-    const done = before.then(work);
-    const ended = done.catch(() => undefined);
-    settling.set(seq, ended);
-    try {
-      return await done;
-    } finally {
-      if (settling.get(seq) === ended) settling.delete(seq);
-    }
   }
 
   async function settleSome(caller: Administrator, user: UserRecord, wish: LeaveWish): Promise<LeaveProgress> {
@@ -123,6 +109,21 @@ export function makeLeaveOperations(parts: LeaveParts) {
       const user = await store.users.get(reference);
       return inTurn(user, async () => settleSome(caller, await store.users.get(user.id), wish));
     },
+  };
+}
+
+/** One request for a user after another: what one has listed, an earlier one may have given to an heir, who must not lose it again. */
+function makeTurns() {
+  const last = new Map<number, Promise<unknown>>();
+  return async <T>({ seq }: UserRecord, work: () => Promise<T>): Promise<T> => {
+    const done = (last.get(seq) ?? Promise.resolve()).then(work);
+    const ended = done.catch(() => undefined);
+    last.set(seq, ended);
+    try {
+      return await done;
+    } finally {
+      if (last.get(seq) === ended) last.delete(seq);
+    }
   };
 }
 

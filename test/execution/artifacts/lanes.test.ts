@@ -6,7 +6,7 @@ test('a lane that is free takes what waits, however long the other one takes', a
   const lanes = makeLanes<string>({ atOnce: 2, waiting: 3 });
   const long = Promise.withResolvers<string>();
   void lanes.join('long', () => long.promise);
-  const others = ['a', 'b', 'c', 'd'].map((name) => lanes.join(name, async () => name));
+  const others = ['a', 'b', 'c', 'd'].map((name) => lanes.join(name, async () => name)!);
   expect(lanes.join('e', async () => 'e')).toBeUndefined();
   expect(await Promise.all(others)).toEqual(['a', 'b', 'c', 'd']);
   long.resolve('long');
@@ -25,7 +25,7 @@ test('no more are done at once than there are lanes, in the order of asking, als
     active -= 1;
     if (name === 'a') throw new Error('a failed');
   };
-  const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => lanes.join(name, work(name)));
+  const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => lanes.join(name, work(name))!);
   expect(lanes.join('a', work('again'))).toBe(all[0]);
   await expect(all[0]).rejects.toThrow('a failed');
   await lanes.ended();
