@@ -6,7 +6,7 @@ import { mayConnect, mayUsePort, type Place, placeOf } from './address-rules.ts'
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { type LookUps, noAddress } from './look-ups.ts';
 import { answering, makeConnector } from './ways/connector.ts';
-import { proxyFor } from './ways/proxy-rules.ts';
+import { hostThrough, proxyFor } from './ways/proxy-rules.ts';
 import { openTunnel } from './ways/tunnel.ts';
 import { WayError } from './ways/way-error.ts';
 import { waysNow } from './ways/ways.ts';
@@ -52,6 +52,9 @@ async function resolvePlace(policy: LookUps['policy'], place: Place): Promise<re
  */
 export function requireForm(policy: EgressPolicy, place: Place): void {
   const { host, port } = place;
+  // A proxy or a system may take such dots away, and reach the address or the local name before them.
+  if (isIP(host) === 0 && host.split('.').includes(''))
+    throw new EgressError('refused', `The host ${host} may not be reached: it is no valid name.`);
   if (!mayUsePort(policy, place)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
   const addresses = LOCAL_NAME.test(host) ? LOOPBACK : isIP(host) === 0 ? [] : [host];
   if (addresses.length === 0 || addresses.some((address) => mayConnect(policy, place, address))) return;
@@ -69,8 +72,9 @@ export async function connectTo(policy: LookUps['policy'], url: URL): Promise<So
   const ways = waysNow();
   const proxy = proxyFor(ways, url.protocol, place);
   const addresses = await vetPlace(policy, place, proxy !== null && ways.proxyResolves);
-  if (proxy === null) return connectDirectly(place, addresses);
-  const target = { host: addresses[0]?.address ?? place.host, port: place.port, shown: place.host };
+  const host = proxy === null ? null : hostThrough(place, addresses);
+  if (proxy === null || host === null) return connectDirectly(place, addresses);
+  const target = { host, port: place.port, shown: place.host };
   return openTunnel(proxy, target, { timeoutMs: CONNECT_TIMEOUT_MS }).catch((error: unknown) => {
     throw error instanceof WayError ? new EgressError('unreachable', error.message, { cause: error }) : error;
   });

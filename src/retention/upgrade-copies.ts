@@ -5,7 +5,7 @@ import type { KindParts } from './kinds.ts';
 /** They are files beside the database; no commit removes them. */
 export function keepOfUpgradeCopies(dataDir: string): KindParts['upgradeCopies'] {
   return {
-    remove: async (before) => ({ rows: removeUpgradeCopies(dataDir, before), more: false }),
+    remove: async (before) => ({ rows: await removeUpgradeCopies(dataDir, before), more: false }),
     count: async (before) => {
       const old = listUpgradeCopies(dataDir).filter(({ madeAt }) => madeAt < before);
       return { rows: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes, 0), isAtLeast: false };

@@ -1,5 +1,5 @@
 // Retention: what goes by age, what stays true of it, and what a clock that jumps can't do.
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { auditHashOf, type NewAuditEntry, NO_HASH } from '../../src/domain/people/audit.ts';
@@ -7,6 +7,7 @@ import type { Settings } from '../../src/domain/settings.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { Orphans } from '../../src/retention/orphans.ts';
 import { makeRetention } from '../../src/retention/retention.ts';
+import { makeBatch } from '../../src/store/retention/batch.ts';
 import { keepOfUpgradeCopies } from '../../src/retention/upgrade-copies.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
@@ -399,6 +400,16 @@ test('copies of the database from before upgrades go when they are old, and noth
   expect(kinds.find(({ name }) => name === 'upgrade_copies')).toMatchObject({ keep: 30, rows: 2, bytes: 8 });
   await pass();
   expect(readdirSync(directory).sort()).toEqual(['errand.db', 'errand.db.mine.backup', 'errand.db.v31.backup']);
+});
+
+test('a large copy is removed beside the event loop', async () => {
+  const { directory } = await retentionHouse();
+  const file = path.join(directory, 'errand.db.v30.backup');
+  writeFileSync(file, 'rows');
+  const removal = keepOfUpgradeCopies(directory).remove(Date.now() + DAY, makeBatch(() => 0, 1));
+  expect(existsSync(file)).toBe(true);
+  expect(await removal).toMatchObject({ rows: 1 });
+  expect(existsSync(file)).toBe(false);
 });
 
 test('files that no row names are looked for only by a pass that was asked for', async () => {

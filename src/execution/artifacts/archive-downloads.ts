@@ -6,8 +6,11 @@ import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 import { makeLanes } from './lanes.ts';
 import { packNow, type PackedNow } from './pack-now.ts';
 
-/** Begins to pack an archive, or joins those that wait for it. Throws `unavailable` while many are being packed. */
-export type DownloadArchive = (wish: Required<ArchiveWish>) => ArchiveDownload;
+/**
+ * Begins to pack an archive of a session of some user, or joins those that wait for it. Throws `unavailable` while many are being
+ * packed, in all or of that user.
+ */
+export type DownloadArchive = (wish: Required<ArchiveWish>, ownerSeq: number) => ArchiveDownload;
 
 /** An archive that is being packed. */
 export interface ArchiveDownload {
@@ -19,6 +22,8 @@ export interface ArchiveDownload {
 
 /** Archives that are packed at once, and that wait for it: each may take minutes. */
 const LANES = { atOnce: 2, waiting: 16 };
+/** Of them, those of one user: nobody keeps the others waiting for long. */
+const MOST_OF_ONE = 6;
 
 export interface DownloadParts extends ArtifactParts {
   released(): void;
@@ -28,6 +33,13 @@ export interface DownloadParts extends ArtifactParts {
 export function makeDownloads(parts: DownloadParts): { readonly download: DownloadArchive; ended(): Promise<unknown> } {
   const lanes = makeLanes<PackedNow>(LANES);
   const paths = new Map<string, string>();
+  /** Whose they are, of all that are being packed or wait. */
+  const owners = new Map<string, number>();
+
+  function isTooMany(name: string, ownerSeq: number): boolean {
+    if (owners.has(name)) return false;
+    return [...owners.values()].filter((owner) => owner === ownerSeq).length >= MOST_OF_ONE;
+  }
 
   async function pack(name: string, wish: Required<ArchiveWish>): Promise<PackedNow> {
     const { deadlineMs } = orderLimits(parts.settings());
@@ -48,13 +60,18 @@ export function makeDownloads(parts: DownloadParts): { readonly download: Downlo
   }
 
   return {
-    download: (wish) => {
+    download: (wish, ownerSeq) => {
       const name = `${wish.kind} ${wish.seq} ${wish.runSeq}`;
-      const packed = parts.stopping.aborted ? undefined : lanes.join(name, () => pack(name, wish));
+      const isRefused = parts.stopping.aborted || isTooMany(name, ownerSeq);
+      const packed = isRefused ? undefined : lanes.join(name, () => pack(name, wish));
       if (packed === undefined)
         throw new ErrandError('unavailable', 'Many archives are being packed: try again in a minute.', {
           details: { retryAfterSeconds: 60 },
         });
+      if (!owners.has(name)) {
+        owners.set(name, ownerSeq);
+        void packed.catch(() => undefined).then(() => owners.delete(name));
+      }
       const open = async () => {
         const path = paths.get(name);
         return path === undefined ? null : openGrowing(path);

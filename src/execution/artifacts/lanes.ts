@@ -7,22 +7,34 @@ export interface Lanes<T> {
   ended(): Promise<unknown>;
 }
 
-/** Makes them. */
+/** Makes them. Whichever is free first takes what has waited longest. */
 export function makeLanes<T>({ atOnce, waiting }: { readonly atOnce: number; readonly waiting: number }): Lanes<T> {
-  const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   const known = new Map<string, Promise<T>>();
-  let turn = 0;
+  const queue: (() => void)[] = [];
+  let free = atOnce;
+
+  async function inTurn(work: () => Promise<T>): Promise<T> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((begin) => void queue.push(begin));
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  }
+
   return {
     join: (name, work) => {
       const begun = known.get(name);
       if (begun !== undefined) return begun;
       if (known.size === atOnce + waiting) return undefined;
-      turn = (turn + 1) % atOnce;
-      const done = lanes[turn]!.then(work).finally(() => void known.delete(name));
-      lanes[turn] = done.catch(() => undefined);
+      const done = inTurn(work).finally(() => void known.delete(name));
       known.set(name, done);
+      done.catch(() => undefined);
       return done;
     },
-    ended: () => Promise.all(lanes),
+    ended: () => Promise.allSettled(known.values()),
   };
 }

@@ -44,6 +44,7 @@ const AT_ONCE = 100;
 /** The verbs. Each throws `not_found` for an unknown user. */
 export function makeLeaveOperations(parts: LeaveParts) {
   const { store, audit, stopper } = parts;
+  const inTurn = makeTurns();
 
   /** The caller would lose what they act with, and an heir must be able to use what they get. */
   async function heirOf(
@@ -70,6 +71,28 @@ export function makeLeaveOperations(parts: LeaveParts) {
     await stopper.stopDisabled();
   }
 
+  async function settleSome(caller: Administrator, user: UserRecord, wish: LeaveWish): Promise<LeaveProgress> {
+    const heir = await heirOf(caller, user, wish);
+    await shutOut(caller, user);
+    const settle = makeSettlers(parts, caller, heir);
+    const kinds = HOLDING_KINDS.filter((kind) => kind !== 'unfinished_run').filter(
+      (kind) => kind !== 'session' || wish.deletes,
+    );
+    let left = AT_ONCE;
+    for (const kind of kinds) {
+      const things = left === 0 ? [] : await store.holdings.list(kind, user.seq, left);
+      for (const thing of things) await unlessGone(settle[kind](thing));
+      left -= things.length;
+    }
+    const holdings = await store.holdings.count(user.seq);
+    return {
+      user: await store.users.get(user.id),
+      holdings,
+      settled: AT_ONCE - left,
+      isDone: holdings.every(({ kind, count }) => count === 0 || !(kinds as readonly string[]).includes(kind)),
+    };
+  }
+
   return {
     /** Throws `not_found` for an unknown user. */
     getHoldings: async (caller: Administrator, reference: string): Promise<Leaving> => {
@@ -84,26 +107,23 @@ export function makeLeaveOperations(parts: LeaveParts) {
      */
     leaveUser: async (caller: Administrator, reference: string, wish: LeaveWish): Promise<LeaveProgress> => {
       const user = await store.users.get(reference);
-      const heir = await heirOf(caller, user, wish);
-      await shutOut(caller, user);
-      const settle = makeSettlers(parts, caller, heir);
-      const kinds = HOLDING_KINDS.filter((kind) => kind !== 'unfinished_run').filter(
-        (kind) => kind !== 'session' || wish.deletes,
-      );
-      let left = AT_ONCE;
-      for (const kind of kinds) {
-        const things = left === 0 ? [] : await store.holdings.list(kind, user.seq, left);
-        for (const thing of things) await unlessGone(settle[kind](thing));
-        left -= things.length;
-      }
-      const holdings = await store.holdings.count(user.seq);
-      return {
-        user: await store.users.get(user.id),
-        holdings,
-        settled: AT_ONCE - left,
-        isDone: holdings.every(({ kind, count }) => count === 0 || !(kinds as readonly string[]).includes(kind)),
-      };
+      return inTurn(user, async () => settleSome(caller, await store.users.get(user.id), wish));
     },
+  };
+}
+
+/** One request for a user after another: what one has listed, an earlier one may have given to an heir, who must not lose it again. */
+function makeTurns() {
+  const last = new Map<number, Promise<unknown>>();
+  return async <T>({ seq }: UserRecord, work: () => Promise<T>): Promise<T> => {
+    const done = (last.get(seq) ?? Promise.resolve()).then(work);
+    const ended = done.catch(() => undefined);
+    last.set(seq, ended);
+    try {
+      return await done;
+    } finally {
+      if (last.get(seq) === ended) last.delete(seq);
+    }
   };
 }
 

@@ -45,11 +45,12 @@ const PACKED_SOON_MS = 2_000;
 export function makeOpenFile({ store, blobs, fileAddresses, collector, clock }: OpenFileParts) {
   return async (path: string): Promise<OpenedFile | OpenedDownload> => {
     const grant = fileAddresses.verify(path);
-    if ((await store.sessions.find(grant.sessionId)) === undefined) throw notFound('File');
+    const session = await store.sessions.find(grant.sessionId);
+    if (session === undefined) throw notFound('File');
     const opened: Opened = { grant, presentation: presentationOf(grant.name, grant.disposition) };
     const wish = readArchiveKey(grant.key);
     if (wish === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
-    const download = collector.downloadArchive(wish);
+    const download = collector.downloadArchive(wish, session.userSeq);
     const soon = await Promise.race([download.packed, pause(clock, PACKED_SOON_MS)]);
     if (soon !== undefined) {
       const { key } = soon.archive;

@@ -1,4 +1,5 @@
 // Which proxy a connection goes through: what the settings and the usual variables say, without loopback.
+import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { isAddressRange, rangeOf, readAddress } from '../address-range.ts';
 import { type Place, placeOf, plainHost } from '../address-rules.ts';
@@ -70,6 +71,13 @@ export function nameOf({ url }: Proxy): string {
 export function throughProxy(url: URL): string {
   const proxy = proxyFor(waysNow(), url.protocol, placeOf(url));
   return proxy === null ? '' : ` through the proxy ${nameOf(proxy)}`;
+}
+
+/** What a proxy is asked for, of the addresses that may be used; null when all are of this machine. Without any, it gets the name. */
+export function hostThrough(place: Place, addresses: readonly LookupAddress[]): string | null {
+  if (addresses.length === 0) return place.host;
+  // To the proxy, loopback is another machine: itself.
+  return addresses.find(({ address }) => !isLoopback(address))?.address ?? null;
 }
 
 function isLoopback(host: string): boolean {

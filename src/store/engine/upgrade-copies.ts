@@ -1,5 +1,6 @@
 // The copies of the database that were made before its schema changed, beside it.
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Also what a start that was killed has left of one. */
@@ -24,9 +25,9 @@ export function listUpgradeCopies(dataDir: string): readonly UpgradeCopy[] {
   return copies.sort((one, other) => one.madeAt - other.madeAt);
 }
 
-/** Those made before a moment: how many there were. */
-export function removeUpgradeCopies(dataDir: string, before: number): number {
+/** Those made before a moment: how many there were. They are as large as the database, so not on this thread. */
+export async function removeUpgradeCopies(dataDir: string, before: number): Promise<number> {
   const old = listUpgradeCopies(dataDir).filter(({ madeAt }) => madeAt < before);
-  for (const { file } of old) rmSync(file, { force: true });
+  for (const { file } of old) await rm(file, { force: true });
   return old.length;
 }

@@ -144,6 +144,16 @@ test('more than one request settles everything, also after a crash between two',
   expect(await ask()).toMatchObject({ settled: 0, done: true });
 });
 
+test('what an heir has got is not settled again by a request that came at the same time', async () => {
+  const { pageKey } = await employee('emil');
+  const leave = (body: object) =>
+    house.daemon.admin('POST', '/api/v1/users/emil/leave', body) as Promise<LeaveProgressWire>;
+  const [given, deleted] = await Promise.all([leave({ hand_over_to: 'ben' }), leave({ delete: true })]);
+  expect(given.settled + deleted.settled).toBe(5);
+  const pages = (await house.manage(house.ben, 'GET', '/publishes')).data.items as { publish_key: string }[];
+  expect(pages.some(({ publish_key: key }) => key === pageKey)).toBe(given.settled > 0);
+});
+
 test('nobody settles themselves, the last administrator, or for somebody who can not have it', async () => {
   const leave = (body: object, who = 'mara') => house.daemon.admin('POST', `/api/v1/users/${who}/leave`, body);
   await expect(leave({})).rejects.toThrow('400');

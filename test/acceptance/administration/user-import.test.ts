@@ -2,6 +2,7 @@
 import { readFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KeyWire } from '../../../src/wire/people/key.ts';
 import type { UserWire } from '../../../src/wire/people/user.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -135,4 +136,12 @@ test('keys need a file, and never replace one', async () => {
   const there = fileWith('mine');
   expect(await refused('username\nzoe\n', '--credentials', there)).toMatchObject({ code: 6 });
   expect(readFileSync(there, 'utf8')).toBe('mine');
+});
+
+test('a key is for the user of the row, also where the username is the id of another', async () => {
+  const { user_id: username } = await errand<UserWire>('users', 'create', 'wanda');
+  const credentials = path.join(temporaryDirectory(), 'credentials.csv');
+  const { users } = await imported(`username\n${username}\n`, '--keys', 'global', '--credentials', credentials);
+  const { items } = await errand<{ items: KeyWire[] }>('keys', 'list');
+  expect(items.find(({ id: made }) => made === users[0]!.key)).toMatchObject({ username });
 });

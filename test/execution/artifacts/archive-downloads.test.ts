@@ -11,6 +11,7 @@ import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const NOTHING = { fileCount: 0, totalBytes: 0 };
+const OWNER = 1;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 let house: ArtifactHouse;
@@ -50,14 +51,14 @@ test('two downloads at once pack it once, and whoever asks later has it', async 
     },
   });
   const run = await turn({ 'a.txt': 'one' });
-  const both = [counted.downloadArchive(runOf(run)), counted.downloadArchive(runOf(run))];
+  const both = [counted.downloadArchive(runOf(run), OWNER), counted.downloadArchive(runOf(run), OWNER)];
   const [one, other] = await Promise.all(both.map(async ({ packed }) => packed));
   expect(one).toEqual(other);
   expect(packings).toBe(1);
   expect(gunzipSync(await house.blobs.read(one!.archive.key)).toString('latin1')).toContain('one');
   expect((await house.artifactsOf(run)).archive).toEqual(one!.archive);
   expect(await counted.packOnRequest({ kind: 'run', seq: run.seq }, run.sessionSeq)).toEqual(one!.archive);
-  expect((await counted.downloadArchive(runOf(run)).packed).archive).toEqual(one!.archive);
+  expect((await counted.downloadArchive(runOf(run), OWNER).packed).archive).toEqual(one!.archive);
   expect(packings).toBe(1);
 });
 
@@ -79,7 +80,7 @@ test('what is there of it can be read while it is packed, also when a run overta
   // Of bytes that do not shrink, so that it is in a file.
   const noise = Array.from({ length: 40_000 }, (_, at) => sha256(String(at))).join('');
   const first = await turn({ 'a.txt': noise });
-  const download = slow.downloadArchive(workspaceAfter(first));
+  const download = slow.downloadArchive(workspaceAfter(first), OWNER);
   await waitFor(async () => (await download.open()) !== null, { what: 'the file is there' });
   const growing = (await download.open())!;
   await packed.promise;
@@ -97,10 +98,12 @@ test('what is there of it can be read while it is packed, also when a run overta
 test('one of a workspace that has changed since, and of a deleted session, is not there', async () => {
   const first = await turn({ 'a.txt': 'one' });
   const second = await turn({ 'a.txt': 'two' }, first.sessionId);
-  await expect(collector.downloadArchive(workspaceAfter(first)).packed).rejects.toMatchObject({ reason: 'not_found' });
-  expect((await collector.downloadArchive(workspaceAfter(second)).packed).isKept).toBe(true);
+  await expect(collector.downloadArchive(workspaceAfter(first), OWNER).packed).rejects.toMatchObject({
+    reason: 'not_found',
+  });
+  expect((await collector.downloadArchive(workspaceAfter(second), OWNER).packed).isKept).toBe(true);
   await house.store.sessions.deleteSession(first.sessionSeq);
-  await expect(collector.downloadArchive(runOf(first)).packed).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(collector.downloadArchive(runOf(first), OWNER).packed).rejects.toMatchObject({ reason: 'not_found' });
 });
 
 test('one that can’t be packed leaves nothing, and the next download tries again', async () => {
@@ -112,10 +115,10 @@ test('one that can’t be packed leaves nothing, and the next download tries aga
   };
   const full = collect({ snapshotThread: { ...snapshotThread, packTarGz } });
   const run = await turn({ 'a.txt': 'one' });
-  await expect(full.downloadArchive(runOf(run)).packed).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(full.downloadArchive(runOf(run), OWNER).packed).rejects.toMatchObject({ reason: 'unavailable' });
   expect(house.blobKeys()).toEqual([sha256('one')]);
   isFull = false;
-  expect((await full.downloadArchive(runOf(run)).packed).isKept).toBe(true);
+  expect((await full.downloadArchive(runOf(run), OWNER).packed).isKept).toBe(true);
 });
 
 test('while many are being packed, one more is refused', async () => {
@@ -123,10 +126,28 @@ test('while many are being packed, one more is refused', async () => {
   const { artifacts } = house.store;
   const store = { ...house.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
   const busy = collect({ store });
-  const begun = Array.from({ length: 18 }, (_, seq) => busy.downloadArchive({ kind: 'run', seq, runSeq: seq }));
-  expect(() => busy.downloadArchive({ kind: 'run', seq: 99, runSeq: 99 })).toThrow('Many archives are being packed');
+  const begun = Array.from({ length: 18 }, (_, seq) =>
+    busy.downloadArchive({ kind: 'run', seq, runSeq: seq }, seq % 6),
+  );
+  expect(() => busy.downloadArchive({ kind: 'run', seq: 99, runSeq: 99 }, 99)).toThrow(
+    'Many archives are being packed',
+  );
   // One that is being packed can be joined.
-  begun.push(busy.downloadArchive({ kind: 'run', seq: 0, runSeq: 0 }));
+  begun.push(busy.downloadArchive({ kind: 'run', seq: 0, runSeq: 0 }, 0));
   gate.reject(new Error('over'));
   await Promise.all(begun.map(async ({ packed }) => expect(packed).rejects.toThrow('over')));
+});
+
+test('one user does not take all places, and has them again when theirs are packed', async () => {
+  const gate = Promise.withResolvers<never>();
+  const { artifacts } = house.store;
+  const store = { ...house.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
+  const busy = collect({ store });
+  const ask = (seq: number, owner = OWNER) => busy.downloadArchive({ kind: 'run', seq, runSeq: seq }, owner);
+  const begun = Array.from({ length: 6 }, (_, seq) => ask(seq));
+  expect(() => ask(6)).toThrow('Many archives are being packed');
+  begun.push(ask(5), ask(7, OWNER + 1));
+  gate.reject(new Error('over'));
+  await Promise.all(begun.map(async ({ packed }) => expect(packed).rejects.toThrow('over')));
+  await expect(ask(6).packed).rejects.toThrow('over');
 });

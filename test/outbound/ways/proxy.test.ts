@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { EgressPolicy } from '../../../src/outbound/egress.ts';
+import { connectTo } from '../../../src/outbound/guarded-connect.ts';
 import { guardedFetch } from '../../../src/outbound/guarded-fetch.ts';
+import { watchLookUps } from '../../../src/outbound/look-ups.ts';
 import { proxyFor, readDirect, readProxy } from '../../../src/outbound/ways/proxy-rules.ts';
 import { PLAIN_WAYS, takeWays, type Ways } from '../../../src/outbound/ways/ways.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -58,9 +60,29 @@ test('a proxy that resolves names gets them, but no address and no port that is 
     'http://169.254.169.254/',
     'http://unknown.test:25/',
     'http://[::ffff:a00:7]/',
+    'http://169.254.169.254../',
+    'http://127.1../',
+    'http://localhost../',
+    'http://some..test/',
   ])
     await expect(get(url), url).rejects.toMatchObject({ kind: 'refused' });
   expect(proxy.tunnels).toHaveLength(2);
+});
+
+test('a name of this machine is not looked for on the machine of the proxy', async () => {
+  const server = await startWebServer();
+  const proxy = await startConnectProxy({ status: 403 });
+  through(proxy.url);
+  const policy: EgressPolicy = {
+    purpose: 'web_fetch',
+    allow: [{ for: ['web_fetch'], host: 'here.test', cidr: null, ports: [server.port] }],
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  };
+  const url = `http://here.test:${server.port}/`;
+  const reply = await guardedFetch(policy, { url, timeoutMs: 30_000, maxBytes: 100 });
+  expect(Buffer.from(reply.body).toString()).toBe('hello');
+  (await connectTo(watchLookUps(policy).policy, new URL(url))).destroy();
+  expect(proxy.tunnels).toEqual([]);
 });
 
 test('TLS is end to end, and the name is that of the target', async () => {

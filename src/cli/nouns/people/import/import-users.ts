@@ -147,22 +147,21 @@ async function settle(
   credentials: CredentialsFile | null,
 ): Promise<Outcome> {
   const { username, team, scenario, ...fields } = user;
-  const password = await (async () => {
-    if (planned.action === 'change') {
-      await client.users.change(planned.user_id!, {
-        ...fields,
-        ...(team !== undefined && { team }),
-        ...(scenario !== undefined && { scenario }),
-      });
-    }
-    if (planned.action !== 'create') return undefined;
-    return (await client.users.create(user)).password;
-  })();
+  if (planned.action === 'change') {
+    await client.users.change(planned.user_id!, {
+      ...fields,
+      ...(team !== undefined && { team }),
+      ...(scenario !== undefined && { scenario }),
+    });
+  }
+  const created = planned.action === 'create' ? await client.users.create(user) : undefined;
+  const password = created?.password;
   if (password !== undefined && !makesKey) credentials?.add(username, password, undefined);
   if (!makesKey) return outcome;
   const key = await client.keys
     .create({
-      user: username,
+      // By the id: a username may look like that of somebody else.
+      user: created?.user_id ?? planned.user_id!,
       scope: keys!,
       name: keyName,
       ...(expires !== undefined && { expires_in_seconds: expires }),
