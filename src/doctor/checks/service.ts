@@ -4,12 +4,13 @@ import { createServer } from 'node:net';
 import { reportOnFiles } from '../../config/live-certificate.ts';
 import { parseListen } from '../../config/listen-address.ts';
 import { restartOf } from '../../config/config.ts';
+import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Finding } from '../../operations/doctor.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
-import { byHand, isInNamespace, runProgram, runsSystemd, SERVICE, socketListens, startRemedy } from '../remedies.ts';
+import { byHand, runProgram, runsSystemd, SERVICE, socketListens, startRemedy } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
 /** Exposure from which systemd calls a unit no longer "OK". */

@@ -3,7 +3,7 @@ edits /etc/errand/models.yaml <<'END'
 endpoints:
   corp: { kind: openai, base_url: "https://llm.corp.example/v1" }
 models:
-  qwen: { endpoint: corp, model: "qwen3:14b", context_window: 32768, price: { input_per_million_usd: 3, output_per_million_usd: 15 } }
+  qwen: { endpoint: corp, model: scripted, context_window: 32768, price: { input_per_million_usd: 3, output_per_million_usd: 15 } }
 scenarios: { local: { model: qwen } }
 default_scenario: local
 END
