@@ -12,6 +12,6 @@ END
 types 'errand config check'
 types 'systemctl restart errand'
 types 'curl -sS https://errand.example.com:8443/readyz'
-sees '"status": *"ok"' 'a client that trusts the company reaches it'
+sees '"ready":true' 'a client that trusts the company reaches it'
 types 'errand status'
 types 'errand doctor'

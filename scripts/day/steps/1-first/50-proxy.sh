@@ -1,9 +1,8 @@
 step 'Out through a proxy (OPERATING)'
-edits /srv/addition <<'END'
+edits /etc/errand/errand.yaml -a <<'END'
 egress:
   proxy: http://proxy.example.com:3128    # for http and https addresses; "direct": none, whatever the variables say
 END
-cat /srv/addition >>/etc/errand/errand.yaml
 types 'errand config check'
 types 'errand models check'
 types "errand chat --stream '[[text=an answer through the proxy]]'"

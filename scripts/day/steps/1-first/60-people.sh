@@ -21,10 +21,6 @@ alice=$(key_of alice)
 bob=$(key_of bob)
 keeps alice
 keeps bob
-ask() { # key, words
-  curl -sS https://errand.example.com:8443/openapi/v1/messages -H "x-api-key: $1" -H 'content-type: application/json' \
-    -d "{\"model\":\"errand\",\"messages\":[{\"role\":\"user\",\"content\":\"[[text=$2]] $3\"}]}"
-}
 types 'ask "$alice" "hello alice"'
 sees 'hello alice' 'alice has an answer, with the key that she was handed'
 types 'rm credentials.csv'
