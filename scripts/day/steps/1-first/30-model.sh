@@ -8,6 +8,7 @@ scenarios: { local: { model: qwen } }
 default_scenario: local
 END
 types 'errand config check'
+holds 'it is in effect' within 10 eval 'errand status | grep -q qwen'
 refused 'errand models check'
 sees 'issued by "Corp Root CA", which is not trusted' 'the issuer that is missing is named'
 cp /srv/notes/corp-root.crt corp-root.crt
