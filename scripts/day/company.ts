@@ -7,10 +7,11 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { createServer as createTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { type ModelQuestion, type Reply, replyFromDirectives } from './model/model-reply.ts';
-import { startModelServer } from './model/model-server.ts';
+import { type ModelQuestion, type Reply, replyFromDirectives } from '../../test/support/model/model-reply.ts';
+import { startModelServer } from '../../test/support/model/model-server.ts';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
+/** As on the machine, where the paths of a checkout begin in it. */
+const HERE = fileURLToPath(new URL('../..', import.meta.url));
 /** As /etc/hosts of the machine has them. */
 const ADDRESSES = { model: '127.0.0.2', proxy: '127.0.0.3', packages: '127.0.0.4' };
 

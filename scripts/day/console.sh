@@ -36,11 +36,12 @@ refused() {
   shown
   [ "$code" != 0 ] || fail 'that was not refused'
 }
-# On a terminal, where the command asks, and the answer is yes.
+# On a terminal, where the command asks, and the answer is yes: again and again, since apt drops what was typed before it asks.
 answers() {
   prompt "$1"
-  script -qec "$1" /dev/null >/srv/said 2>&1 <<<y
+  while sleep 1 && echo y; do :; done 2>/dev/null | timeout 300 script -qec "$1" /dev/null >/srv/said 2>&1
   local code=$?
+  sed -i '/^y\r*$/d; /^\r*$/d' /srv/said
   shown
   [ "$code" = 0 ] || fail "that ended with $code"
 }

@@ -28,7 +28,7 @@ const HOSTS = `127.0.0.1 localhost errand.example.com agents.example.com
 127.0.0.4 packages.example.com
 `;
 const COMPANY = `[Service]
-ExecStart=/srv/company/node /srv/company/company.ts
+ExecStart=/srv/company/node /srv/company/scripts/day/company.ts
 `;
 
 interface Given {
@@ -60,14 +60,11 @@ async function layMachine(root: string, suite: string, copyOf: string | undefine
 
 async function layCompany(root: string, work: string, name: string): Promise<void> {
   const company = (place: string) => path.join(root, 'srv/company', place);
-  await mkdir(company('model'), { recursive: true });
-  await mkdir(company('www'));
-  const models = path.join(CHECKOUT, 'test/support/model');
-  for (const file of readdirSync(models).filter((one) => /^model-.*\.ts$/.test(one))) {
-    await copyFile(path.join(models, file), company(`model/${file}`));
+  await mkdir(company('www'), { recursive: true });
+  for (const place of ['test/support/model', 'scripts/day/company.ts']) {
+    await cp(path.join(CHECKOUT, place), company(place), { recursive: true });
   }
   await copyFile(process.execPath, company('node'));
-  await copyFile(here('company.ts'), company('company.ts'));
   await writeFile(company('package.json'), '{ "type": "module" }\n');
   for (const file of ['company.key', 'company.pem']) await copyFile(path.join(work, file), company(file));
   await writeFile(path.join(root, 'etc/hosts'), HOSTS);

@@ -1,4 +1,6 @@
 step 'Another machine: the package from a repository (INSTALLING)'
+# So that the user of the service has another id here.
+useradd --system somebody
 cp /srv/notes/corp-root.crt corp-root.crt
 types 'cp corp-root.crt /usr/local/share/ca-certificates/ && update-ca-certificates'
 types 'curl -fsS https://packages.example.com/errand/errand-archive-keyring.asc -o /etc/apt/keyrings/errand.asc'

@@ -9,5 +9,7 @@ sees 'after a removal' 'installed again, it is as before'
 answers 'apt-get purge errand'
 sees 'rm -r /var/lib/errand' 'it says what stays, and how to remove it'
 types "$(sed -nE 's/.*for good: ([^\r]*).*/\1/p' /srv/said | head -n 1)"
-holds 'nothing is left but what is ours' eval '! ls -d /var/lib/errand /var/cache/errand /run/errand && ! id errand'
-types 'ls -R /etc/errand /etc/systemd/system/errand.service.d || true'
+holds 'nothing is left of the data' eval '! ls -d /var/lib/errand /var/cache/errand /run/errand && ! id errand'
+holds 'nor of what was made for the unit' test ! -e /etc/systemd/system/errand.service.d
+types 'find /etc/errand -type f'
+types 'rm -r /etc/errand'
