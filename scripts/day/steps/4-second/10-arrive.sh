@@ -9,8 +9,9 @@ prompt 'errand doctor'
 errand doctor >/srv/said 2>&1
 shown
 sees 'backups' 'it names what did not come along'
-remedy=$(sed -nE 's/.*\t(errand config set backup\.directory .*)/\1/p' /srv/said | head -n 1)
+remedy=$(sed -nE 's/.*\tbackups\t.*\t([^\t]+)$/\1/p' /srv/said | head -n 1)
 [ -z "$remedy" ] || types "$remedy"
+types 'errand doctor'
 types 'errand status'
 holds 'every part is ok' within 30 errand status --check
 types 'errand sessions list --user bob | head -n 3'
