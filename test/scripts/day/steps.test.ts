@@ -16,6 +16,9 @@ const PROGRAMS: Readonly<Record<string, number>> = {
   tar: 0,
 };
 
+/** Who runs it, and its variables. That every command takes --data-dir is on OPERATING. */
+const BEFORE = /^(?:runuser -u \w+ -- |[A-Z_]+=\S+ )+/;
+
 interface Typed {
   readonly line: string;
   /** The program and what it is told to do, as `errand users import`. */
@@ -28,7 +31,7 @@ function typedIn(file: string): readonly Typed[] {
   const lines = [...text(file).matchAll(/^(?:types|refused|answers) (['"])([^]*?)\1\n/gm)].map(([, , line]) => line!);
   return lines.flatMap((line) =>
     line.split(/&&|\||;/).flatMap((part) => {
-      const words = part.trim().split(/\s+/);
+      const words = part.trim().replace(BEFORE, '').replace(' --data-dir /home/tester/data', '').split(/\s+/);
       const verbs = PROGRAMS[words[0]!];
       if (verbs === undefined) return [];
       const isVerb = (word: string) => /^[a-z-]+$/.test(word) && !word.startsWith('-');

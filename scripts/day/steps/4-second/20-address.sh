@@ -5,7 +5,7 @@ renewed() { curl -sS -v https://agents.example.com:8443/healthz; }
 holds 'new connections get the new certificate, without a restart' within 20 renewed
 host=agents.example.com
 types 'errand config set public_url https://agents.example.com:8443'
-holds 'it is in effect, without a restart' within 10 eval 'errand status | grep -q agents.example.com'
+holds 'it is in effect, without a restart' within 10 eval 'errand status | grep -q "public_url.*agents"'
 types 'errand publishes show Tides'
 sees 'https://agents.example.com:8443/share' 'links have the new address'
 page=$(sed -nE 's/.*page_url[^h]*(https[^ ]*).*/\1/p' /srv/said)
