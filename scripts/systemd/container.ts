@@ -61,12 +61,17 @@ export async function layProof(root: string, limitSeconds: number): Promise<void
   if (!existsSync(link)) await symlink('../prove.service', link);
 }
 
+/** Files in /srv with their titles. */
+type Logs = Readonly<Record<string, string>>;
+/** Directories of this machine that the root sees, by where it sees them. */
+type Binds = Readonly<Record<string, string>>;
+
 /**
  * Boots it, and prints what it has written into /srv/result; after a failure, also the `logs` in /srv. Returns whether
  * everything held. Throws `Skipped` when systemd doesn't boot here.
  */
-export async function prove(root: string, limitMs: number, logs: Readonly<Record<string, string>>): Promise<boolean> {
-  const output = await boot(root, limitMs);
+export async function prove(root: string, limitMs: number, logs: Logs, binds: Binds = {}): Promise<boolean> {
+  const output = await boot(root, limitMs, binds);
   const read = (name: string) => {
     const file = path.join(root, 'srv', name);
     return existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -79,12 +84,13 @@ export async function prove(root: string, limitMs: number, logs: Readonly<Record
   return false;
 }
 
-async function boot(root: string, limitMs: number): Promise<string> {
+async function boot(root: string, limitMs: number, binds: Binds): Promise<string> {
   const machine = path.basename(path.dirname(root)).replaceAll(/[^a-z0-9-]/gi, '');
   const groups = groupsOfContainer().filter((group) => !existsSync(group));
   const args = ['--quiet', '--register=no', '--keep-unit', '--private-network', '--console=pipe'];
   try {
-    const booting = [...args, `--machine=${machine}`, '-D', root, '--boot'];
+    const bound = Object.entries(binds).map(([inside, outside]) => `--bind=${outside}:${inside}`);
+    const booting = [...args, ...bound, `--machine=${machine}`, '-D', root, '--boot'];
     return (await runProgram('systemd-nspawn', booting, { limitMs })).output;
   } finally {
     await removeGroups(groups);

@@ -6,7 +6,7 @@ import { formatProblem } from '../catalog/reading/problem.ts';
 import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
-import { type Clock, isoTime, systemClock } from '../domain/clock.ts';
+import { type Clock, isoTime, isUnset, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
@@ -73,6 +73,7 @@ export function makeReports(parts: ReportParts) {
       diskPart(parts),
       filesPart(parts),
       ...descriptorsPart(parts),
+      ...clockPart(parts),
       sandboxPart(parts),
       browserPart(parts),
       configPart(parts),
@@ -152,6 +153,11 @@ function filesPart({ files }: ReportParts): PartReport {
 
 function descriptorsPart({ descriptors }: ReportParts): PartReport[] {
   return descriptors === null ? [] : [{ name: 'descriptors', state: 'degraded', detail: descriptors }];
+}
+
+function clockPart({ clock }: ReportParts): PartReport[] {
+  if (!isUnset(clock.now())) return [];
+  return [{ name: 'clock', state: 'degraded', detail: `it is ${isoTime(clock.now())}: the clock was never set` }];
 }
 
 function diskPart({ disk }: ReportParts): PartReport {

@@ -1,6 +1,6 @@
 // Words of remedies: each a command of root's that mends this installation, or a comment that says why none does.
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Places, startOf } from '../config/config.ts';
 import { findInstalled } from '../service-manager/installed.ts';
@@ -55,18 +55,6 @@ async function isOf(question: string, unit: string): Promise<boolean> {
   try {
     await runProgram('systemctl', '--quiet', question, unit);
     return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether this process is root of a user namespace alone, as the daemon under its unit. The bus of the system refuses it, since it
- * has another id there.
- */
-export function isInNamespace(): boolean {
-  try {
-    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
   } catch {
     return false;
   }

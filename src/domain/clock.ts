@@ -14,6 +14,11 @@ export interface Clock {
   after(delayMs: number, callback: () => void): Timer;
 }
 
+/** Before this moment there was no Errand: a clock that says less was never set, such as on a machine whose battery is empty. */
+const UNSET_BEFORE_MS = Date.parse('2020-01-01T00:00:00Z');
+
+export const isUnset = (now: number): boolean => now < UNSET_BEFORE_MS;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -244,6 +244,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /the newest event is 3600 s later/,
     remedy: /^timedatectl/,
   },
+  'a clock that was never set': {
+    id: 'clock',
+    changes: { clock: { ...fakeClock(), now: () => 5_000 } },
+    state: 'failed',
+    evidence: /^it is 1970-01-01T00:00:05\.000Z: the clock was never set$/,
+    remedy: /^timedatectl/,
+  },
   'a database that is no database': {
     id: 'database',
     changes: { look: async () => ({ ok: false, why: 'file is not a database' }) },

@@ -9,9 +9,8 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { layDebian, layProof, prove, requireMachine, say, Skipped } from '../../systemd/container.ts';
-import { addToRepository } from '../apt/apt.ts';
 import { runTool } from '../run-tool.ts';
-import { openSigner } from '../signing.ts';
+import { layRepository, makeKey, makeVariant, type Variant } from './variants.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = 'systemd,systemd-sysv,dbus,procps,curl,man-db,bubblewrap';
@@ -38,7 +37,7 @@ async function buildElsewhere(work: string): Promise<string> {
 }
 
 /** What is changed in the package to have others: a version, and a line in a script or a program. */
-const VARIANTS: Readonly<Record<string, { version: string; file?: string; from?: RegExp; to?: string }>> = {
+const VARIANTS: Readonly<Record<string, Variant>> = {
   first: { version: '9.9.0' },
   second: { version: '9.9.1', file: 'usr/lib/errand/package.json', from: /"version":"[^"]*"/, to: '"version":"9.9.1"' },
   third: { version: '9.9.2' },
@@ -52,56 +51,21 @@ const VARIANTS: Readonly<Record<string, { version: string; file?: string; from?:
 };
 
 async function makeVariants(deb: string, work: string, srv: string): Promise<void> {
-  for (const [name, { version, file, from, to }] of Object.entries(VARIANTS)) {
-    const folder = path.join(work, name);
-    await runTool('dpkg-deb', ['-R', deb, folder]);
-    const edit = async (place: string, pattern: RegExp, words: string) => {
-      const text = readFileSync(path.join(folder, place), 'utf8');
-      if (!pattern.test(text)) throw new Error(`${place} has no ${pattern}.`);
-      await writeFile(path.join(folder, place), text.replace(pattern, words));
-    };
-    await edit('DEBIAN/control', /^Version: .*$/m, `Version: ${version}`);
-    if (file !== undefined) await edit(file, from!, to!);
-    // Damage is looked for, and these files are not damaged.
-    if (file?.startsWith('usr/') === true) {
-      const sum = (await runTool('md5sum', [file], { cwd: folder })).split(' ')[0]!;
-      await edit('DEBIAN/md5sums', new RegExp(`^.*  ${file}$`, 'm'), `${sum}  ${file}`);
-    }
-    await runTool('dpkg-deb', [
-      '--root-owner-group',
-      '-Zgzip',
-      '-z1',
-      '--build',
-      folder,
-      path.join(srv, `${name}.deb`),
-    ]);
-    rmSync(folder, { recursive: true });
+  for (const [name, variant] of Object.entries(VARIANTS)) {
+    await makeVariant(deb, variant, { work, to: path.join(srv, `${name}.deb`) });
   }
 }
 
-/** A key of its own, and a repository with two versions. */
-async function layRepository(work: string, srv: string): Promise<void> {
-  const home = path.join(work, 'keys');
-  await mkdir(home, { mode: 0o700 });
-  const gpg = (...args: readonly string[]) => runTool('gpg', ['--batch', '--homedir', home, ...args]);
-  await gpg('--passphrase', '', '--quick-generate-key', 'Proof <proof@example.com>', 'ed25519', 'sign', 'never');
-  const key = path.join(work, 'key.asc');
-  await writeFile(key, await gpg('--armor', '--export-secret-keys'));
-  await runTool('gpgconf', ['--homedir', home, '--kill', 'all']);
-  const signer = await openSigner(key);
-  try {
-    const debs = ['first', 'second'].map(
-      (name) => [name, path.join(work, `errand_${VARIANTS[name]!.version}_amd64.deb`)] as const,
-    );
-    for (const [name, deb] of debs) await copyFile(path.join(srv, `${name}.deb`), deb);
-    const epoch = Math.floor(Date.now() / 1_000);
-    await addToRepository(
-      debs.map(([, deb]) => deb),
-      { directory: path.join(srv, 'repository'), epoch, signer },
-    );
-  } finally {
-    await signer.close();
-  }
+/** A repository with two versions. */
+async function layTwoVersions(work: string, srv: string): Promise<void> {
+  const debs = ['first', 'second'].map(
+    (name) => [name, path.join(work, `errand_${VARIANTS[name]!.version}_amd64.deb`)] as const,
+  );
+  for (const [name, deb] of debs) await copyFile(path.join(srv, `${name}.deb`), deb);
+  await layRepository(
+    debs.map(([, deb]) => deb),
+    { key: await makeKey(work), directory: path.join(srv, 'repository') },
+  );
 }
 
 /** The commands that restore a service, as the documentation has them. */
@@ -137,7 +101,7 @@ async function layPackages(
   const [deb = ''] = readdirSync(out).filter((name) => name.endsWith('_amd64.deb'));
   const [executable = ''] = readdirSync(out).filter((name) => name.endsWith('-linux-x64'));
   await makeVariants(path.join(out, deb), work, srv(''));
-  await layRepository(work, srv(''));
+  await layTwoVersions(work, srv(''));
   await copyFile(path.join(out, executable), srv('errand'));
   const models = path.join(CHECKOUT, 'test/support/model');
   for (const name of readdirSync(models).filter((file) => /^model-.*\.ts$/.test(file))) {

@@ -4,11 +4,12 @@ import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } f
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
 import type { Places } from '../../config/config.ts';
+import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
 import { LOCK_FILES } from '../../store/engine/lock.ts';
-import { asDaemon, byHand, isInNamespace, serviceUser, whileStopped } from '../remedies.ts';
+import { asDaemon, byHand, serviceUser, whileStopped } from '../remedies.ts';
 
 const configuration: Check = {
   id: 'configuration',

@@ -1,5 +1,6 @@
 // Checks of the machine: Node.js, open files, the disk and how fast it fills, the clock.
 import { statfsSync } from 'node:fs';
+import { isUnset } from '../../domain/clock.ts';
 import { adviceOnDescriptors } from '../../files/descriptor-limit.ts';
 import { type DiskSample } from '../../store/inspection/disk-samples.ts';
 import { OPTIONS } from '../../config/options.ts';
@@ -113,13 +114,13 @@ const clock: Check = {
     const seen = await look();
     const newest = seen.ok ? seen.database.newestEventAt : null;
     const words = `it is ${new Date(at).toISOString()}`;
+    if (isUnset(at)) return failed(`${words}: the clock was never set`, SET_CLOCK);
     if (newest === null || newest <= at + CLOCK_SLACK_MS) return ok(words);
     const ahead = Math.round((newest - at) / 1_000);
-    return failed(
-      `${words}, and the newest event is ${ahead} s later: the clock was set back`,
-      'timedatectl set-ntp true',
-    );
+    return failed(`${words}, and the newest event is ${ahead} s later: the clock was set back`, SET_CLOCK);
   },
 };
+
+const SET_CLOCK = 'timedatectl set-ntp true';
 
 export const MACHINE_CHECKS: readonly Check[] = [node, disk, inodes, clock];

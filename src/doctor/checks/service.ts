@@ -4,12 +4,13 @@ import { createServer } from 'node:net';
 import { reportOnFiles } from '../../config/live-certificate.ts';
 import { parseListen } from '../../config/listen-address.ts';
 import { restartOf } from '../../config/config.ts';
+import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Finding } from '../../operations/doctor.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
-import { byHand, isInNamespace, runProgram, runsSystemd, SERVICE, socketListens, startRemedy } from '../remedies.ts';
+import { byHand, runProgram, runsSystemd, SERVICE, serviceUser, socketListens, startRemedy } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
 /** Exposure from which systemd calls a unit no longer "OK". */
@@ -113,7 +114,12 @@ function remedyOfClosed({ places, daemon: self }: Subject, directory: string): s
   const word = shellWord(directory);
   if (!places.isService) return `mkdir -p ${word} && chmod u+rwx ${word}`;
   const set = `errand config set backup.directory ${word}`;
-  return self.state === 'running' ? `${set} && systemctl restart errand` : set;
+  if (self.state !== 'running') return set;
+  // On the machine that it comes from, the service's user had another id.
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid;
+  const give =
+    owner === undefined || owner === process.getuid?.() ? '' : `chown -R ${serviceUser(places)}: ${word} && `;
+  return `${give}${set} && systemctl restart errand`;
 }
 
 function whyClosed(directory: string): string | null {

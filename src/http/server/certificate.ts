@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { locateSecret, type SecretPlaces } from '../../catalog/reading/secret-file.ts';
 import { readSmallFile } from '../../catalog/reading/read-small-file.ts';
+import { isRoots } from '../../disk/kernel-users.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { contextOptions } from './secure-server.ts';
 
@@ -63,10 +64,10 @@ function readText(setting: string, reference: string, places: SecretPlaces) {
 /** Any access of others; any of the group, unless the file is root's, who may let it read. */
 function requirePrivate(path: string): void {
   const { mode, uid } = statSync(path);
-  const isOpen = (mode & (uid === 0 ? 0o037 : 0o077)) !== 0;
+  const isOpen = (mode & (isRoots(uid) ? 0o037 : 0o077)) !== 0;
   if (!isOpen) return;
   const shown = (mode & 0o777).toString(8).padStart(4, '0');
-  const way = uid === 0 ? `chmod 640 ${path}` : `chmod 600 ${path}`;
+  const way = isRoots(uid) ? `chmod 640 ${path}` : `chmod 600 ${path}`;
   throw new Refusal(`tls.key_file: ${path} is a private key, and its mode ${shown} opens it to others. Run: ${way}`);
 }
 

@@ -1,7 +1,10 @@
 // What is read of a certificate and its key, and which pairs are refused with which words.
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readCertificate } from '../../../src/http/server/certificate.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -111,3 +114,26 @@ test('a group may read the key of root, and of nobody else', { skip: process.get
     why: expect.stringContaining('Run: chmod 600 /key.pem') as string,
   });
 });
+
+test.runIf(process.getuid!() === 0)(
+  'under its unit, where root has no id, the daemon reads a key of root that its group may read',
+  () => {
+    const configDir = temporaryDirectory(FILES);
+    const file = join(configDir, 'key.pem');
+    // 1234 has no id in the namespace, as the machine's root has none in that of the unit.
+    chownSync(file, 1234, 0);
+    const readInside = (mode: number): unknown => {
+      chmodSync(file, mode);
+      const module = fileURLToPath(new URL('../../../src/http/server/certificate.ts', import.meta.url));
+      const program = `
+      const { readCertificate } = await import(${JSON.stringify(module)});
+      const places = { configDir: ${JSON.stringify(configDir)}, credentialsDirectory: undefined };
+      const { ok, why } = readCertificate(${JSON.stringify(TLS)}, places);
+      console.log(JSON.stringify({ ok, why }));`;
+      const inside = ['--user', '--map-root-user', process.execPath, '--input-type=module', '-e', program];
+      return JSON.parse(execFileSync('unshare', inside, { encoding: 'utf8' }));
+    };
+    expect(readInside(0o640)).toEqual({ ok: true });
+    expect(readInside(0o644)).toMatchObject({ ok: false, why: expect.stringContaining('Run: chmod 640') as string });
+  },
+);

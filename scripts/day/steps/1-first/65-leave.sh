@@ -1,0 +1,15 @@
+step 'An employee leaves (OPERATING)'
+types 'ask "$alice" "a page" "[[tools=1]]"'
+types 'errand schedules create news --user alice --daily 08:30 --prompt "write news.md: Nothing new in the harbour."'
+types 'errand sessions list --user alice'
+SESSION_ID=$(errand sessions list --user alice -o json | grep -oE '"(session_)?id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+types "errand publishes create Tides --session $SESSION_ID --entry step-1.txt --board"
+types 'errand users leave alice'
+sees news 'her scheduled task is shown'
+sees Tides 'and her page'
+answers 'errand users leave alice --hand-over-to bob'
+types 'errand schedules list --user bob'
+sees news 'her task is his'
+types 'errand users show alice'
+types 'ask "$alice" "hello again"'
+sees 'invalid|authentication|disabled|expired|revoked' 'her key is refused'

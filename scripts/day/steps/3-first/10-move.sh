@@ -1,0 +1,6 @@
+step 'The service moves to another machine: the old one (BACKUPS)'
+types 'errand status --wait --timeout 30s'
+types 'ask "$bob" "the last answer here"'
+types 'systemctl disable --now errand.socket errand.service'
+types 'tar -C / -cpf /mnt/backup/errand.tar etc/errand var/lib/errand'
+holds 'nothing answers any more' eval '! curl -sS --max-time 2 https://errand.example.com:8443/healthz'
