@@ -29,7 +29,7 @@ function problemsOf(file: string, environment: Environment = {}, flags: Flags = 
   return loaded.ok ? [] : loaded.problems.map(formatProblem);
 }
 
-test('without any source, every setting has its default, and that is its origin', () => {
+test('without any source, every setting has its default, and that is its origin', { tags: ['§4.1-rule-1'] }, () => {
   const { settings, origins, workers } = load('');
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
@@ -203,6 +203,7 @@ test.each(['https://errand.example', 'https://ERRAND.example:443', 'http://erran
 
 test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
   'a validity of login tokens of %j stops the start',
+  { tags: ['§4.1-rule-1'] },
   (text) => {
     expect(problemsOf('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: text })).toEqual([
       expect.stringContaining('OPENAPI_LOGIN_TOKEN_TTL_SECONDS: must be a whole number of seconds from 1 to 86400'),
@@ -210,11 +211,15 @@ test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
   },
 );
 
-test.each([1, 86_400])('login tokens may be valid for %i seconds', (seconds) => {
-  const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
-  expect(settings.loginTokenTtlSeconds).toBe(seconds);
-  expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
-});
+test.each([1, 86_400])(
+  'login tokens may be valid for %i seconds',
+  { tags: ['§4.1-rule-1', '§8-token-validity'] },
+  (seconds) => {
+    const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
+    expect(settings.loginTokenTtlSeconds).toBe(seconds);
+    expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
+  },
+);
 
 test('single sign-on is read completely, with its defaults for accounts', () => {
   const file = `

@@ -64,13 +64,13 @@ describe('whose they are', () => {
     ['another key of the same user', 'second-key', 403],
     ['a login token', 'token-of-user', 401],
     ['nobody', 'no-such-key', 401],
-  ])('%s (%s) gets %i', async (_who, as, status) => {
+  ])('%s (%s) gets %i', { tags: ['§4.6-run-artifacts'] }, async (_who, as, status) => {
     await rows.makeKey();
     const run = await completed({ 'a.txt': 'a' });
     expect([(await ofSession(run, as)).status, (await ofRun(run, as)).status]).toEqual([status, status]);
   });
 
-  test('another user’s are refused', async () => {
+  test('another user’s are refused', { tags: ['§4.6-run-artifacts'] }, async () => {
     const { store } = rows;
     const other = await store.users.create({
       username: 'otto',
@@ -122,7 +122,9 @@ describe('whose they are', () => {
   });
 });
 
-test('a run’s artifacts have the shape of the specification, and every address leads to its bytes', async () => {
+test('a run’s artifacts have the shape of the specification, and every address leads to its bytes', {
+  tags: ['§4.6-run-artifacts'],
+}, async () => {
   const run = await completed({ 'reports/q1 ü.html': '<p>', 'a.txt': 'hello' });
   const { status, json } = await ofRun(run);
   expect(status).toBe(200);
@@ -163,7 +165,9 @@ test('a run’s artifacts have the shape of the specification, and every address
   expect((await bytesAt(archive.url)).length).toBe(archive.size);
 });
 
-test('the workspace is a tree in the order of its paths, whose ids stay the same', async () => {
+test('the workspace is a tree in the order of its paths, whose ids stay the same', {
+  tags: ['§4.6-session-artifacts'],
+}, async () => {
   const run = await completed({ 'b.txt': 'b', 'a/y/z.txt': 'z', 'a/x.txt': 'x', 'a.txt': 'a' });
   interface Node {
     readonly id: string;
@@ -244,7 +248,7 @@ describe('the status', () => {
     });
   });
 
-  test('of a run from before there were artifacts is unavailable', async () => {
+  test('of a run from before there were artifacts is unavailable', { tags: ['§3.2'] }, async () => {
     const run = await rows.begin();
     await rows.end(run);
     const connection = new Connection(rows.file);

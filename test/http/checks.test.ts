@@ -241,19 +241,23 @@ const SCENARIOS: readonly Scenario[] = [
   { does: 'the management API by Bearer', path: '/api/v1/status', as: 'admin-key', status: 200 },
 ];
 
-test.each(SCENARIOS)('$path: $does', async ({ does: _does, status, type, says, ...sent }) => {
-  const house = await openHouse();
-  const got = await send(house, sent);
-  expect([got.status, got.text]).toEqual([status, got.text]);
-  expect(got.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-  expect(got.headers['x-content-type-options']).toBe('nosniff');
-  if (status < 400) return;
-  expect(got.headers['content-type']).toBe('application/json; charset=utf-8');
-  const error = errorOf(sent.path, got);
-  if (type !== undefined) expect(error.type).toBe(type);
-  if (says !== undefined) expect(error.message).toMatch(says);
-  expect(house.turns).toEqual([]);
-});
+test.each(SCENARIOS)(
+  '$path: $does',
+  { tags: ['§5-credentials', '§7-shapes', '§7-types'] },
+  async ({ does: _does, status, type, says, ...sent }) => {
+    const house = await openHouse();
+    const got = await send(house, sent);
+    expect([got.status, got.text]).toEqual([status, got.text]);
+    expect(got.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(got.headers['x-content-type-options']).toBe('nosniff');
+    if (status < 400) return;
+    expect(got.headers['content-type']).toBe('application/json; charset=utf-8');
+    const error = errorOf(sent.path, got);
+    if (type !== undefined) expect(error.type).toBe(type);
+    if (says !== undefined) expect(error.message).toMatch(says);
+    expect(house.turns).toEqual([]);
+  },
+);
 
 test('a 422 of the chat protocol names the field as param, a 401 names none', async () => {
   const house = await openHouse();
@@ -281,19 +285,23 @@ const REFUSALS = [
   ['bad_gateway', 502, 'api_error', undefined],
 ] as const;
 
-test.each(REFUSALS)('a refusal %s of an operation is a %i in each shape', async (reason, status, type, retryAfter) => {
-  const refuse = async () => {
-    throw new ErrandError(reason, 'Words.');
-  };
-  const house = await openHouse({ operations: { acceptTurn: refuse, listUsers: refuse } });
-  for (const path of [MESSAGES, CHAT]) {
-    const got = await send(house, { method: 'POST', path, as: KEY, body: TURN });
-    expect([got.status, got.headers['retry-after']]).toEqual([status, retryAfter]);
-    expect(errorOf(path, got)).toMatchObject({ type, message: 'Words.' });
-  }
-  const got = await send(house, { path: '/api/v1/users', as: 'admin-key' });
-  expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
-});
+test.each(REFUSALS)(
+  'a refusal %s of an operation is a %i in each shape',
+  { tags: ['§7-shapes', '§7-types', '§7-queue-full'] },
+  async (reason, status, type, retryAfter) => {
+    const refuse = async () => {
+      throw new ErrandError(reason, 'Words.');
+    };
+    const house = await openHouse({ operations: { acceptTurn: refuse, listUsers: refuse } });
+    for (const path of [MESSAGES, CHAT]) {
+      const got = await send(house, { method: 'POST', path, as: KEY, body: TURN });
+      expect([got.status, got.headers['retry-after']]).toEqual([status, retryAfter]);
+      expect(errorOf(path, got)).toMatchObject({ type, message: 'Words.' });
+    }
+    const got = await send(house, { path: '/api/v1/users', as: 'admin-key' });
+    expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
+  },
+);
 
 test('an error that says so has no retry-after, and asks clients not to repeat the request', async () => {
   const acceptTurn = async () => {
@@ -357,7 +365,7 @@ test('a body that grows past the limit without saying its length is 413 and clos
   expect(errorOf(MESSAGES, got).type).toBe('invalid_request_error');
 });
 
-test('each request gets a log line, and no line contains its key', async () => {
+test('each request gets a log line, and no line contains its key', { tags: ['§4.1-rule-4'] }, async () => {
   const house = await openHouse();
   await send(house, { path: '/api/v1/status?x=1', as: 'admin-key' });
   await send(house, { path: '/api/v1/status', via: 'socket' });

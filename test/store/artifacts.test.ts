@@ -46,7 +46,7 @@ const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await runArtifactsOf(arti
 const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => workspaceOf(artifacts(), sessionSeq);
 
 describe('a run that did nothing in its workspace', () => {
-  test('is ready with no files in the commit of its end, and so is the export', async () => {
+  test('is ready with no files in the commit of its end, and so is the export', { tags: ['§3.2'] }, async () => {
     const run = await begin();
     expect([await statusOf(run), (await exportOf(run)).status]).toEqual(['pending', 'none']);
     await end(run, DONE, { untouched: true });
@@ -107,7 +107,7 @@ describe('a run that did nothing in its workspace', () => {
   });
 });
 
-test('a run lists what it added and changed, then its archive makes it ready once', async () => {
+test('a run lists what it added and changed, then its archive makes it ready once', { tags: ['§3.2'] }, async () => {
   const first = await ended();
   await artifacts().recordArtifacts(first.seq, found(file('/kept'), file('/old', 'x'), file('/gone')));
   const second = await ended(DONE, first.sessionId);
@@ -208,7 +208,7 @@ describe('the baseline', () => {
 });
 
 describe('a run that failed', () => {
-  test('has no artifacts, but its files are in the export', async () => {
+  test('has no artifacts, but its files are in the export', { tags: ['§3.2'] }, async () => {
     const run = await ended(FAILED);
     await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
@@ -218,7 +218,7 @@ describe('a run that failed', () => {
     ]);
   });
 
-  test('because it was stopped is examined only after its executor has ended', async () => {
+  test('because it was stopped is examined only after its executor has ended', { tags: ['§3.2'] }, async () => {
     const run = await begin();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
     expect((await artifacts().findWork(run.sessionSeq))?.run).toBeUndefined();
@@ -249,7 +249,9 @@ test('an incomplete run keeps its artifacts', async () => {
   expect(await statusOf(run)).toBe('ready');
 });
 
-test('a workspace that could not be examined fails artifacts and export, and the run stays completed', async () => {
+test('a workspace that could not be examined fails artifacts and export, and the run stays completed', {
+  tags: ['§3.2'],
+}, async () => {
   const run = await ended();
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(true);
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(false);

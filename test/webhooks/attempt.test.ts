@@ -42,7 +42,7 @@ async function replyWith(handler: RequestListener, over: Partial<Shipment> = {})
   return openSender().send(server.url, over);
 }
 
-test('a receiver gets the exact bytes, and the headers of the specification', async () => {
+test('a receiver gets the exact bytes, and the headers of the specification', { tags: ['§5-rule-6'] }, async () => {
   const bodies: Buffer[] = [];
   const names: string[] = [];
   const server = await startWebServer((req, res) => {

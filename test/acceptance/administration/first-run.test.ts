@@ -201,7 +201,9 @@ default_scenario: general
     expect((await tried(['users', 'show', 'nobody', '--data-dir', daemon.dataDir])).code).toBe(5);
   });
 
-  test('scopes open what they should: every key talks to the agent, only an administrator administers', async () => {
+  test('scopes open what they should: every key talks to the agent, only an administrator administers', {
+    tags: ['§5-rule-1'],
+  }, async () => {
     await runJson('users', 'create', 'scopes-user');
     const keyOf = async (user: string, scope: string) =>
       String((await runJson('keys', 'create', '--user', user, '--scope', scope))['key']);
@@ -219,7 +221,9 @@ default_scenario: general
     }
   });
 
-  test("an administrator's key administers only as long as its owner is an administrator", async () => {
+  test("an administrator's key administers only as long as its owner is an administrator", {
+    tags: ['§5-rule-2'],
+  }, async () => {
     await runJson('users', 'create', 'passing', '--role', 'admin');
     const { key } = (await runJson('keys', 'create', '--user', 'passing', '--scope', 'admin')) as { key: string };
     expect((await list(key, '/api/v1/users')).status).toBe(200);
@@ -249,7 +253,9 @@ default_scenario: general
     expect(await turn(revoked.key)).toMatchObject({ status: 401 });
   });
 
-  test("a key's own model stays; automatic follows the owner's scenario, else the default one", async () => {
+  test("a key's own model stays; automatic follows the owner's scenario, else the default one", {
+    tags: ['§5-rule-1'],
+  }, async () => {
     await runJson('users', 'create', 'choosy');
     const fixed = await keyFor('choosy', '--model', 'large');
     const automatic = await keyFor('choosy');

@@ -124,7 +124,7 @@ sso:
     expect(refused.status).toBe(401);
   });
 
-  test('keys give tokens by their scope, and the token outlives its key', async () => {
+  test('keys give tokens by their scope, and the token outlives its key', { tags: ['§4.1-rule-3'] }, async () => {
     const keyOf = async (user: string, scope: string) =>
       (await runJson(daemon, 'keys', 'create', '--user', user, '--scope', scope)) as { key: string; id: string };
     const good = await keyOf('mara', 'global');
@@ -174,7 +174,7 @@ sso:
     ['down', 'corp', 502, 'api_error'],
     ['page', 'corp', 502, 'api_error'],
     ['pia', 'other', 422, 'invalid_request_error'],
-  ])('the SSO token %s for %s is %i', async (ticket, name, status, type) => {
+  ])('the SSO token %s for %s is %i', { tags: ['§7-token-statuses'] }, async (ticket, name, status, type) => {
     const got = await grant(daemon, { grant_type: 'sso_token', provider: name, sso_token: ticket });
     expect([got.status, got.body]).toEqual([
       status,
@@ -236,7 +236,9 @@ sso:
     expect((await grant(daemon, passwordOf('rolf', 'wrong'))).status).toBe(401);
   });
 
-  test('the validity follows the settings while the daemon runs, and an expired token is refused', async () => {
+  test('the validity follows the settings while the daemon runs, and an expired token is refused', {
+    tags: ['§4.1-rule-1'],
+  }, async () => {
     const { port } = provider.address() as AddressInfo;
     writeFileSync(join(daemon.configDir, 'errand.yaml'), settings(port, 2));
     const got = await waitFor(async () => {
@@ -249,7 +251,7 @@ sso:
     expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
   });
 
-  test('neither log nor disk has a password, a token or the key that signs', async () => {
+  test('neither log nor disk has a password, a token or the key that signs', { tags: ['§4.1-rule-4'] }, async () => {
     const password = daemon.adminPassword;
     const token = await asAdmin(daemon);
     await grant(daemon, passwordOf('mara', 'a wrong word for mara'));

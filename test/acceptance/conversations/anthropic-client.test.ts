@@ -61,7 +61,9 @@ function lastCall() {
 describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s', (kind) => {
   const client = (): Anthropic => clients.get(kind)!;
 
-  test('a message has the answer, the usage, the echoed model and the ids of its session and run', async () => {
+  test('a message has the answer, the usage, the echoed model and the ids of its session and run', {
+    tags: ['§4.3-rule-7'],
+  }, async () => {
     const { data, response } = await client()
       .messages.create(askFor('[[text=Twelve.]] [[input=321 output=7]]'))
       .withResponse();
@@ -80,7 +82,7 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
     expect(lastCall().protocol).toBe(kind);
   });
 
-  test("the client's accumulator puts the stream together", async () => {
+  test("the client's accumulator puts the stream together", { tags: ['§4.3-stream'] }, async () => {
     const stream = client().messages.stream(askFor('[[text=one two three]] [[deltas=3 every=200]] [[output=3]]'));
     const heard: string[] = [];
     stream.on('text', (text) => heard.push(text));

@@ -244,6 +244,7 @@ describe('refused input', () => {
 
   test.each(PROTOCOLS)(
     '%s: every refusal has its status and shape, and leaves no row and no file',
+    { tags: ['§4.3-parameters', '§7-no-key', '§7-fields', '§7-image-size'] },
     async (protocol) => {
       await turn({ content: '[[text=so that there is something]]' });
       const before = await contentsOf(daemon);
@@ -326,7 +327,7 @@ describe('whose a session is', () => {
     expect(await contentsOf(daemon)).toEqual(before);
   });
 
-  test("another user's attachment is not found", async () => {
+  test("another user's attachment is not found", { tags: ['§5-rule-3'] }, async () => {
     await daemon.admin('POST', '/api/v1/users', { username: 'thief' });
     const upload = {
       type: 'file',
@@ -430,7 +431,9 @@ describe('a repeated request', () => {
     body: { idempotency_key: key },
   });
 
-  test('with the same key finds the same run: its answer, its session, and no second model call', async () => {
+  test('with the same key finds the same run: its answer, its session, and no second model call', {
+    tags: ['§4.3-rule-2'],
+  }, async () => {
     const wish = idempotent('first', '[[text=once]] [[tools=1]]');
     const first = await turn(wish);
     const before = await contentsOf(daemon);
@@ -464,7 +467,9 @@ describe('a repeated request', () => {
     expect((await contentsOf(daemon))['runs']).toBe((before['runs'] ?? 0) + 1);
   });
 
-  test('keys are distinguished by user key, by session, and from the key that opened it', async () => {
+  test('keys are distinguished by user key, by session, and from the key that opened it', {
+    tags: ['§4.3-rule-2'],
+  }, async () => {
     const opened = await turn(idempotent('shared', '[[text=opened]]'));
     const otherKey = await turn(idempotent('shared', '[[text=other]]'), await keyFor('admin'));
     expect(otherKey.runId).not.toBe(opened.runId);
@@ -488,7 +493,9 @@ describe('a repeated request', () => {
   });
 });
 
-test('a request that waits longer than it may gets 504 and can collect its answer later', async () => {
+test('a request that waits longer than it may gets 504 and can collect its answer later', {
+  tags: ['§7-wait-time-out'],
+}, async () => {
   const slow = await startDaemonProcess({ modelServerUrl: model.url, errandYaml: 'wait_timeout_seconds: 1\n' });
   try {
     const target = { url: slow.url, apiKey: slow.apiKey };

@@ -256,7 +256,9 @@ test('a third crash fails the run as interrupted and retryable, and the next run
   expect(expectWhole(behind.runId).answer).toBe('fine');
 });
 
-test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', async () => {
+test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', {
+  tags: ['L8'],
+}, async () => {
   model.script({ text: ['one ', 'two ', 'three'], hang: 'mid-stream', afterDeltas: 2 });
   const run = await stream({ text: 'count' });
   await run.until(({ data }) => data?.includes('two ') === true);

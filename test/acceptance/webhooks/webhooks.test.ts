@@ -89,7 +89,9 @@ const eventOf = ({ body }: Received) =>
     summary: { has_artifacts: boolean };
   };
 
-test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', async () => {
+test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', {
+  tags: ['§5-rule-6'],
+}, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const { received } = receiver;
   const webhookId = await createHook();
@@ -196,7 +198,9 @@ test("a user's webhook gets that user's events only, and the house's those of al
   expect(usersAt('/house').toSorted()).toEqual(['ada', 'ada', 'ben']);
 });
 
-test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', async () => {
+test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', {
+  tags: ['§3.3-confirmed', '§3.4-pending', '§3.4-answered'],
+}, async () => {
   const { model, daemon, receiver, createHook, join } = await start();
   const typesOf = () => receiver.received.map(({ eventType }) => eventType);
   const events = ['session.completed', 'session.stopped', 'user_input.requested', 'user_input.answered'];
@@ -249,7 +253,9 @@ test('a stop is sent once however often it is requested, a question when it is a
   ).toEqual(['session.stopped', 'user_input.answered', 'user_input.requested']);
 });
 
-test('the end of a run says that there are artifacts if there are, and they can be fetched then', async () => {
+test('the end of a run says that there are artifacts if there are, and they can be fetched then', {
+  tags: ['§6.5-has_artifacts'],
+}, async () => {
   const { model, daemon, receiver, createHook } = await start();
   await createHook();
   const write = { name: 'write_file', input: { path: 'tides.md', content: 'High.' } };

@@ -112,7 +112,7 @@ const DRAFT_07: readonly DraftCase[] = [
   },
 ];
 
-test.each(DRAFT_07)('$schema', ({ schema, fit, unfit }) => {
+test.each(DRAFT_07)('$schema', { tags: ['§4.4-rule-2'] }, ({ schema, fit, unfit }) => {
   expect(findSchemaFault(read(schema))).toBeNull();
   const check = checkOf(schema);
   for (const value of fit) expect(check(value)).toEqual([]);

@@ -62,7 +62,7 @@ const REFUSED: readonly (readonly [name: string, schema: JsonValue, message: Reg
   ['__proto__ in a value', JSON.parse('{"const":{"__proto__":1}}'), /__proto__/],
 ];
 
-test.each(REFUSED)('refused: %s', (_name, schema, message) => {
+test.each(REFUSED)('refused: %s', { tags: ['§4.4-rule-2'] }, (_name, schema, message) => {
   expect(() => read(schema)).toThrow(expect.objectContaining({ reason: 'unprocessable' }) as ErrandError);
   expect(() => read(schema)).toThrow(message);
 });
@@ -93,7 +93,7 @@ describe('keywords of other drafts', () => {
     (inner) => ({ allOf: [{ additionalProperties: { propertyNames: inner } }] }),
   ];
 
-  test.each(KEYWORDS)('%s is refused at every position of a schema', (keyword) => {
+  test.each(KEYWORDS)('%s is refused at every position of a schema', { tags: ['§4.4-rule-2'] }, (keyword) => {
     for (const place of PLACES) expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is not a keyword`);
   });
 

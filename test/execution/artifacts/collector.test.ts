@@ -391,7 +391,7 @@ describe('after a crash', () => {
       'before the workspace’s archive was packed',
       (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, packZip: never }),
     ],
-  ])('%s the next start continues, and everything is reported once', async (_when, breaking) => {
+  ])('%s the next start continues, and everything is reported once', { tags: ['§3.2'] }, async (_when, breaking) => {
     let reached = 0;
     never = () => {
       reached += 1;

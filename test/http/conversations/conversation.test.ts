@@ -162,7 +162,7 @@ test('an accepted run is reported before its body is let go of: it may end meanw
   expect(order).toEqual(['1 parent', 'let go']);
 });
 
-test('the history has blocks, tools and attachments in wire names', async () => {
+test('the history has blocks, tools and attachments in wire names', { tags: ['§4.6-history'] }, async () => {
   const attachment = {
     id: 'a1',
     name: 'p.png',

@@ -111,7 +111,9 @@ function handClock() {
   return { clock, pass, waiting: () => timers.size };
 }
 
-test('a ping comes after ten silent seconds, not before, and carries the last id', async () => {
+test('a ping comes after ten silent seconds, not before, and carries the last id', {
+  tags: ['§4.3-stream'],
+}, async () => {
   const { clock, pass } = handClock();
   const house = await openHouse({ play: () => {}, parts: { clock } });
   const messages = await live(house, MESSAGES, START);

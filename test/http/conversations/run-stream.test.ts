@@ -4,7 +4,7 @@ import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { finish, openHouse, send, USAGE } from '../../support/http/http-house.ts';
 import { CHAT, KEY, MESSAGES, json, parse, streamed } from '../../support/http/run-streams.ts';
 
-test('a Messages stream is the official one, each event with its journal id', async () => {
+test('a Messages stream is the official one, each event with its journal id', { tags: ['§4.3-stream'] }, async () => {
   const house = await openHouse();
   const { got, events, run } = await streamed(house, MESSAGES);
   expect(got.headers).toMatchObject({
@@ -229,7 +229,9 @@ test('on chat the text of a structured result is the whole content, before the f
   expect(events.at(-1)?.data).toBe('[DONE]');
 });
 
-test('a failure ends each stream with its error and no normal end', async () => {
+test('a failure ends each stream with its error and no normal end', {
+  tags: ['§4.3-stream', '§7-shapes'],
+}, async () => {
   const failing: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: null, usage: USAGE } },
     {

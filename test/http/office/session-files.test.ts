@@ -48,7 +48,7 @@ describe('the context', () => {
 });
 
 describe('the workspace', () => {
-  test('is empty and has no archive until its export is ready', async () => {
+  test('is empty and has no archive until its export is ready', { tags: ['G19'] }, async () => {
     const run = await at.finished();
     expect(await at.data(`/sessions/${run.sessionId}/workspace/files`)).toEqual([]);
     const filename = `workspace-${run.sessionId}.zip`;
@@ -95,7 +95,7 @@ describe('pictures of the browser', () => {
     hold.release();
   };
 
-  test('are found by tool use, the newest of the session, and lead to their bytes', async () => {
+  test('are found by tool use, the newest of the session, and lead to their bytes', { tags: ['G19'] }, async () => {
     const first = await at.rows.begin();
     await keep(first, 'call-1_A', 'old');
     await at.rows.end(first);

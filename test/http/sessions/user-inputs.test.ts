@@ -223,7 +223,9 @@ test.each([
   expect([(await rows.store.userInputs.find(own.id))!.status, woken]).toEqual(['pending', 0]);
 });
 
-test('a question is settled once: every later answer or expiry is 409, in words that fit', async () => {
+test('a question is settled once: every later answer or expiry is 409, in words that fit', {
+  tags: ['§3.4-answered'],
+}, async () => {
   expect((await answer(own.id, 'red')).status).toBe(200);
   const again = await answer(own.id, 'blue');
   expect([again.status, (again.json as { message: string }).message]).toEqual([

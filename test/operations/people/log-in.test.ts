@@ -228,7 +228,7 @@ const KEYS: readonly [role: Role, scope: KeyScope, reason: string | null][] = [
   ['admin', 'admin', null],
 ];
 
-test.each(KEYS)('role %s with a key of scope %s', async (role, scope, reason) => {
+test.each(KEYS)('role %s with a key of scope %s', { tags: ['§4.1-rule-3'] }, async (role, scope, reason) => {
   const built = await house();
   const pia = await addUser(built, 'pia', role);
   const { grant } = await addKey(built, pia.seq, scope);
@@ -236,7 +236,9 @@ test.each(KEYS)('role %s with a key of scope %s', async (role, scope, reason) =>
   else await expect(built.logIn(grant)).rejects.toMatchObject({ reason });
 });
 
-test('no key, a text that is none, a login token, an expired and a revoked key are 401; a disabled owner is 403', async () => {
+test('no key, a text that is none, a login token, an expired and a revoked key are 401; a disabled owner is 403', {
+  tags: ['§4.1-rule-3'],
+}, async () => {
   const built = await house();
   const { logIn, store, clock } = built;
   const pia = await addUser(built, 'pia', 'user');
@@ -253,7 +255,7 @@ test('no key, a text that is none, a login token, an expired and a revoked key a
   await expect(logIn(good.grant)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
-test('a token outlives the key that it was issued for', async () => {
+test('a token outlives the key that it was issued for', { tags: ['§4.1-rule-3'] }, async () => {
   const { clock, ...built } = await house();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
   const deriveKey = () => Buffer.alloc(32, 9);
@@ -263,7 +265,9 @@ test('a token outlives the key that it was issued for', async () => {
   expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });
 });
 
-test('an account that signs on for the first time is made with the defaults, once', async () => {
+test('an account that signs on for the first time is made with the defaults, once', {
+  tags: ['§4.1-rule-2'],
+}, async () => {
   const built = await house({ ...SSO, defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' } });
   const team = await built.store.teams.create({ name: 'Labs', budgetUsd: null });
   const users = await Promise.all([1, 2, 3, 4].map(() => built.whoIs(ssoToken('corp'))));

@@ -90,7 +90,7 @@ test('a forged token that is right in everything is taken, so that the refusals 
   expect(await built.tokens.resolveToken(await forge(built))).toMatchObject({ kind: 'token' });
 });
 
-test('a token is good to its last moment and no longer', async () => {
+test('a token is good to its last moment and no longer', { tags: ['§5-rule-4'] }, async () => {
   const { tokens, user, clock } = await house();
   const { text } = await tokens.issueToken(user);
   clock.advance(3_599_999);

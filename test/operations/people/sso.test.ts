@@ -37,7 +37,9 @@ const says =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-test('the provider is asked once, by GET, with the token in the named parameter', async () => {
+test('the provider is asked once, by GET, with the token in the named parameter', {
+  tags: ['§4.1-rule-2'],
+}, async () => {
   const { asked, ask } = await provider(says({ code: 0, data: { empNo: 'E-10086' } }));
   expect(await ask()).toBe('E-10086');
   expect(asked).toHaveLength(1);
@@ -53,7 +55,7 @@ test.each([
   ['a number', { data: { empNo: 42 } }, '42'],
   ['zero', { data: { empNo: 0 } }, '0'],
   ['a text beside a code of its own', { code: 200, data: { empNo: 'x.y@corp' } }, 'x.y@corp'],
-])('an empNo that is %s is the account', async (_what, body, account) => {
+])('an empNo that is %s is the account', { tags: ['§4.1-rule-2'] }, async (_what, body, account) => {
   expect(await (await provider(says(body))).ask()).toBe(account);
 });
 

@@ -41,7 +41,9 @@ test('what a user says is made into the text that is kept before the commit begi
   expect((await house.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
 });
 
-test('a second turn of a session waits for the first, and is claimable once that has ended', async () => {
+test('a second turn of a session waits for the first, and is claimable once that has ended', {
+  tags: ['§4.3-rule-5'],
+}, async () => {
   const house = await storeHouse();
   const first = await house.accept();
   const second = await house.accept({ sessionId: first.sessionId });
@@ -222,7 +224,9 @@ test('leases: a jump of the clock takes no run from its worker; a run without a 
   expect((await house.store.runs.get(lost.seq)).status).toBe('queued');
 });
 
-test('an idempotency key finds its run: first requests per key and target, continuations per session', async () => {
+test('an idempotency key finds its run: first requests per key and target, continuations per session', {
+  tags: ['§4.3-rule-2'],
+}, async () => {
   const house = await storeHouse();
   const turn = aTurn(house.user, house.key);
   const first = await house.store.runs.accept({ ...turn, idempotencyKey: 'order-1' });

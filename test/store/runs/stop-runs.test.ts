@@ -62,7 +62,9 @@ test('a finalizing run is canceled, too', async () => {
   expect(ends(house).map(({ type }) => type)).toEqual(['run.stopped']);
 });
 
-test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', async () => {
+test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', {
+  tags: ['§3.1-one-end'],
+}, async () => {
   const house = await storeHouse();
   const outcomes = { completed: 0, canceled: 0 };
   for (let round = 0; round < 1_000; round += 1) {

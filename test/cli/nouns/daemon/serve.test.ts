@@ -220,7 +220,7 @@ test('SIGHUP reads the configuration again and ends nothing; the end of the term
   expect(await inTerminal.code).toBe(0);
 });
 
-test('a daemon is reported as ready after its credentials have been shown', async () => {
+test('a daemon is reported as ready after its credentials have been shown', { tags: ['K5-first-start'] }, async () => {
   const dataDir = makeDirectory();
   const file = path.join(dataDir, 'first-credentials');
   const { verbs, calls, finish } = actor(
