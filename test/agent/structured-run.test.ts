@@ -58,7 +58,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 
   test('a result that does not fit is answered with its paths, and the corrected one is taken', {
-    tags: ['§4.4-rule-3'],
+    tags: ['§4.4-rule-3', 'C14-results'],
   }, async () => {
     const before = server.requests.length;
     server.enqueue(submit({ height: -1, extra: 1 }), submit(GOOD));
@@ -118,7 +118,7 @@ test.each([
 });
 
 test('after three corrections the run is incomplete, and no value leaves it', {
-  tags: ['§3.1-incomplete', '§4.4-rule-3'],
+  tags: ['§3.1-incomplete', '§4.4-rule-3', 'C14-results'],
 }, async () => {
   const before = server.requests.length;
   server.enqueue(submit('one'), say('two'), submit({}), submit({ height: null }));
@@ -274,7 +274,9 @@ describe('after a crash', () => {
   });
 });
 
-test('the offline engine writes its files, says what it is, and submits the smallest value', async () => {
+test('the offline engine writes its files, says what it is, and submits the smallest value', {
+  tags: ['J5'],
+}, async () => {
   const { tools } = makeTools();
   const model = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };
   const main = startRun(await briefFor(TIDE, { model, tools: [] }), tools);

@@ -243,7 +243,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 test.each(SCENARIOS)(
   '$path: $does',
-  { tags: ['§5-credentials', '§7-shapes', '§7-types'] },
+  { tags: ['§5-credentials', '§7-shapes', '§7-types', 'A1-order', 'A6', 'A9', 'C2'] },
   async ({ does: _does, status, type, says, ...sent }) => {
     const house = await openHouse();
     const got = await send(house, sent);
@@ -259,7 +259,7 @@ test.each(SCENARIOS)(
   },
 );
 
-test('a 422 of the chat protocol names the field as param, a 401 names none', async () => {
+test('a 422 of the chat protocol names the field as param, a 401 names none', { tags: ['A3'] }, async () => {
   const house = await openHouse();
   const wrong = await send(house, {
     method: 'POST',
@@ -287,7 +287,7 @@ const REFUSALS = [
 
 test.each(REFUSALS)(
   'a refusal %s of an operation is a %i in each shape',
-  { tags: ['§7-shapes', '§7-types', '§7-queue-full'] },
+  { tags: ['§7-shapes', '§7-types', '§7-queue-full', 'A2', 'A3'] },
   async (reason, status, type, retryAfter) => {
     const refuse = async () => {
       throw new ErrandError(reason, 'Words.');
@@ -312,7 +312,9 @@ test('an error that says so has no retry-after, and asks clients not to repeat t
   expect([headers['retry-after'], headers['x-should-retry']]).toEqual([undefined, 'false']);
 });
 
-test('an error’s own retry-after takes precedence over the usual one, and is at least a second', async () => {
+test('an error’s own retry-after takes precedence over the usual one, and is at least a second', {
+  tags: ['A3'],
+}, async () => {
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Slow.', { details: { retryAfterSeconds: 0.2 } });
   };
@@ -332,7 +334,7 @@ test('a bug is a bare 500 to the caller, and its cause is in the log with the re
   expect(line).toMatchObject({ request_id: got.headers['x-request-id'], err: { message: 'the secret inside' } });
 });
 
-test('a request id of the client is not used, and no two are equal', async () => {
+test('a request id of the client is not used, and no two are equal', { tags: ['A9'] }, async () => {
   const house = await openHouse();
   const mine = UNKNOWN_ID;
   const ids = await Promise.all(
@@ -343,7 +345,7 @@ test('a request id of the client is not used, and no two are equal', async () =>
   expect(new Set([...ids, mine]).size).toBe(3);
 });
 
-test('HEAD answers as GET without a body, and 405 on a stream', async () => {
+test('HEAD answers as GET without a body, and 405 on a stream', { tags: ['A7'] }, async () => {
   const house = await openHouse();
   const get = await send(house, { path: '/openapi/v1/models', as: KEY });
   const head = await send(house, { method: 'HEAD', path: '/openapi/v1/models', as: KEY });
@@ -352,7 +354,9 @@ test('HEAD answers as GET without a body, and 405 on a stream', async () => {
   expect([refused.status, refused.headers.allow, refused.text]).toEqual([405, 'GET', '']);
 });
 
-test('a body that grows past the limit without saying its length is 413 and closes the connection', async () => {
+test('a body that grows past the limit without saying its length is 413 and closes the connection', {
+  tags: ['A5-limits'],
+}, async () => {
   const house = await openHouse();
   const got = await send(house, {
     method: 'POST',

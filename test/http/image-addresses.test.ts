@@ -188,7 +188,7 @@ test.each([
   expect([await house.sessions(), house.files(), server.hits]).toEqual([[], 0, []]);
 });
 
-test('a file by web address is 422, and nothing is fetched', { tags: ['§4.3-rule-1'] }, async () => {
+test('a file by web address is 422, and nothing is fetched', { tags: ['§4.3-rule-1', 'C3'] }, async () => {
   const server = await startWebServer();
   const house = await openImageHouse(server);
   const file = { type: 'file', source: { type: 'url', url: server.url } };
@@ -322,7 +322,7 @@ test('a repeated request finds its run without fetching the image again', async 
   expect(server.hits).toHaveLength(3);
 });
 
-test('an unknown session is reported before anything is fetched', async () => {
+test('an unknown session is reported before anything is fetched', { tags: ['A1-order'] }, async () => {
   const server = await startWebServer(serving('image/png'));
   const house = await openImageHouse(server);
   const lost = saying([image(server.url)], { metadata: { session_id: '0198c0de-0000-7000-8000-00000000dead' } });

@@ -71,7 +71,7 @@ describe('a run that did nothing in its workspace', () => {
     expect(own.at(-1)!.type).toBe('run.done');
   });
 
-  test('is failed when it failed', async () => {
+  test('is failed when it failed', { tags: ['E4'] }, async () => {
     const run = await begin();
     await end(run, FAILED, { untouched: true });
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
@@ -107,7 +107,9 @@ describe('a run that did nothing in its workspace', () => {
   });
 });
 
-test('a run lists what it added and changed, then its archive makes it ready once', { tags: ['§3.2'] }, async () => {
+test('a run lists what it added and changed, then its archive makes it ready once', {
+  tags: ['§2.9-own-files', '§3.2'],
+}, async () => {
   const first = await ended();
   await artifacts().recordArtifacts(first.seq, found(file('/kept'), file('/old', 'x'), file('/gone')));
   const second = await ended(DONE, first.sessionId);
@@ -173,7 +175,7 @@ describe('uploads', () => {
     expect((await exportOf(run)).files.map(({ path }) => path)).toEqual(['/out', '/uploads/a.csv']);
   });
 
-  test('are modified once the agent has changed them', async () => {
+  test('are modified once the agent has changed them', { tags: ['E5-changes'] }, async () => {
     await house.accept({ attachments: [upload] });
     const run = (await house.claim())[0]!;
     await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
@@ -263,7 +265,9 @@ test('a workspace that could not be examined fails artifacts and export, and the
   expect((await house.store.runs.get(run.seq)).status).toBe('completed');
 });
 
-test('an export that a later run overtook is packed for that one, and the old archive is given up once', async () => {
+test('an export that a later run overtook is packed for that one, and the old archive is given up once', {
+  tags: ['E3'],
+}, async () => {
   const first = await ended();
   await artifacts().recordArtifacts(first.seq, found(file('/a')));
   const second = await ended(DONE, first.sessionId);

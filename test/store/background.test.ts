@@ -79,7 +79,7 @@ test('a session with an unfinished run takes no background run', { tags: ['§4.3
 });
 
 test('background keys are unique per API key, whatever the session, and separate from those of ordinary requests', {
-  tags: ['§4.3-rule-3'],
+  tags: ['§4.3-rule-3', 'D4'],
 }, async () => {
   const house = await storeHouse();
   const idempotencyKey = 'job-1';
@@ -100,7 +100,7 @@ test('a thousand submissions of one background key make one run', { tags: ['§3.
 });
 
 test('ordinary runs are claimed first; of a key no more than two background runs execute', {
-  tags: ['§8-executing-per-key'],
+  tags: ['§8-executing-per-key', 'C6'],
 }, async () => {
   const house = await storeHouse();
   for (let count = 0; count < 4; count += 1) await submit(house);
@@ -113,7 +113,7 @@ test('ordinary runs are claimed first; of a key no more than two background runs
   expect(await house.claim(10)).toHaveLength(1);
 });
 
-test('background runs never take the last slot', async () => {
+test('background runs never take the last slot', { tags: ['C6'] }, async () => {
   const house = await storeHouse();
   const keys = await Promise.all(Array.from({ length: 5 }, () => house.makeKey()));
   for (const key of keys) await submit(house, { key });

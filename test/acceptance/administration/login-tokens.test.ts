@@ -174,7 +174,7 @@ sso:
     ['down', 'corp', 502, 'api_error'],
     ['page', 'corp', 502, 'api_error'],
     ['pia', 'other', 422, 'invalid_request_error'],
-  ])('the SSO token %s for %s is %i', { tags: ['§7-token-statuses'] }, async (ticket, name, status, type) => {
+  ])('the SSO token %s for %s is %i', { tags: ['§7-token-statuses', 'B8'] }, async (ticket, name, status, type) => {
     const got = await grant(daemon, { grant_type: 'sso_token', provider: name, sso_token: ticket });
     expect([got.status, got.body]).toEqual([
       status,
@@ -225,7 +225,7 @@ sso:
     expect(stdout).toContain('mara');
   });
 
-  test('a disabled user is refused with token, password and key alike', async () => {
+  test('a disabled user is refused with token, password and key alike', { tags: ['B5'] }, async () => {
     const made = await runJson(daemon, 'users', 'create', 'rolf', '--role', 'admin');
     const login = passwordOf('rolf', made['password'] as string);
     const token = await tokenOf(daemon, login);
@@ -269,7 +269,9 @@ sso:
   });
 
   // The last of this daemon: afterwards its address is held back.
-  test('the eleventh login after ten wrong passwords is 429, also with the right one, and keys still work', async () => {
+  test('the eleventh login after ten wrong passwords is 429, also with the right one, and keys still work', {
+    tags: ['B7-attempts'],
+  }, async () => {
     const login = passwordOf('mara', 'a guess');
     const guesses = await Promise.all(Array.from({ length: 30 }, () => grant(daemon, login)));
     const count = (status: number) => guesses.filter((got) => got.status === status).length;
@@ -302,7 +304,9 @@ describe('before it serves', () => {
     expect(how.stderr).toContain(`chmod 600 ${dataDir}/master.key`);
   });
 
-  test('a master key in the credentials directory is used, and none is created in the data directory', async () => {
+  test('a master key in the credentials directory is used, and none is created in the data directory', {
+    tags: ['J6-master-key'],
+  }, async () => {
     const credentials = join(temporaryDirectory(), 'credentials');
     mkdirSync(credentials);
     writeFileSync(join(credentials, 'master-key'), createHash('sha256').update('k').digest(), { mode: 0o440 });

@@ -74,7 +74,7 @@ function script(calls: NonNullable<Reply['tools']>): void {
 }
 
 test('two turns through the official clients: each run’s own files and the whole workspace, packed and fetched', {
-  tags: ['§4.6-session-artifacts', '§4.6-run-artifacts'],
+  tags: ['§2.9-own-files', '§4.6-session-artifacts', '§4.6-run-artifacts'],
 }, async () => {
   const anthropic = new Anthropic({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
   script([writes('/a.txt', 'one'), writes('/deep/b.txt', 'two')]);
@@ -158,7 +158,7 @@ test('turns that wait behind one another list their own files only', async () =>
   });
 });
 
-test('uploads are in the workspace, and no run made them', async () => {
+test('uploads are in the workspace, and no run made them', { tags: ['C4'] }, async () => {
   const source = { type: 'base64', media_type: 'text/csv', data: Buffer.from('a,b').toString('base64') };
   const content = [
     { type: 'file', file_name: 'data.csv', source },

@@ -96,7 +96,7 @@ afterAll(async () => {
 beforeEach(() => models.script({ text: 'Aye.' }));
 
 test("a key's target decides who answers, and the session returns what its agents may use", {
-  tags: ['§4.3-rule-8', '§4.6-capability-configuration', '§5-rule-1'],
+  tags: ['§2.10-fields', '§4.3-rule-8', '§4.6-capability-configuration', '§5-rule-1'],
 }, async () => {
   const { items } = await cli<Listed>('skills', 'list');
   const cook = await cli<{ id: number }>('experts', 'show', 'cook');
@@ -222,7 +222,7 @@ test('a key names only what is there', async () => {
   }
 });
 
-test('ids stay with their names through a rename, a way back and a restart', async () => {
+test('ids stay with their names through a rename, a way back and a restart', { tags: ['J4'] }, async () => {
   const idOf = async (name: string) => {
     const { items } = await cli<Listed>('skills', 'list');
     return items.find((one) => one.name === name)?.id;

@@ -120,7 +120,7 @@ test('a client that asks for tool events gets the question and its answer', asyn
 });
 
 test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue', {
-  tags: ['§3.4-pending'],
+  tags: ['§3.4-pending', 'I2'],
 }, async () => {
   const asking = await Promise.all(
     Array.from({ length: 50 }, () => openTurn(target(), { stream: true, content: 'ask' })),
@@ -175,7 +175,9 @@ test('a daemon that is killed while a run waits still has the question, and the 
   expect(runRow(runId)).toMatchObject({ answer: 'Heard green.', attempt: 2, resumes: 0 });
 });
 
-test('a question that expires while no daemon runs is reported as unanswered after the next start', async () => {
+test('a question that expires while no daemon runs is reported as unanswered after the next start', {
+  tags: ['I2'],
+}, async () => {
   const { response, runId, question } = await beginAsking();
   await daemon.stop();
   expect((await readTurn(response)).error).toMatchObject({ message: expect.stringContaining('restarting') });
@@ -231,7 +233,7 @@ test('a request that does not stream times out, a poll says running, and the com
   await waitFor(async () => questions.every(({ run_id: id }) => runRow(id)['status'] === 'completed'));
 });
 
-test('an insight is reported while the run works, and moved on from the command line', async () => {
+test('an insight is reported while the run works, and moved on from the command line', { tags: ['I3'] }, async () => {
   model.script(({ step }) =>
     step === 0
       ? { tools: [{ name: 'report_insight', input: { title: 'Salt', summary: 'It rusts.', priority: 'high' } }] }

@@ -254,7 +254,7 @@ describe('a turn in a session', () => {
 
   test.each(rows)(
     '$what is $status before anything begins: $path $mode',
-    { tags: ['§5-rule-3', '§7-session-absent', '§7-session-of-others'] },
+    { tags: ['§1-bound-key', '§5-rule-3', '§7-session-absent', '§7-session-of-others'] },
     async ({ path, mode, who, id, status }) => {
       const before = await everything();
       const calls = model.requests.length;
@@ -266,7 +266,7 @@ describe('a turn in a session', () => {
   );
 
   test('a background key of a deleted session is 404 and creates no second run', {
-    tags: ['§4.6-delete'],
+    tags: ['§4.6-delete', 'D4'],
   }, async () => {
     const before = await everything();
     const again = turn('[[text=task]]', { background: true, idempotency_key: 'lost' });
@@ -315,7 +315,7 @@ describe('the list of sessions', () => {
   });
 
   test('holds this key’s sessions, the one changed last first, with the count of all', {
-    tags: ['§4.6-list'],
+    tags: ['§2.6-fields', '§4.6-list'],
   }, async () => {
     const made: string[] = [];
     for (const name of ['one', 'two', 'three']) made.push((await settled(keys.listed, `[[text=${name}]]`)).session);
@@ -370,7 +370,7 @@ describe('methods and paths', () => {
 
   test.each(ALLOWED.filter(([, allow]) => allow === 'GET, HEAD'))(
     'HEAD %s has the headers of GET and no body',
-    { tags: ['§4.6-capability-configuration'] },
+    { tags: ['§4.6-capability-configuration', 'A7'] },
     async (path) => {
       const key = path.startsWith('/api/') ? keys.admin : keys.ada;
       const [get, head] = [await call('GET', at(path), key), await call('HEAD', at(path), key)];
@@ -392,10 +392,14 @@ describe('methods and paths', () => {
     '/OpenAPI/v1/messages',
     '/api/v1/nothing',
     '/nothing',
-  ])('%s is 404 in the shape of its prefix, with or without a key', { tags: ['§7-shapes'] }, async (path) => {
-    for (const key of [null, keys.ada])
-      for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await call(method, path, key), path, 404);
-  });
+  ])(
+    '%s is 404 in the shape of its prefix, with or without a key',
+    { tags: ['§7-shapes', 'A2', 'A10'] },
+    async (path) => {
+      for (const key of [null, keys.ada])
+        for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await call(method, path, key), path, 404);
+    },
+  );
 });
 
 describe('a background submission', () => {
@@ -559,7 +563,7 @@ describe('a stop', () => {
 });
 
 test('a deleted session starts no further turn and is reported as scheduled for clean-up', {
-  tags: ['§4.6-delete'],
+  tags: ['§2.12-fields', '§4.6-delete'],
 }, async () => {
   const { session } = await settled(keys.sister, '[[text=short]]');
   const got = await call('DELETE', `${SESSIONS}/${session}`, keys.sister);

@@ -118,7 +118,7 @@ function processesWith(text: string): string[] {
 }
 
 test('waiting runs of the session end with the running one, and the session continues afterwards', {
-  tags: ['§4.6-stop'],
+  tags: ['§4.6-stop', 'E8'],
 }, async () => {
   const first = await begin({ content: HANGS });
   const behind = await Promise.all(
@@ -135,7 +135,7 @@ test('waiting runs of the session end with the running one, and the session cont
   expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'not_running', status: 'completed' });
 });
 
-test('a stopped background run is canceled', { tags: ['§3.1-canceled'] }, async () => {
+test('a stopped background run is canceled', { tags: ['§3.1-canceled', 'E8'] }, async () => {
   const response = await openTurn(target(), { content: HANGS, body: { background: true, idempotency_key: 'stop-1' } });
   expect(response.status).toBe(202);
   const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [

@@ -133,7 +133,7 @@ describe('the structured outputs of the official client', () => {
 });
 
 test('a stream has its ordinary events, message_delta, the result, message_stop, and nothing else', {
-  tags: ['§4.4-rule-5'],
+  tags: ['§4.4-rule-5', 'C15'],
 }, async () => {
   model.enqueue(work, submit({ height: 2 }));
   const { events } = await ask(TIDE, { stream: true });
@@ -173,7 +173,7 @@ test.each([
 });
 
 test('the field is there exactly when a schema was, and a schema counts for its own turn only', {
-  tags: ['§4.4-rule-1'],
+  tags: ['§2.4-structured-output', '§4.4-rule-1'],
 }, async () => {
   model.enqueue(submit(null), { text: 'Just words.' });
   const first = await client.messages.create(asked({ type: 'null' })).withResponse();
@@ -238,7 +238,7 @@ test('a run that was killed between corrections continues, keeps its count, and 
 });
 
 test('a background run has null while it is in progress, and its result when it has completed', {
-  tags: ['§4.4-rule-6', '§4.5-completed'],
+  tags: ['§2.4-structured-output', '§4.4-rule-6', '§4.5-completed'],
 }, async () => {
   const before = model.requests.length;
   model.enqueue({ ...submit({ height: 4 }), firstMs: 300 });
@@ -343,7 +343,9 @@ describe('schemas that mean harm', () => {
     expect(await contentsOf(daemon)).toEqual(before);
   });
 
-  test('a pattern that backtracks forever in other engines validates a result', async () => {
+  test('a pattern that backtracks forever in other engines validates a result', {
+    tags: ['C14-patterns'],
+  }, async () => {
     const before = model.requests.length;
     model.enqueue(submit(`${'a'.repeat(40)}!`), submit('a'.repeat(40)));
     const { status } = await ask({ type: 'string', pattern: '^(a+)+$' });

@@ -116,7 +116,7 @@ test.each([
   expect((await asMara('POST', '/publishes', page(over()))).status).toBe(status);
 });
 
-test('fields that nobody knows are ignored, and the longest are taken', async () => {
+test('fields that nobody knows are ignored, and the longest are taken', { tags: ['§9-unknown-fields'] }, async () => {
   const longest = {
     name: 'é'.repeat(200),
     description: 'x'.repeat(2_000),

@@ -42,7 +42,7 @@ const detailOf = async ({ publish_key: key }: { readonly publish_key: string }) 
   house.read(`/api/v1/public/publishes/${key}`);
 
 test('a page is created, shown, released, expired, revoked and deleted, and each version is reported once', {
-  tags: ['§6.5-publish_page.published'],
+  tags: ['§6.5-publish_page.published', 'K7-publishes'],
 }, async () => {
   const session = await house.write(house.mara, { '/site/index.html': '<h1>First</h1>', '/site/a.css': 'h1 {}' });
   const page = await errand(

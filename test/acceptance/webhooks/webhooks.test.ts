@@ -90,7 +90,7 @@ const eventOf = ({ body }: Received) =>
   };
 
 test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', {
-  tags: ['§5-rule-6'],
+  tags: ['§5-rule-6', 'H3-at-least-once'],
 }, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const { received } = receiver;
@@ -129,7 +129,9 @@ test('a delivery is verified by its receiver, tried again, and survives kills of
   expect([sent, again].map((one) => rejects(one!, SECRET))).toEqual([null, null]);
 });
 
-test('a test event is sent when the filters let it pass, and held back with each reason', async () => {
+test('a test event is sent when the filters let it pass, and held back with each reason', {
+  tags: ['§4.9-test', '§6.6-reasons'],
+}, async () => {
   const { daemon, receiver, createHook } = await start();
   const path = `/api/v1/webhooks/${await createHook({ user: daemon.adminName })}`;
   const probe = (type = 'session.completed') => daemon.admin('POST', `${path}/test`, { event_type: type });
@@ -179,7 +181,9 @@ test('what failed while its receiver was away shows its attempts, and is deliver
   ]);
 });
 
-test("a user's webhook gets that user's events only, and the house's those of all", async () => {
+test("a user's webhook gets that user's events only, and the house's those of all", {
+  tags: ['§6.2-system'],
+}, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const [adaTurn, benTurn] = [await join('ada'), await join('ben')];
   for (const user of ['ada', 'ben']) await createHook({ user, url: `${receiver.url}/${user}` });
@@ -280,7 +284,7 @@ test('the end of a run says that there are artifacts if there are, and they can 
   ]);
 });
 
-test('a receiver that wants no more is disabled, and the status says so', async () => {
+test('a receiver that wants no more is disabled, and the status says so', { tags: ['H3-410'] }, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const webhookId = await createHook();
   const turn = await join('ada');

@@ -349,7 +349,7 @@ test('what no longer exists is left out, and the agent learns of it', async () =
 });
 
 test('a connection that failed may work again and stays; one that was revoked is left out of the next run', {
-  tags: ['§4.6-capability-configuration'],
+  tags: ['§2.10-connections', '§4.6-capability-configuration'],
 }, async () => {
   const { open, outfit, store, connect } = await house();
   const connection = await connect();

@@ -199,7 +199,9 @@ test('a hundred stops at once end each run once and ask the executor once', asyn
   expect([asked.length, stops()]).toEqual([1, 2]);
 });
 
-test('a stopped session continues with its next turn, and that can be stopped again', async () => {
+test('a stopped session continues with its next turn, and that can be stopped again', {
+  tags: ['E1-continues'],
+}, async () => {
   const run = await executing();
   const first = stop(run);
   await waitFor(() => asked.length === 1);

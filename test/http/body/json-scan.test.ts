@@ -29,7 +29,7 @@ function scanned(
 
 const objectOf = (names: number) => Object.fromEntries(Array.from({ length: names }, (_, i) => [`n${i}`, i]));
 
-test('a million names in one object are refused at the thousand and first', () => {
+test('a million names in one object are refused at the thousand and first', { tags: ['A5-limits'] }, () => {
   const scan = makeJsonScan({ ...LIMITS, maxNodes: 100_000 });
   const text = Buffer.from(JSON.stringify(objectOf(1_001)).slice(0, -1));
   expect(() => scan(text)).toThrow('body: no object may have more than 1000 names');
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test('sixty-four levels pass, sixty-five do not', () => {
+test('sixty-four levels pass, sixty-five do not', { tags: ['A5-limits'] }, () => {
   expect(scanned('['.repeat(64) + ']'.repeat(64))).toEqual([]);
   expect(scanned('['.repeat(65))).toBe(`${'[0]'.repeat(64)}: must not nest deeper than 64 levels`);
 });
@@ -99,6 +99,10 @@ test.each([1, 2, 3, 5, 7, 64, 4_096])('long strings are found whole in chunks of
   expect(scanned(text, { chunk, longBytes: 30 })).toEqual([inside, inside, 'y'.repeat(31)]);
 });
 
-test.each(['"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\u0000"'])('what no string may hold is refused: %j', (text) => {
-  for (const chunk of [1, 2, 100]) expect(scanned(text, { chunk })).toBe('The body is not valid JSON.');
-});
+test.each(['"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\u0000"'])(
+  'what no string may hold is refused: %j',
+  { tags: ['A5-text'] },
+  (text) => {
+    for (const chunk of [1, 2, 100]) expect(scanned(text, { chunk })).toBe('The body is not valid JSON.');
+  },
+);

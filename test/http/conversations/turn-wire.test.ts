@@ -172,6 +172,7 @@ test('an image of a kind that no model takes is kept, and so is one under a wron
 
 test.each(both.flatMap((name) => REFUSED.map(([body, words]) => ({ name, words, body }))))(
   '$name refuses: $words',
+  { tags: ['§4.2-file-ids', 'A4-types'] },
   async ({ name, body, words }) => {
     expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
   },
@@ -264,7 +265,7 @@ test.each(ONLY)('%s refuses %j', { tags: ['§4.3-sources'] }, async (name, body,
 
 test.each(both)(
   '%s takes only the last user message, and ignores what surrounds it',
-  { tags: ['§4.3-last-user-message'] },
+  { tags: ['§1-last-user-message', '§4.3-last-user-message'] },
   async (name) => {
     const messages = [
       { role: 'system', content: 7 },
@@ -279,7 +280,7 @@ test.each(both)(
 
 test.each(both)(
   '%s takes unknown fields, nulls for absent ones, and a session id in lower case',
-  { tags: ['§4.3-parameters'] },
+  { tags: ['§1-unknown-fields', '§4.3-parameters', '§9-unknown-fields'] },
   async (name) => {
     const body = turn({ metadata: { session_id: SESSION, other: [1] }, stream: null, tools: [{}], n: 3 });
     expect(await parse(name, body)).toMatchObject({
@@ -295,13 +296,17 @@ test.each(both)(
   },
 );
 
-test.each(both)('%s counts a model of 256 characters outside the basic plane as 256', async (name) => {
-  expect((await parse(name, turn({ model: '😀'.repeat(256) }))).input.model).toHaveLength(512);
-});
+test.each(both)(
+  '%s counts a model of 256 characters outside the basic plane as 256',
+  { tags: ['A5-limits'] },
+  async (name) => {
+    expect((await parse(name, turn({ model: '😀'.repeat(256) }))).input.model).toHaveLength(512);
+  },
+);
 
 test.each(both)(
   '%s reads files from base64, data URLs and stored paths, whatever their type says',
-  { tags: ['§4.3-sources'] },
+  { tags: ['§4.2-blocks', '§4.3-sources', 'C3'] },
   async (name) => {
     const source = (data: string, more: JsonObject = {}) => ({ type: 'url', data, ...more });
     const { content } = (
@@ -324,7 +329,7 @@ test.each(both)(
   },
 );
 
-test('images are read in each protocol in its own form', { tags: ['§4.3-sources'] }, async () => {
+test('images are read in each protocol in its own form', { tags: ['§4.2-blocks', '§4.3-sources'] }, async () => {
   const upload = { type: 'upload', media: 'image', mimeType: 'image/gif', bytes: aGif(1, 1) };
   const data = aGif(1, 1).toString('base64');
   const image = { type: 'image', file_name: 'p.gif', source: { type: 'base64', media_type: 'image/gif', data } };
@@ -339,7 +344,7 @@ test('images are read in each protocol in its own form', { tags: ['§4.3-sources
 });
 
 test('images by web address are read in each protocol in its own form, to be fetched later', {
-  tags: ['§4.3-sources'],
+  tags: ['§4.2-blocks', '§4.3-sources'],
 }, async () => {
   const url = 'https://x.example/a.png?size=1';
   const address = { type: 'address', media: 'image', url };
@@ -372,13 +377,13 @@ test.each(both)(
 );
 
 test('the Messages protocol keeps an idempotency key of 128 code points', {
-  tags: ['§8-idempotency-key'],
+  tags: ['§8-idempotency-key', 'D4'],
 }, async () => {
   const key = '😀'.repeat(128);
   expect((await parse('messages', turn({ idempotency_key: key }))).input.idempotencyKey).toBe(key);
 });
 
-test('a background payload without background is checked and then ignored', async () => {
+test('a background payload without background is checked and then ignored', { tags: ['D5'] }, async () => {
   expect(await refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
 });
 

@@ -27,7 +27,9 @@ const ask = (house: House, body: object, more: Partial<Sent> = {}) =>
 
 const PASSWORD = { grant_type: 'password', username: 'mara', password: 'correct horse' };
 
-test('a token is returned in its four fields, and is not cacheable', { tags: ['§4.1-headers'] }, async () => {
+test('a token is returned in its four fields, and is not cacheable', {
+  tags: ['§2.1-fields', '§4.1-headers'],
+}, async () => {
   const { house } = await houseOf();
   const got = await ask(house, PASSWORD);
   expect([got.status, got.json]).toEqual([200, { access_token: 'a.b.c', token_type: 'bearer', expires_in: 60 }]);

@@ -160,7 +160,7 @@ test.each(PATHS)(
 
 test.each(OF_SESSIONS)(
   '%s of a session that is unknown, malformed or deleted is not found',
-  { tags: ['§4.8-endpoints', 'G11'] },
+  { tags: ['§4.8-endpoints', 'A8-ids', 'G11'] },
   async (path) => {
     const { house, at, audited, run, deleted } = await openOffice();
     const ids = [
@@ -202,7 +202,7 @@ test('a team that is unknown or malformed is not found, and the virtual one alwa
 
 test.each(PATHS.filter((path) => REFUSED[path]!.length > 0))(
   '%s refuses what is out of range, of another type or there twice, and clamps nothing',
-  { tags: ['§4.8-ranges', '§8-office-mode', 'G21'] },
+  { tags: ['§4.8-ranges', '§8-office-mode', 'A8-queries', 'G21'] },
   async (path) => {
     const { house, at, audited } = await openOffice();
     for (const query of REFUSED[path]!) {

@@ -12,7 +12,7 @@ beforeEach(async () => {
 describe('the context', () => {
   const of = ({ sessionId }: { readonly sessionId: string }) => at.data(`/sessions/${sessionId}/context-usage`);
 
-  test('is that of the last model call, and its parts add up', async () => {
+  test('is that of the last model call, and its parts add up', { tags: ['G7'] }, async () => {
     const first = await at.finished();
     const second = await at.working(first);
     await at.rows.accept({ sessionId: first.sessionId });
@@ -95,7 +95,9 @@ describe('pictures of the browser', () => {
     hold.release();
   };
 
-  test('are found by tool use, the newest of the session, and lead to their bytes', { tags: ['G19'] }, async () => {
+  test('are found by tool use, the newest of the session, and lead to their bytes', {
+    tags: ['G7', 'G19'],
+  }, async () => {
     const first = await at.rows.begin();
     await keep(first, 'call-1_A', 'old');
     await at.rows.end(first);

@@ -9,7 +9,9 @@ beforeEach(async () => {
 });
 
 describe('runs of a session', () => {
-  test('are rows with all that is shown of a run, the newest first', { tags: ['§2.14-shapes', 'G15'] }, async () => {
+  test('are rows with all that is shown of a run, the newest first', {
+    tags: ['§2.14-shapes', 'G5', 'G15'],
+  }, async () => {
     const first = await at.finished();
     await at.collected(first);
     const second = await at.working(first);

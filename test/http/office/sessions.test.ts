@@ -59,7 +59,7 @@ test('detail of a long session has all of it', { tags: ['G23'] }, async () => {
   expect(found.messages.map(({ id }) => id)).toEqual(Array.from({ length: 422 }, (_, index) => index + 1));
 });
 
-test('a session has its owner, team and current run, and what failed last', { tags: ['G23'] }, async () => {
+test('a session has its owner, team and current run, and what failed last', { tags: ['G2', 'G23'] }, async () => {
   const first = await at.finished();
   const { teamId } = await at.rows.store.users.get('mara');
   const basics = {
@@ -94,7 +94,7 @@ test('a session has its owner, team and current run, and what failed last', { ta
 });
 
 test('a summary counts messages, runs, finished tool calls and files, and the time at work', {
-  tags: ['G20'],
+  tags: ['G4', 'G20'],
 }, async () => {
   const first = await at.finished();
   await at.collected(first);

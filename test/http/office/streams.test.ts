@@ -139,7 +139,7 @@ test('many watchers of one event share one rendering of it', async () => {
 });
 
 test('the pages of stream-events lead to the newest and to the oldest event, each once', {
-  tags: ['§4.8-refill'],
+  tags: ['§4.8-refill', 'G5'],
 }, async () => {
   const { house, session, say, finish, store, run } = await openOffice();
   await say(...Array.from({ length: 9 }, (_, at) => String(at)));

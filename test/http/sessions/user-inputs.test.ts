@@ -198,7 +198,7 @@ test.each([
   ['choices', ['red', 'blue']],
   ['a form', { colour: 'red', notes: [null, { 'key with spaces': 'ü' }] }],
   ['64 KB', 'x'.repeat(65_534)],
-])('%s is an answer: kept as it is, and the queue is woken', async (_name, answers) => {
+])('%s is an answer: kept as it is, and the queue is woken', { tags: ['I2'] }, async (_name, answers) => {
   const got = await answer(own.id, answers);
   expect([got.status, data(got)]).toEqual([200, expect.objectContaining({ status: 'answered', answers })]);
   expect(data(got)).toMatchObject({ answered_at: '2026-03-01T12:00:00.000Z' });

@@ -21,7 +21,7 @@ function house(perSecond = 10) {
 }
 
 test('ten look-ups pass at once, the eleventh does not, and each key has its own', {
-  tags: ['§7-look-up-429', '§8-polling'],
+  tags: ['§7-look-up-429', '§8-polling', 'D9'],
 }, () => {
   const { passes } = house();
   expect(passes(1, 15)).toBe(10);

@@ -65,7 +65,7 @@ test.each<[string, Answer]>([
   ['no data and code 1', says({ code: 1, data: null })],
   ['no data and a code in text', says({ code: 'E401' })],
   ['no data and a negative code', says({ code: -1, message: 'expired' })],
-])('%s means that the token is wrong', async (_what, answer) => {
+])('%s means that the token is wrong', { tags: ['B8'] }, async (_what, answer) => {
   await expect((await provider(answer)).ask()).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
@@ -100,7 +100,7 @@ test.each<[string, Answer, RegExp]>([
     (response) => void response.writeHead(200).write('{', () => response.destroy()),
     /reached/,
   ],
-])('%s is a provider that fails', async (_what, answer, message) => {
+])('%s is a provider that fails', { tags: ['B8'] }, async (_what, answer, message) => {
   const { ask } = await provider(answer);
   const error: unknown = await ask().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ reason: 'bad_gateway', message: expect.stringMatching(message) as string });

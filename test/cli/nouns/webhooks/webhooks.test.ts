@@ -189,13 +189,13 @@ test.each<readonly [readonly string[], unknown]>([
   [['enable', '3'], { enabled: true }],
   [['disable', '3'], { enabled: false }],
   [['rotate-secret', '3', '--remove'], { secret: null }],
-])('%j changes just that', async (args, body) => {
+])('%j changes just that', { tags: ['K7-deliveries'] }, async (args, body) => {
   const { dataDir, received } = await startFakeDaemon({ 'PATCH /api/v1/webhooks/3': () => HOOK });
   expect((await run(['webhooks', ...args], { dataDir })).code).toBe(0);
   expect(received.at(-1)?.body).toEqual(body);
 });
 
-test('a rotation says that both secrets sign', async () => {
+test('a rotation says that both secrets sign', { tags: ['K7-deliveries'] }, async () => {
   const { dataDir, received } = await startFakeDaemon({ 'PATCH /api/v1/webhooks/3': () => HOOK });
   const { stdout, stderr } = await run(['webhooks', 'rotate-secret', '3', '--generate-secret'], { dataDir });
   expect(stderr).toContain('24 hours');
@@ -334,7 +334,7 @@ test('what a deleted session has left of a delivery has no body', async () => {
   expect((await run(['deliveries', 'show', '41'], { dataDir })).code).toBe(0);
 });
 
-test('deliveries are asked for with their filters, of one webhook or of all', async () => {
+test('deliveries are asked for with their filters, of one webhook or of all', { tags: ['K7-deliveries'] }, async () => {
   const query = `webhook_id=3&event_type=session.failed&event_id=${EVENT_ID}&state=failed&since=2026-02-28T12%3A00%3A00.000Z&until=2026-03-01&limit=1&offset=5`;
   const { dataDir } = await startFakeDaemon({
     [`GET /api/v1/webhook-deliveries?${query}`]: () => ({ items: [SENT], total: 7 }),
