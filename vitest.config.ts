@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { readRules } from './scripts/rules/rules.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
 
@@ -6,6 +7,8 @@ export default defineConfig({
   test: {
     // For two cores, the smallest machine we promise to test on: many tests wait more than they work.
     maxWorkers: 4,
+    // A test has the rules that it proves as tags.
+    tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
     // Ends what hangs, and nothing that is slow: the machine may be busy.
     setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 120_000,

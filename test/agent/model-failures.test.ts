@@ -47,7 +47,7 @@ function saidTo({ main }: Told): unknown[] {
 }
 
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
-  test('two 500s and a reset connection are survived', async () => {
+  test('two 500s and a reset connection are survived', { tags: ['D8-retries'] }, async () => {
     server.enqueue({ status: 500 }, { refuse: true }, { status: 503 });
     const ended = await runWith(kind);
     expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
@@ -67,7 +67,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(saidTo(ended)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
   });
 
-  test('a server that is down is asked again for as long as the run has patience, and the log has it once', async () => {
+  test('a server that is down is asked again for as long as the run has patience, and the log has it once', {
+    tags: ['D8-retries'],
+  }, async () => {
     const statuses = [503, 529, 502, 504, 521, 524].flatMap((status) => [status, status]);
     server.enqueue(...statuses.map((status) => ({ status })));
     const ended = await runWith(kind, { patienceMs: 60_000 });
@@ -99,7 +101,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.main.of('model-wait-over')).toMatchObject([{ answered: false }]);
   });
 
-  test('a background run asks again for a reply that broke off after text, and says that the text was discarded', async () => {
+  test('a background run asks again for a reply that broke off after text, and says that the text was discarded', {
+    tags: ['D8-broken-replies'],
+  }, async () => {
     const shown = Promise.withResolvers<void>();
     server.enqueue({ text: ['a', 'b', 'c'], cut: 2, cutAfter: shown.promise });
     const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
@@ -113,7 +117,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.main.of('block-start').map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  test('Retry-After is waited out', async () => {
+  test('Retry-After is waited out', { tags: ['D8-retries'] }, async () => {
     server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
     const before = server.requests.length;
     const ended = await runWith(kind);
@@ -173,18 +177,22 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.main.of('step')).toEqual([]);
   });
 
-  test.each(['before-headers', 'after-headers'] as const)('silence %s ends by the first-token limit', async (hang) => {
-    server.script({ hang });
-    const before = server.requests.length;
-    const ended = await runWith(kind, { firstTokenTimeoutMs: 200 });
-    expect(ended.calls).toBe(1);
-    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
-    expect(messageOf(ended)).toContain('0.2 seconds');
-    expect(ended.main.of('call-failed')).toMatchObject([{ outcome: 'timeout' }]);
-    await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
-  });
+  test.each(['before-headers', 'after-headers'] as const)(
+    'silence %s ends by the first-token limit',
+    { tags: ['D8-limits'] },
+    async (hang) => {
+      server.script({ hang });
+      const before = server.requests.length;
+      const ended = await runWith(kind, { firstTokenTimeoutMs: 200 });
+      expect(ended.calls).toBe(1);
+      expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
+      expect(messageOf(ended)).toContain('0.2 seconds');
+      expect(ended.main.of('call-failed')).toMatchObject([{ outcome: 'timeout' }]);
+      await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
+    },
+  );
 
-  test('silence in the middle ends by the idle limit', async () => {
+  test('silence in the middle ends by the idle limit', { tags: ['D8-limits'] }, async () => {
     server.script({ text: ['a', 'b', 'c'], hang: 'mid-stream', afterDeltas: 2 });
     const ended = await runWith(kind, { idleTimeoutMs: 200 });
     expect(ended.calls).toBe(1);
@@ -226,7 +234,7 @@ test.each(REPORTS)('%s is tried again, and its words are for the log alone', asy
 });
 
 const CHUNK = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
-test('a failure after text is reported, and not retried', async () => {
+test('a failure after text is reported, and not retried', { tags: ['D8-broken-replies'] }, async () => {
   const shown = Promise.withResolvers<void>();
   server.script({ wire: `${CHUNK({ content: 'So far' })}data: {"error":{"type":"overloaded_error"}}\n\n` });
   const ended = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });

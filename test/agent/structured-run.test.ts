@@ -57,7 +57,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(main.of('tool-result')).toMatchObject([{ result: { ok: true } }]);
   });
 
-  test('a result that does not fit is answered with its paths, and the corrected one is taken', async () => {
+  test('a result that does not fit is answered with its paths, and the corrected one is taken', {
+    tags: ['§4.4-rule-3', 'C14-results'],
+  }, async () => {
     const before = server.requests.length;
     server.enqueue(submit({ height: -1, extra: 1 }), submit(GOOD));
     const main = startRun(await briefFor(TIDE, {}, kind), []);
@@ -115,7 +117,9 @@ test.each([
   expect(await startRun(await briefFor(schema), []).done).toEqual(completed(value));
 });
 
-test('after three corrections the run is incomplete, and no value leaves it', async () => {
+test('after three corrections the run is incomplete, and no value leaves it', {
+  tags: ['§3.1-incomplete', '§4.4-rule-3', 'C14-results'],
+}, async () => {
   const before = server.requests.length;
   server.enqueue(submit('one'), say('two'), submit({}), submit({ height: null }));
   const main = startRun(await briefFor(TIDE), []);
@@ -126,7 +130,7 @@ test('after three corrections the run is incomplete, and no value leaves it', as
   expect(server.requests).toHaveLength(before + 4);
 });
 
-test('other tools run as ever and count as no correction', async () => {
+test('other tools run as ever and count as no correction', { tags: ['§4.4-rule-3'] }, async () => {
   const { tools, ran } = makeTools();
   const work: Reply = { tools: [{ name: 'echo', input: { text: 'x' } }] };
   server.enqueue(work, work, work, work, work, submit(GOOD));
@@ -270,7 +274,9 @@ describe('after a crash', () => {
   });
 });
 
-test('the offline engine writes its files, says what it is, and submits the smallest value', async () => {
+test('the offline engine writes its files, says what it is, and submits the smallest value', {
+  tags: ['J5'],
+}, async () => {
   const { tools } = makeTools();
   const model = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };
   const main = startRun(await briefFor(TIDE, { model, tools: [] }), tools);

@@ -73,7 +73,9 @@ const EVERYTHING: Files = {
   'crm.secret': 's3cret',
 };
 
-test('every kind of definition is read, and references to a plugin resolve to full names', () => {
+test('every kind of definition is read, and references to a plugin resolve to full names', {
+  tags: ['J1-definitions'],
+}, () => {
   const { experts, teams, skills, plugins, mcpServers, connectors } = load(EVERYTHING);
   expect([...experts.keys()]).toEqual(['clerk', 'lawyer', 'office:typist']);
   expect(experts.get('lawyer')).toEqual({

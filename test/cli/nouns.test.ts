@@ -79,7 +79,7 @@ const KEYS: Readonly<Record<string, Route>> = {
   'DELETE /api/v1/keys/ab12cd34': () => ({ ...KEY, revoked_at: '2026-01-03T00:00:00.000Z' }),
 };
 
-test('in a pipe a list is plain columns, one row a line, whatever is in the fields', async () => {
+test('in a pipe a list is plain columns, one row a line, whatever is in the fields', { tags: ['K2'] }, async () => {
   const { dataDir } = await startFakeDaemon(PEOPLE);
   const { stdout, stderr, code } = await run(['users', 'list'], { dataDir });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -90,7 +90,7 @@ test('in a pipe a list is plain columns, one row a line, whatever is in the fiel
   ]);
 });
 
-test('on a terminal a list is a table whose columns line up under wide characters', async () => {
+test('on a terminal a list is a table whose columns line up under wide characters', { tags: ['K2'] }, async () => {
   const { dataDir } = await startFakeDaemon(PEOPLE);
   const setting = { dataDir, terminal: { stdout: true }, environment: { NO_COLOR: '1' } };
   const { stdout } = await run(['users', 'list'], setting);
@@ -101,7 +101,7 @@ test('on a terminal a list is a table whose columns line up under wide character
   expect(stdout).not.toContain('\u001b');
 });
 
-test('colours are on a terminal only, and not when refused', async () => {
+test('colours are on a terminal only, and not when refused', { tags: ['K2'] }, async () => {
   const { dataDir } = await startFakeDaemon(PEOPLE);
   const coloured = async (stdout: boolean, environment: Record<string, string>) =>
     (await run(['users', 'list', '-o', 'table'], { dataDir, terminal: { stdout }, environment })).stdout.includes(
@@ -129,14 +129,16 @@ test.each([
   [['users', 'list', '-o', 'json'], (body: object) => expect(body).toMatchObject({ total: 2, items: [USER, {}] })],
   [['-o', 'json', 'users', 'show', 'alice'], (body: object) => expect(body).toEqual(USER)],
   [['users', '-o', 'json', 'show', 'alice'], (body: object) => expect(body).toEqual(USER)],
-])('%j prints one JSON document with the names of the API', async (args, check) => {
+])('%j prints one JSON document with the names of the API', { tags: ['K2'] }, async (args, check) => {
   const { dataDir } = await startFakeDaemon(PEOPLE);
   const { stdout, stderr } = await run(args, { dataDir, terminal: { stdout: true } });
   check(JSON.parse(stdout) as object);
   expect(stderr).toBe('');
 });
 
-test('a new user gets the given fields and nothing else; a generated password is shown with a hint', async () => {
+test('a new user gets the given fields and nothing else; a generated password is shown with a hint', {
+  tags: ['K5-people'],
+}, async () => {
   const { dataDir, received } = await startFakeDaemon(PEOPLE);
   const args = ['users', 'create', 'alice', '--full-name', 'Alice', '--role', 'admin', '--team', 'none'];
   const { stdout, stderr } = await run(args, { dataDir });
@@ -160,14 +162,14 @@ test('a password comes from standard input without its line end', async () => {
   expect(received).toHaveLength(2);
 });
 
-test('a change sends only the given fields, and "none" clears one', async () => {
+test('a change sends only the given fields, and "none" clears one', { tags: ['B1'] }, async () => {
   const { dataDir, received } = await startFakeDaemon(PEOPLE);
   await run(['users', 'set', 'alice', '--team', 'none', '--department', ''], { dataDir });
   await run(['users', 'enable', 'alice'], { dataDir });
   expect(received.map(({ body }) => body)).toEqual([{ team: null, department: '' }, { disabled: false }]);
 });
 
-test('teams are created and changed by name, with and without a budget', async () => {
+test('teams are created and changed by name, with and without a budget', { tags: ['K5-people'] }, async () => {
   const { dataDir, received } = await startFakeDaemon({
     'POST /api/v1/teams': ({ body }) => body,
     'PATCH /api/v1/teams/R%2FD': ({ body }) => body,
@@ -182,7 +184,7 @@ test('teams are created and changed by name, with and without a budget', async (
   expect(await run(['teams', 'list'], { dataDir })).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('a new key is sent with its seconds and its secret is shown', async () => {
+test('a new key is sent with its seconds and its secret is shown', { tags: ['K5-people'] }, async () => {
   const { dataDir, received } = await startFakeDaemon(KEYS);
   const args = 'keys create --user alice --scope global --name laptop --model auto --target free --expires 30d'.split(
     ' ',
@@ -232,7 +234,7 @@ test('keys are listed for one user', async () => {
   expect(JSON.parse(stdout)).toEqual({ items: [KEY], total: 1 });
 });
 
-test('a key is found by its name; an ambiguous or unknown name is reported', async () => {
+test('a key is found by its name; an ambiguous or unknown name is reported', { tags: ['K5-people'] }, async () => {
   const { dataDir, received } = await startFakeDaemon(KEYS);
   expect(await run(['keys', 'revoke', 'laptop', '--yes'], { dataDir })).toMatchObject({ code: 0 });
   expect(received.at(-1)).toMatchObject({ method: 'DELETE', path: '/api/v1/keys/ab12cd34' });
@@ -272,7 +274,7 @@ test('Ctrl-C at the question changes nothing', async () => {
   expect(received.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('without a terminal and without --yes nothing is disabled, with --yes it is', async () => {
+test('without a terminal and without --yes nothing is disabled, with --yes it is', { tags: ['K4'] }, async () => {
   const { dataDir, received } = await startFakeDaemon(PEOPLE);
   const refused = await run(['users', 'disable', 'alice'], { dataDir, stdin: 'y\n' });
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
@@ -287,7 +289,7 @@ test('over the socket no credential is sent, not even the key in the environment
   expect(received[0]?.headers.authorization).toBeUndefined();
 });
 
-test('over an address the token file is the credential, before the environment', async () => {
+test('over an address the token file is the credential, before the environment', { tags: ['K1-remote'] }, async () => {
   const { createServer } = await import('node:http');
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {

@@ -29,7 +29,9 @@ function problemsOf(file: string, environment: Environment = {}, flags: Flags = 
   return loaded.ok ? [] : loaded.problems.map(formatProblem);
 }
 
-test('without any source, every setting has its default, and that is its origin', () => {
+test('without any source, every setting has its default, and that is its origin', {
+  tags: ['§4.1-rule-1', 'J7'],
+}, () => {
   const { settings, origins, workers } = load('');
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
@@ -104,7 +106,9 @@ test('without any source, every setting has its default, and that is its origin'
   expect(workers).toBe(true);
 });
 
-test('a flag wins over the environment, that over the file, and that over the default', () => {
+test('a flag wins over the environment, that over the file, and that over the default', {
+  tags: ['J2-precedence'],
+}, () => {
   const file = 'listen: 127.0.0.1:1\nmax_upload_size_mb: 1\nmodel: { max_steps: 1 }\n';
   const environment = { ERRAND_LISTEN: '127.0.0.1:2', MAX_UPLOAD_SIZE_MB: '2' };
   const { settings, origins } = load(file, environment, { listen: '127.0.0.1:3' });
@@ -127,7 +131,9 @@ const TOGETHER: Partial<Record<string, Environment>> = {
   'tls.key_file': { ERRAND_TLS_CERT_FILE: 'chain.pem' },
 };
 
-test('every setting can be given by the environment and by the file, to the same effect', () => {
+test('every setting can be given by the environment and by the file, to the same effect', {
+  tags: ['J2-precedence', 'J8'],
+}, () => {
   const others: Readonly<Record<string, string>> = {
     listen: '[::1]:9',
     public_url: 'https://errand.example',
@@ -203,6 +209,7 @@ test.each(['https://errand.example', 'https://ERRAND.example:443', 'http://erran
 
 test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
   'a validity of login tokens of %j stops the start',
+  { tags: ['§4.1-rule-1', 'B6'] },
   (text) => {
     expect(problemsOf('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: text })).toEqual([
       expect.stringContaining('OPENAPI_LOGIN_TOKEN_TTL_SECONDS: must be a whole number of seconds from 1 to 86400'),
@@ -210,11 +217,15 @@ test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
   },
 );
 
-test.each([1, 86_400])('login tokens may be valid for %i seconds', (seconds) => {
-  const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
-  expect(settings.loginTokenTtlSeconds).toBe(seconds);
-  expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
-});
+test.each([1, 86_400])(
+  'login tokens may be valid for %i seconds',
+  { tags: ['§4.1-rule-1', '§8-token-validity'] },
+  (seconds) => {
+    const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
+    expect(settings.loginTokenTtlSeconds).toBe(seconds);
+    expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
+  },
+);
 
 test('single sign-on is read completely, with its defaults for accounts', () => {
   const file = `
@@ -264,7 +275,7 @@ test('names in the environment follow from those in the file, but two keep their
   expect(environmentName('login_token_ttl_seconds')).toBe('OPENAPI_LOGIN_TOKEN_TTL_SECONDS');
 });
 
-test('all problems of file, environment and flags are reported at once', () => {
+test('all problems of file, environment and flags are reported at once', { tags: ['J2-problems'] }, () => {
   const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
   const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
   expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
@@ -346,7 +357,7 @@ test.each([
   expect(parseListen(listen)).toEqual(parts);
 });
 
-test('by default, everything is stored in ./data', () => {
+test('by default, everything is stored in ./data', { tags: ['K6'] }, () => {
   const dataDir = path.resolve('data');
   expect(resolvePlaces({}, {}, null)).toEqual({
     dataDir,
@@ -362,7 +373,7 @@ test('by default, everything is stored in ./data', () => {
   });
 });
 
-test('as a service, the directories are those of systemd', () => {
+test('as a service, the directories are those of systemd', { tags: ['K6'] }, () => {
   const credentials = temporaryDirectory({ 'master-key': 'k' });
   const service = {
     STATE_DIRECTORY: '/var/lib/errand:/var/lib/other',
@@ -432,7 +443,7 @@ describe('where a service is installed', () => {
   });
 });
 
-test('flags and variables set the directories, and flags win', () => {
+test('flags and variables set the directories, and flags win', { tags: ['K4'] }, () => {
   const environment = {
     ERRAND_DATA_DIR: '/a',
     ERRAND_CONFIG_DIR: '/b',
@@ -515,7 +526,7 @@ test('an address is shown without the values of its parameters', () => {
   expect(config.settings.sso.userinfoUrl).toContain('open-sesame');
 });
 
-test('a setting is shown with its value, its origin and its source', () => {
+test('a setting is shown with its value, its origin and its source', { tags: ['J2-precedence'] }, () => {
   const config = load(
     'model: { max_steps: 7 }',
     { ERRAND_LOG_LEVEL: 'warn' },
@@ -554,7 +565,7 @@ test("a flag's help is the first sentence of its setting's", () => {
   expect(flagHelp('public_url')).toBe('base URL that clients use');
 });
 
-test('errand.yaml shows every setting with its default', () => {
+test('errand.yaml shows every setting with its default', { tags: ['J7'] }, () => {
   const text = switchedOn(defaultFile('errand.yaml'));
   const { settings, origins } = load(text);
   const defaults = load('').settings;

@@ -51,7 +51,7 @@ test('the first load reports the problems of both files and of the environment t
   ]);
 });
 
-test('a changed file applies by itself, and is reported once', async () => {
+test('a changed file applies by itself, and is reported once', { tags: ['J1-reload'] }, async () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': steps(1) }));
   const changes: string[] = [];
   live.onChange((changed) => changes.push(changed));
@@ -131,7 +131,9 @@ test('files that are links into a versioned directory change when the version do
   await waitFor(() => live.settings().model.maxSteps === 2);
 });
 
-test('a broken file is reported once, and the last valid state stays in effect until the file is fixed', async () => {
+test('a broken file is reported once, and the last valid state stays in effect until the file is fixed', {
+  tags: ['J1-reload'],
+}, async () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': steps(3) }));
   await live.start();
   write('errand.yaml', steps(0));
@@ -175,7 +177,7 @@ test('removing a file brings back the defaults', async () => {
   await waitFor(() => live.settings().model.maxSteps === 200);
 });
 
-test('a different listening address waits for a restart, and is reported once', () => {
+test('a different listening address waits for a restart, and is reported once', { tags: ['J1-reload'] }, () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': 'listen: 127.0.0.1:1\n' }));
   write('errand.yaml', `listen: 127.0.0.1:2\n${steps(4)}`);
   live.reload();
@@ -331,7 +333,9 @@ test.each([
   expect(events.at(-1)).toEqual({ kind: 'accepted', file: 'definitions' });
 });
 
-test('a broken definition is reported with its place, and the last valid ones stay in effect', () => {
+test('a broken definition is reported with its place, and the last valid ones stay in effect', {
+  tags: ['J1-reload'],
+}, () => {
   const configDir = temporaryDirectory({ 'experts/ann.md': expert('First') });
   const { live, events, write } = open(configDir);
   write('experts/ann.md', expert('Second', '\nmodel: none'));

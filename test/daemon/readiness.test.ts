@@ -18,7 +18,9 @@ async function start(configDir: string) {
   return { daemon, ask: (path: string, init?: RequestInit) => fetch(daemon.url + path, init) };
 }
 
-test('a first start is alive and ready only once its credentials have been shown', async () => {
+test('a first start is alive and ready only once its credentials have been shown', {
+  tags: ['K5-first-start'],
+}, async () => {
   const { daemon, ask } = await start(temporaryDirectory({ 'errand.yaml': 'log: { level: fatal }\n' }));
   expect(daemon.created).not.toBeNull();
   let isAlive = false;
@@ -48,7 +50,9 @@ test('who asks a first start whether it is alive hears of a stop that comes befo
   expect(heard.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
 });
 
-test('below disk.keep_free_mb /readyz is 503 with Retry-After, as turns are, and 200 again above it', async () => {
+test('below disk.keep_free_mb /readyz is 503 with Retry-After, as turns are, and 200 again above it', {
+  tags: ['L8'],
+}, async () => {
   const configDir = temporaryDirectory();
   const keepFree = (megabytes: number) => {
     const lines = [`disk: { keep_free_mb: ${megabytes} }`, 'log: { level: fatal }', 'shell: { enabled: false }', ''];

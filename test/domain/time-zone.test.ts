@@ -17,7 +17,7 @@ test.each([
   ['Asia/Shanghai', '2026-03-10T16:00:00Z', '2026-03-10T16:00:00.000Z'],
   ['Etc/GMT+12', '2026-03-10T11:59:00Z', '2026-03-09T12:00:00.000Z'],
   ['Pacific/Kiritimati', '2026-03-10T09:59:00Z', '2026-03-09T10:00:00.000Z'],
-])('a day of %s at %s began at %s', (timeZone, at, began) => {
+])('a day of %s at %s began at %s', { tags: ['§4.8-time-zone'] }, (timeZone, at, began) => {
   expect(dayStart(at, timeZone)).toBe(began);
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['half an hour', 'Asia/Kolkata', '2026-03-10T18:30:00Z', '2026-03-10T18:30:00.000Z'],
   ['three quarters', 'Asia/Kathmandu', '2026-03-10T18:20:00Z', '2026-03-10T18:15:00.000Z'],
   ['half an hour, behind', 'America/St_Johns', '2026-01-10T03:29:00Z', '2026-01-09T03:30:00.000Z'],
-])('zones with %s: %s at %s began at %s', (_, timeZone, at, began) => {
+])('zones with %s: %s at %s began at %s', { tags: ['§4.8-time-zone'] }, (_, timeZone, at, began) => {
   expect(dayStart(at, timeZone)).toBe(began);
 });
 
@@ -42,7 +42,7 @@ test.each([
   ['after one whose last hour came twice', 'America/Santiago', '2026-04-05T04:00:00Z', '2026-04-05T04:00:00.000Z'],
   ['whose first hour comes twice', 'America/Havana', '2026-11-01T05:30:00Z', '2026-11-01T04:00:00.000Z'],
   ['of 23 and a half hours', 'Australia/Lord_Howe', '2026-10-04T12:00:00Z', '2026-10-03T13:30:00.000Z'],
-])('a day %s: %s at %s began at %s', (_, timeZone, at, began) => {
+])('a day %s: %s at %s began at %s', { tags: ['§4.8-time-zone'] }, (_, timeZone, at, began) => {
   expect(dayStart(at, timeZone)).toBe(began);
 });
 
@@ -53,6 +53,7 @@ test.each(['UTC', 'Asia/Shanghai', 'Asia/Calcutta', 'Etc/GMT+8', 'America/Argent
 
 test.each(['', '+08:00', '-0800', '+08', 'UTC+8', 'Mars/Olympus', 'Asia/Shanghai ', '../../etc/passwd', '8', 'Asia'])(
   '"%s" names none',
+  { tags: ['G23'] },
   (name) => expect(isTimeZone(name)).toBe(false),
 );
 

@@ -43,7 +43,7 @@ test('an address is a path that needs no encoding, and yields what was signed', 
   });
 });
 
-test('it ends after fifteen minutes, to the millisecond', () => {
+test('it ends after fifteen minutes, to the millisecond', { tags: ['E7-signed'] }, () => {
   const house = open();
   const path = house.pathOf();
   house.pass(899_999);
@@ -52,7 +52,7 @@ test('it ends after fifteen minutes, to the millisecond', () => {
   expect(verdictOn(house, path)).toMatchObject({ reason: 'forbidden', message: 'The address has expired.' });
 });
 
-test('no character of it can be changed, left out or added', () => {
+test('no character of it can be changed, left out or added', { tags: ['E7-signed'] }, () => {
   const house = open();
   const path = house.pathOf({ name: 'a1.txt' });
   const start = '/files/'.length;

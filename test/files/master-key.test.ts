@@ -26,7 +26,9 @@ function placeWith(bytes: Buffer, mode: number, isCredential = false) {
   return place;
 }
 
-test('a missing key is made for its owner alone, and is the same at the next start', () => {
+test('a missing key is made for its owner alone, and is the same at the next start', {
+  tags: ['J6-master-key'],
+}, () => {
   const place = inDirectory(temporaryDirectory());
   const first = openMasterKey(place)('login-token', SALT);
   expect(statSync(place.path).mode & 0o777).toBe(0o600);
@@ -41,7 +43,9 @@ test('a crash that left half a key behind does not stop the next start', () => {
   expect(readFileSync(place.path)).toHaveLength(32);
 });
 
-test('derived keys have 32 bytes, differ by salt and by master key, and are not the master key', () => {
+test('derived keys have 32 bytes, differ by salt and by master key, and are not the master key', {
+  tags: ['J6-master-key'],
+}, () => {
   const place = inDirectory(temporaryDirectory());
   const derive = openMasterKey(place);
   const key = derive('login-token', SALT);

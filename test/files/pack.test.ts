@@ -88,7 +88,9 @@ afterAll(async () => {
 });
 
 describe('tar.gz', () => {
-  test('has exactly the listed files under their names, and no trace of times and owners', async () => {
+  test('has exactly the listed files under their names, and no trace of times and owners', {
+    tags: ['E5-archives'],
+  }, async () => {
     const house = await snapshotHouse({ beside: shared });
     const all = contents();
     const files = await house.files(all);
@@ -216,7 +218,9 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
     await house.snapshotThread[pack]({ files: [files[2]!], hold: house.hold, ...ORDER });
   });
 
-  test('a deadline and a cancellation in the middle leave neither bytes nor descriptors', async () => {
+  test('a deadline and a cancellation in the middle leave neither bytes nor descriptors', {
+    tags: ['E5-archives'],
+  }, async () => {
     const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a.bin': randomBytes(60_000_000) });
     const late = house.snapshotThread[pack]({ files, hold: house.hold, deadlineMs: 150 });

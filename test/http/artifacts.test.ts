@@ -64,13 +64,13 @@ describe('whose they are', () => {
     ['another key of the same user', 'second-key', 403],
     ['a login token', 'token-of-user', 401],
     ['nobody', 'no-such-key', 401],
-  ])('%s (%s) gets %i', async (_who, as, status) => {
+  ])('%s (%s) gets %i', { tags: ['§4.6-run-artifacts', 'E6'] }, async (_who, as, status) => {
     await rows.makeKey();
     const run = await completed({ 'a.txt': 'a' });
     expect([(await ofSession(run, as)).status, (await ofRun(run, as)).status]).toEqual([status, status]);
   });
 
-  test('another user’s are refused', async () => {
+  test('another user’s are refused', { tags: ['§4.6-run-artifacts', 'E6'] }, async () => {
     const { store } = rows;
     const other = await store.users.create({
       username: 'otto',
@@ -92,7 +92,7 @@ describe('whose they are', () => {
     }
   });
 
-  test.each(['x', UNKNOWN])('%s is not found', async (id) => {
+  test.each(['x', UNKNOWN])('%s is not found', { tags: ['E6'] }, async (id) => {
     for (const path of [`sessions/${id}/artifacts`, `runs/${id}/artifacts`]) {
       expect(await get(`/openapi/v1/${path}`)).toMatchObject({
         status: 404,
@@ -122,7 +122,9 @@ describe('whose they are', () => {
   });
 });
 
-test('a run’s artifacts have the shape of the specification, and every address leads to its bytes', async () => {
+test('a run’s artifacts have the shape of the specification, and every address leads to its bytes', {
+  tags: ['§2.8-fields', '§2.8-tree', '§2.9-fields', '§4.6-run-artifacts'],
+}, async () => {
   const run = await completed({ 'reports/q1 ü.html': '<p>', 'a.txt': 'hello' });
   const { status, json } = await ofRun(run);
   expect(status).toBe(200);
@@ -163,7 +165,9 @@ test('a run’s artifacts have the shape of the specification, and every address
   expect((await bytesAt(archive.url)).length).toBe(archive.size);
 });
 
-test('the workspace is a tree in the order of its paths, whose ids stay the same', async () => {
+test('the workspace is a tree in the order of its paths, whose ids stay the same', {
+  tags: ['§2.8-fields', '§2.8-tree', '§4.6-session-artifacts'],
+}, async () => {
   const run = await completed({ 'b.txt': 'b', 'a/y/z.txt': 'z', 'a/x.txt': 'x', 'a.txt': 'a' });
   interface Node {
     readonly id: string;
@@ -202,7 +206,7 @@ test('the workspace is a tree in the order of its paths, whose ids stay the same
 });
 
 describe('the status', () => {
-  test('is none and pending before a run has ended', async () => {
+  test('is none and pending before a run has ended', { tags: ['§2.8-fields', 'E3'] }, async () => {
     const run = await rows.begin();
     expect((await ofRun(run)).json).toMatchObject({ artifact_status: 'pending', files: [], archive: null });
     expect((await ofSession(run)).json).toMatchObject({
@@ -212,7 +216,7 @@ describe('the status', () => {
     });
   });
 
-  test('is ready with an archive of nothing when nothing was made', async () => {
+  test('is ready with an archive of nothing when nothing was made', { tags: ['§2.8-fields'] }, async () => {
     const run = await rows.begin();
     await rows.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
     await rows.store.runs.settle(fenceOf(run), { untouched: true });
@@ -225,7 +229,7 @@ describe('the status', () => {
     expect(tar.subarray(0, 2).toString('hex')).toBe('1f8b');
   });
 
-  test('is failed with the reason, and the workspace’s files are still listed', async () => {
+  test('is failed with the reason, and the workspace’s files are still listed', { tags: ['E3'] }, async () => {
     const run = await rows.begin();
     rows.write(run, { 'half.txt': 'half' });
     const error = { type: 'timeout_error', message: 'The model was silent.', retryable: true } as const;
@@ -244,7 +248,7 @@ describe('the status', () => {
     });
   });
 
-  test('of a run from before there were artifacts is unavailable', async () => {
+  test('of a run from before there were artifacts is unavailable', { tags: ['§3.2'] }, async () => {
     const run = await rows.begin();
     await rows.end(run);
     const connection = new Connection(rows.file);

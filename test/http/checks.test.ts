@@ -241,21 +241,25 @@ const SCENARIOS: readonly Scenario[] = [
   { does: 'the management API by Bearer', path: '/api/v1/status', as: 'admin-key', status: 200 },
 ];
 
-test.each(SCENARIOS)('$path: $does', async ({ does: _does, status, type, says, ...sent }) => {
-  const house = await openHouse();
-  const got = await send(house, sent);
-  expect([got.status, got.text]).toEqual([status, got.text]);
-  expect(got.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-  expect(got.headers['x-content-type-options']).toBe('nosniff');
-  if (status < 400) return;
-  expect(got.headers['content-type']).toBe('application/json; charset=utf-8');
-  const error = errorOf(sent.path, got);
-  if (type !== undefined) expect(error.type).toBe(type);
-  if (says !== undefined) expect(error.message).toMatch(says);
-  expect(house.turns).toEqual([]);
-});
+test.each(SCENARIOS)(
+  '$path: $does',
+  { tags: ['§5-credentials', '§7-shapes', '§7-types', 'A1-order', 'A6', 'A9', 'C2'] },
+  async ({ does: _does, status, type, says, ...sent }) => {
+    const house = await openHouse();
+    const got = await send(house, sent);
+    expect([got.status, got.text]).toEqual([status, got.text]);
+    expect(got.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(got.headers['x-content-type-options']).toBe('nosniff');
+    if (status < 400) return;
+    expect(got.headers['content-type']).toBe('application/json; charset=utf-8');
+    const error = errorOf(sent.path, got);
+    if (type !== undefined) expect(error.type).toBe(type);
+    if (says !== undefined) expect(error.message).toMatch(says);
+    expect(house.turns).toEqual([]);
+  },
+);
 
-test('a 422 of the chat protocol names the field as param, a 401 names none', async () => {
+test('a 422 of the chat protocol names the field as param, a 401 names none', { tags: ['A3'] }, async () => {
   const house = await openHouse();
   const wrong = await send(house, {
     method: 'POST',
@@ -281,19 +285,23 @@ const REFUSALS = [
   ['bad_gateway', 502, 'api_error', undefined],
 ] as const;
 
-test.each(REFUSALS)('a refusal %s of an operation is a %i in each shape', async (reason, status, type, retryAfter) => {
-  const refuse = async () => {
-    throw new ErrandError(reason, 'Words.');
-  };
-  const house = await openHouse({ operations: { acceptTurn: refuse, listUsers: refuse } });
-  for (const path of [MESSAGES, CHAT]) {
-    const got = await send(house, { method: 'POST', path, as: KEY, body: TURN });
-    expect([got.status, got.headers['retry-after']]).toEqual([status, retryAfter]);
-    expect(errorOf(path, got)).toMatchObject({ type, message: 'Words.' });
-  }
-  const got = await send(house, { path: '/api/v1/users', as: 'admin-key' });
-  expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
-});
+test.each(REFUSALS)(
+  'a refusal %s of an operation is a %i in each shape',
+  { tags: ['§7-shapes', '§7-types', '§7-queue-full', 'A2', 'A3'] },
+  async (reason, status, type, retryAfter) => {
+    const refuse = async () => {
+      throw new ErrandError(reason, 'Words.');
+    };
+    const house = await openHouse({ operations: { acceptTurn: refuse, listUsers: refuse } });
+    for (const path of [MESSAGES, CHAT]) {
+      const got = await send(house, { method: 'POST', path, as: KEY, body: TURN });
+      expect([got.status, got.headers['retry-after']]).toEqual([status, retryAfter]);
+      expect(errorOf(path, got)).toMatchObject({ type, message: 'Words.' });
+    }
+    const got = await send(house, { path: '/api/v1/users', as: 'admin-key' });
+    expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
+  },
+);
 
 test('an error that says so has no retry-after, and asks clients not to repeat the request', async () => {
   const acceptTurn = async () => {
@@ -304,7 +312,9 @@ test('an error that says so has no retry-after, and asks clients not to repeat t
   expect([headers['retry-after'], headers['x-should-retry']]).toEqual([undefined, 'false']);
 });
 
-test('an error’s own retry-after takes precedence over the usual one, and is at least a second', async () => {
+test('an error’s own retry-after takes precedence over the usual one, and is at least a second', {
+  tags: ['A3'],
+}, async () => {
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Slow.', { details: { retryAfterSeconds: 0.2 } });
   };
@@ -324,7 +334,7 @@ test('a bug is a bare 500 to the caller, and its cause is in the log with the re
   expect(line).toMatchObject({ request_id: got.headers['x-request-id'], err: { message: 'the secret inside' } });
 });
 
-test('a request id of the client is not used, and no two are equal', async () => {
+test('a request id of the client is not used, and no two are equal', { tags: ['A9'] }, async () => {
   const house = await openHouse();
   const mine = UNKNOWN_ID;
   const ids = await Promise.all(
@@ -335,7 +345,7 @@ test('a request id of the client is not used, and no two are equal', async () =>
   expect(new Set([...ids, mine]).size).toBe(3);
 });
 
-test('HEAD answers as GET without a body, and 405 on a stream', async () => {
+test('HEAD answers as GET without a body, and 405 on a stream', { tags: ['A7'] }, async () => {
   const house = await openHouse();
   const get = await send(house, { path: '/openapi/v1/models', as: KEY });
   const head = await send(house, { method: 'HEAD', path: '/openapi/v1/models', as: KEY });
@@ -344,7 +354,9 @@ test('HEAD answers as GET without a body, and 405 on a stream', async () => {
   expect([refused.status, refused.headers.allow, refused.text]).toEqual([405, 'GET', '']);
 });
 
-test('a body that grows past the limit without saying its length is 413 and closes the connection', async () => {
+test('a body that grows past the limit without saying its length is 413 and closes the connection', {
+  tags: ['A5-limits'],
+}, async () => {
   const house = await openHouse();
   const got = await send(house, {
     method: 'POST',
@@ -357,7 +369,7 @@ test('a body that grows past the limit without saying its length is 413 and clos
   expect(errorOf(MESSAGES, got).type).toBe('invalid_request_error');
 });
 
-test('each request gets a log line, and no line contains its key', async () => {
+test('each request gets a log line, and no line contains its key', { tags: ['§4.1-rule-4'] }, async () => {
   const house = await openHouse();
   await send(house, { path: '/api/v1/status?x=1', as: 'admin-key' });
   await send(house, { path: '/api/v1/status', via: 'socket' });

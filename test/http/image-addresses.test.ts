@@ -83,7 +83,7 @@ const serving =
   (_req, res) =>
     void res.writeHead(status, { 'content-type': type }).end(body);
 
-test('an image is fetched when the turn is accepted, and is its attachment', async () => {
+test('an image is fetched when the turn is accepted, and is its attachment', { tags: ['§4.3-rule-1'] }, async () => {
   const server = await startWebServer(serving('Image/PNG; x=y'));
   const house = await openImageHouse(server);
   const blocks = [
@@ -158,33 +158,37 @@ const REFUSALS: readonly (readonly [string, RequestListener, number, RegExp])[] 
   ],
 ];
 
-test.each(REFUSALS)('when the server %s there is no run, no session and no file', async (_, handler, status, words) => {
-  const server = await startWebServer(handler);
-  const house = await openImageHouse(server);
-  const good = { type: 'file', file_name: 'a.txt', source: { data: 'aGk=', media_type: 'text/plain' } };
-  const answer = await post(house.http, saying([good, image(`${server.url}/x.png`)]));
-  expect(answer.status).toBe(status);
-  expect(answer.json).toMatchObject({
-    type: 'error',
-    error: { type: 'invalid_request_error', message: expect.stringMatching(words) },
-  });
-  expect(answer.text).toContain('messages[0].content[2].source.url: ');
-  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
-});
+test.each(REFUSALS)(
+  'when the server %s there is no run, no session and no file',
+  { tags: ['§4.3-rule-1', '§7-image-address', '§7-image-size'] },
+  async (_, handler, status, words) => {
+    const server = await startWebServer(handler);
+    const house = await openImageHouse(server);
+    const good = { type: 'file', file_name: 'a.txt', source: { data: 'aGk=', media_type: 'text/plain' } };
+    const answer = await post(house.http, saying([good, image(`${server.url}/x.png`)]));
+    expect(answer.status).toBe(status);
+    expect(answer.json).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.stringMatching(words) },
+    });
+    expect(answer.text).toContain('messages[0].content[2].source.url: ');
+    expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+  },
+);
 
 test.each([
   'http://10.0.0.1/a.png',
   'http://169.254.169.254/latest',
   'http://localhost/a.png',
   'http://u:p@127.0.0.1/',
-])('an image at %s is 400', async (url) => {
+])('an image at %s is 400', { tags: ['§7-image-address'] }, async (url) => {
   const server = await startWebServer();
   const house = await openImageHouse(server);
   expect((await post(house.http, saying([image(url)]))).status).toBe(400);
   expect([await house.sessions(), house.files(), server.hits]).toEqual([[], 0, []]);
 });
 
-test('a file by web address is 422, and nothing is fetched', async () => {
+test('a file by web address is 422, and nothing is fetched', { tags: ['§4.3-rule-1', 'C3'] }, async () => {
   const server = await startWebServer();
   const house = await openImageHouse(server);
   const file = { type: 'file', source: { type: 'url', url: server.url } };
@@ -192,7 +196,9 @@ test('a file by web address is 422, and nothing is fetched', async () => {
   expect(server.hits).toEqual([]);
 });
 
-test('a server that does not answer in time is 400', async () => {
+test('a server that does not answer in time is 400', {
+  tags: ['§4.3-rule-1', '§7-image-address', '§8-image-download'],
+}, async () => {
   const server = await startWebServer(() => undefined);
   const house = await openImageHouse(server, { timeoutMs: 200 });
   const answer = await post(house.http, saying([image(server.url)]));
@@ -233,7 +239,7 @@ test('many images are fetched a few at a time', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('images that are too much together are 413', async () => {
+test('images that are too much together are 413', { tags: ['§7-image-size'] }, async () => {
   const server = await startWebServer(serving('image/svg+xml', Buffer.alloc(MEGABYTE)));
   const house = await openImageHouse(server);
   const answer = await post(house.http, saying(Array.from({ length: 5 }, () => image(server.url))));
@@ -316,7 +322,7 @@ test('a repeated request finds its run without fetching the image again', async 
   expect(server.hits).toHaveLength(3);
 });
 
-test('an unknown session is reported before anything is fetched', async () => {
+test('an unknown session is reported before anything is fetched', { tags: ['A1-order'] }, async () => {
   const server = await startWebServer(serving('image/png'));
   const house = await openImageHouse(server);
   const lost = saying([image(server.url)], { metadata: { session_id: '0198c0de-0000-7000-8000-00000000dead' } });

@@ -174,7 +174,7 @@ const TABLE: readonly string[] = [
   'GET /openapi.json none bare',
 ];
 
-test('the table of routes is this one', async () => {
+test('the table of routes is this one', { tags: ['§9-paths', 'H2'] }, async () => {
   const house = await openHouse();
   const routes = routesOf(house.parts, () => 'gone');
   expect(routes.map((r) => `${r.method} ${r.path} ${r.guard} ${r.shape}${r.sse ? ' sse' : ''}`)).toEqual(TABLE);
@@ -212,31 +212,39 @@ const EVERYBODY = [
 const refusalOf = (who: string, guard: string, status: number) =>
   ['key', 'office'].includes(guard) && who.startsWith('token-') ? 401 : status;
 
-test.each(TABLE)('%s lets exactly its callers pass', async (line) => {
-  const [method, path, guard] = line.split(' ') as [string, string, string];
-  const house = await openHouse();
-  const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
-  const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
-  for (const [who, refusal] of EVERYBODY) {
-    const as = who === 'nobody' ? {} : { as: who };
-    const got = await send(house, { method, path: target, ...as, ...body });
-    if (PASSES[guard]!.includes(who) || guard === 'none')
-      expect([who, [401, 403].includes(got.status)]).toEqual([who, false]);
-    else expect([who, got.status]).toEqual([who, refusalOf(who, guard, refusal)]);
-  }
-});
+test.each(TABLE)(
+  '%s lets exactly its callers pass',
+  { tags: ['§5-credentials', '§5-rule-2', '§5-rule-5'] },
+  async (line) => {
+    const [method, path, guard] = line.split(' ') as [string, string, string];
+    const house = await openHouse();
+    const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
+    for (const [who, refusal] of EVERYBODY) {
+      const as = who === 'nobody' ? {} : { as: who };
+      const got = await send(house, { method, path: target, ...as, ...body });
+      if (PASSES[guard]!.includes(who) || guard === 'none')
+        expect([who, [401, 403].includes(got.status)]).toEqual([who, false]);
+      else expect([who, got.status]).toEqual([who, refusalOf(who, guard, refusal)]);
+    }
+  },
+);
 
-test.each(TABLE)('%s over the Unix socket takes the operator for an administrator, never for a key', async (line) => {
-  const [method, path, guard] = line.split(' ') as [string, string, string];
-  const house = await openHouse();
-  const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
-  const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
-  const got = await send(house, { method, path: target, via: 'socket', ...body });
-  if (guard === 'key') expect(got.status).toBe(401);
-  else expect([401, 403]).not.toContain(got.status);
-});
+test.each(TABLE)(
+  '%s over the Unix socket takes the operator for an administrator, never for a key',
+  { tags: ['K1-socket'] },
+  async (line) => {
+    const [method, path, guard] = line.split(' ') as [string, string, string];
+    const house = await openHouse();
+    const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
+    const got = await send(house, { method, path: target, via: 'socket', ...body });
+    if (guard === 'key') expect(got.status).toBe(401);
+    else expect([401, 403]).not.toContain(got.status);
+  },
+);
 
-test.each(TABLE)('%s refuses other methods before it asks for a key', async (line) => {
+test.each(TABLE)('%s refuses other methods before it asks for a key', { tags: ['A1-order'] }, async (line) => {
   const [, path] = line.split(' ') as [string, string];
   const house = await openHouse();
   // A word in the place of an id, such as `redeliver`, is an id to the other methods.

@@ -147,7 +147,9 @@ test('a connection in use when the rules change is not kept', async () => {
   expect(server.ports.size).toBe(2);
 });
 
-test('each new connection resolves its name again, and one that has become private is refused', async () => {
+test('each new connection resolves its name again, and one that has become private is refused', {
+  tags: ['H7'],
+}, async () => {
   const server = await startCountingServer((_req, res) => void res.setHeader('connection', 'close').end());
   const answers = [[HERE], [{ address: '10.0.0.1', family: 4 }], [HERE, { address: '::1', family: 6 }], []];
   const { post } = openPool({ resolve: async () => answers.shift() ?? [] });
@@ -173,7 +175,7 @@ test.each([
   'http://user:word@93.184.216.34/',
   'ftp://93.184.216.34/',
   'no address',
-])('%s is refused without a rule', async (url) => {
+])('%s is refused without a rule', { tags: ['H7'] }, async (url) => {
   const { post, rules } = openPool();
   rules.allow = [];
   expect(await post(url)).toMatchObject({ status: null, error: { kind: 'refused' } });

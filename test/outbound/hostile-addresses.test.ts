@@ -128,22 +128,26 @@ test(`there are at least forty hostile addresses`, () => {
   expect(HOSTILE.length).toBeGreaterThan(40);
 });
 
-test.each(HOSTILE)('%s is refused before anything is connected to', async (host, answers, words) => {
-  const secret = await startWebServer();
-  // Opens the port, so that it is the address that is refused.
-  const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
-  const policy = policyFor(answers, [elsewhere]);
-  for (const url of [`http://${host}/`, `https://${host}/`, `http://${host}:${secret.port}/`]) {
-    const refusal = {
-      name: 'EgressError',
-      kind: 'refused',
-      message: expect.stringContaining(words),
-    };
-    await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject(refusal);
-    await expect(guardedFetchFor(watchLookUps(policy))(url)).rejects.toMatchObject(refusal);
-  }
-  expect(secret.hits).toEqual([]);
-});
+test.each(HOSTILE)(
+  '%s is refused before anything is connected to',
+  { tags: ['§4.3-rule-1'] },
+  async (host, answers, words) => {
+    const secret = await startWebServer();
+    // Opens the port, so that it is the address that is refused.
+    const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
+    const policy = policyFor(answers, [elsewhere]);
+    for (const url of [`http://${host}/`, `https://${host}/`, `http://${host}:${secret.port}/`]) {
+      const refusal = {
+        name: 'EgressError',
+        kind: 'refused',
+        message: expect.stringContaining(words),
+      };
+      await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject(refusal);
+      await expect(guardedFetchFor(watchLookUps(policy))(url)).rejects.toMatchObject(refusal);
+    }
+    expect(secret.hits).toEqual([]);
+  },
+);
 
 test.each(HOSTILE)('a redirect to %s is refused', async (host, answers) => {
   const secret = await startWebServer();

@@ -42,7 +42,7 @@ async function pass(ms: number, service = publisher): Promise<void> {
 
 const events = () => house.committed.map(({ type }) => type).filter((type) => type.startsWith('publish_page.'));
 
-test('each page of a task gets a version after a firing', async () => {
+test('each page of a task gets a version after a firing', { tags: ['F12'] }, async () => {
   const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
   const run = await house.workspace();
   await fire(1, run);
@@ -58,7 +58,9 @@ test('each page of a task gets a version after a firing', async () => {
   expect([events(), house.count('publish_jobs')]).toEqual([Array(3).fill('publish_page.published'), 1]);
 });
 
-test('a missing entry is looked for three times in the same workspace; then publishing has failed', async () => {
+test('a missing entry is looked for three times in the same workspace; then publishing has failed', {
+  tags: ['F12', 'F14'],
+}, async () => {
   await createPage({ entryPath: '/report.html' });
   const run = await house.workspace();
   await fire(1, run);
@@ -79,7 +81,7 @@ test('a missing entry is looked for three times in the same workspace; then publ
   expect(logged.lines).toHaveLength(3);
 });
 
-test('an entry that is there at a later attempt is published', async () => {
+test('an entry that is there at a later attempt is published', { tags: ['F12'] }, async () => {
   const { key } = await createPage({ entryPath: '/report.html' });
   const run = await house.workspace();
   await fire(1, run);
@@ -100,7 +102,7 @@ test('the next attempt is for the entry that the page has by then', async () => 
   expect(await house.page(key)).toMatchObject({ latest: { entryPath: '/notes.txt' } });
 });
 
-test('attempts go on after the daemon was killed in between, and their number is kept', async () => {
+test('attempts go on after the daemon was killed in between, and their number is kept', { tags: ['F14'] }, async () => {
   await createPage({ entryPath: '/report.html' });
   await fire(1, await house.workspace());
   await wake();

@@ -96,7 +96,7 @@ test('many idle tasks have one timer, and are looked at once a minute', async ()
   expect(reads).not.toHaveBeenCalled();
 });
 
-test('a time that was missed while the daemon was off fires at the start, once', async () => {
+test('a time that was missed while the daemon was off fires at the start, once', { tags: ['I9-missed'] }, async () => {
   const house = await storeHouse();
   await house.store.schedules.create(aTask(house.user.seq));
   house.clock.advance(5 * HOUR);

@@ -46,7 +46,7 @@ const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await runArtifactsOf(arti
 const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => workspaceOf(artifacts(), sessionSeq);
 
 describe('a run that did nothing in its workspace', () => {
-  test('is ready with no files in the commit of its end, and so is the export', async () => {
+  test('is ready with no files in the commit of its end, and so is the export', { tags: ['§3.2'] }, async () => {
     const run = await begin();
     expect([await statusOf(run), (await exportOf(run)).status]).toEqual(['pending', 'none']);
     await end(run, DONE, { untouched: true });
@@ -71,7 +71,7 @@ describe('a run that did nothing in its workspace', () => {
     expect(own.at(-1)!.type).toBe('run.done');
   });
 
-  test('is failed when it failed', async () => {
+  test('is failed when it failed', { tags: ['E4'] }, async () => {
     const run = await begin();
     await end(run, FAILED, { untouched: true });
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
@@ -107,7 +107,9 @@ describe('a run that did nothing in its workspace', () => {
   });
 });
 
-test('a run lists what it added and changed, then its archive makes it ready once', async () => {
+test('a run lists what it added and changed, then its archive makes it ready once', {
+  tags: ['§2.9-own-files', '§3.2'],
+}, async () => {
   const first = await ended();
   await artifacts().recordArtifacts(first.seq, found(file('/kept'), file('/old', 'x'), file('/gone')));
   const second = await ended(DONE, first.sessionId);
@@ -173,7 +175,7 @@ describe('uploads', () => {
     expect((await exportOf(run)).files.map(({ path }) => path)).toEqual(['/out', '/uploads/a.csv']);
   });
 
-  test('are modified once the agent has changed them', async () => {
+  test('are modified once the agent has changed them', { tags: ['E5-changes'] }, async () => {
     await house.accept({ attachments: [upload] });
     const run = (await house.claim())[0]!;
     await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
@@ -208,7 +210,7 @@ describe('the baseline', () => {
 });
 
 describe('a run that failed', () => {
-  test('has no artifacts, but its files are in the export', async () => {
+  test('has no artifacts, but its files are in the export', { tags: ['§3.2'] }, async () => {
     const run = await ended(FAILED);
     await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
@@ -218,7 +220,7 @@ describe('a run that failed', () => {
     ]);
   });
 
-  test('because it was stopped is examined only after its executor has ended', async () => {
+  test('because it was stopped is examined only after its executor has ended', { tags: ['§3.2'] }, async () => {
     const run = await begin();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
     expect((await artifacts().findWork(run.sessionSeq))?.run).toBeUndefined();
@@ -249,7 +251,9 @@ test('an incomplete run keeps its artifacts', async () => {
   expect(await statusOf(run)).toBe('ready');
 });
 
-test('a workspace that could not be examined fails artifacts and export, and the run stays completed', async () => {
+test('a workspace that could not be examined fails artifacts and export, and the run stays completed', {
+  tags: ['§3.2'],
+}, async () => {
   const run = await ended();
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(true);
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(false);
@@ -261,7 +265,9 @@ test('a workspace that could not be examined fails artifacts and export, and the
   expect((await house.store.runs.get(run.seq)).status).toBe('completed');
 });
 
-test('an export that a later run overtook is packed for that one, and the old archive is given up once', async () => {
+test('an export that a later run overtook is packed for that one, and the old archive is given up once', {
+  tags: ['E3'],
+}, async () => {
   const first = await ended();
   await artifacts().recordArtifacts(first.seq, found(file('/a')));
   const second = await ended(DONE, first.sessionId);

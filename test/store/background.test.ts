@@ -19,13 +19,15 @@ const kindsOf = (acceptances: readonly Acceptance[]) => {
   return counts;
 };
 
-test('a hundred parallel submitters never get more than the 20 places of a key', async () => {
+test('a hundred parallel submitters never get more than the 20 places of a key', {
+  tags: ['§8-unfinished-per-key'],
+}, async () => {
   const house = await storeHouse();
   const answers = await Promise.all(Array.from({ length: 100 }, () => submit(house)));
   expect(kindsOf(answers)).toEqual({ accepted: 20, key_limit: 80 });
 });
 
-test('all keys of a user together get no more than 50 places', async () => {
+test('all keys of a user together get no more than 50 places', { tags: ['§8-unfinished-per-user'] }, async () => {
   const house = await storeHouse();
   const keys = await Promise.all(Array.from({ length: 4 }, () => house.makeKey()));
   const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 18 }, () => submit(house, { key }))));
@@ -43,7 +45,9 @@ test('a finished run gives its place back', async () => {
   expect((await submit(house, {}, limits)).kind).toBe('accepted');
 });
 
-test('ordinary requests are under none of these limits and count for none', async () => {
+test('ordinary requests are under none of these limits and count for none', {
+  tags: ['§8-scope-of-these-limits'],
+}, async () => {
   const house = await storeHouse();
   const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1, capacity: 5 };
   await submit(house, {}, limits);
@@ -51,7 +55,9 @@ test('ordinary requests are under none of these limits and count for none', asyn
   expect((await submit(house, { key: await house.makeKey() }, limits)).kind).toBe('user_limit');
 });
 
-test('the queue has ten places for each run that the online nodes can execute at once', async () => {
+test('the queue has ten places for each run that the online nodes can execute at once', {
+  tags: ['§7-queue-full', '§8-global-queue'],
+}, async () => {
   const wide = { maxUnfinishedPerKey: 1_000, maxUnfinishedPerUser: 1_000, capacity: 5 };
   const house = await storeHouse();
   const first = await Promise.all(Array.from({ length: 60 }, () => submit(house, {}, wide)));
@@ -60,19 +66,21 @@ test('the queue has ten places for each run that the online nodes can execute at
   expect(kindsOf(second)).toEqual({ accepted: 10, queue_full: 10 });
 });
 
-test('without a node online nothing is admitted', async () => {
+test('without a node online nothing is admitted', { tags: ['§7-queue-full'] }, async () => {
   const house = await storeHouse();
   expect((await submit(house, {}, { ...LIMITS, capacity: 0 })).kind).toBe('no_capacity');
   expect((await submit(house)).kind).toBe('accepted');
 });
 
-test('a session with an unfinished run takes no background run', async () => {
+test('a session with an unfinished run takes no background run', { tags: ['§4.3-rule-5'] }, async () => {
   const house = await storeHouse();
   const run = await house.accept();
   expect((await submit(house, { sessionId: run.sessionId })).kind).toBe('session_busy');
 });
 
-test('background keys are unique per API key, whatever the session, and separate from those of ordinary requests', async () => {
+test('background keys are unique per API key, whatever the session, and separate from those of ordinary requests', {
+  tags: ['§4.3-rule-3', 'D4'],
+}, async () => {
   const house = await storeHouse();
   const idempotencyKey = 'job-1';
   const first = await submit(house, { idempotencyKey });
@@ -85,13 +93,15 @@ test('background keys are unique per API key, whatever the session, and separate
   expect(other.kind).toBe('accepted');
 });
 
-test('a thousand submissions of one background key make one run', async () => {
+test('a thousand submissions of one background key make one run', { tags: ['§3.1-repeated-submission'] }, async () => {
   const house = await storeHouse();
   const answers = await Promise.all(Array.from({ length: 1_000 }, () => submit(house, { idempotencyKey: 'once' })));
   expect(kindsOf(answers)).toEqual({ accepted: 1, replayed: 999 });
 });
 
-test('ordinary runs are claimed first; of a key no more than two background runs execute', async () => {
+test('ordinary runs are claimed first; of a key no more than two background runs execute', {
+  tags: ['§8-executing-per-key', 'C6'],
+}, async () => {
   const house = await storeHouse();
   for (let count = 0; count < 4; count += 1) await submit(house);
   const ordinary = await house.accept();
@@ -103,7 +113,7 @@ test('ordinary runs are claimed first; of a key no more than two background runs
   expect(await house.claim(10)).toHaveLength(1);
 });
 
-test('background runs never take the last slot', async () => {
+test('background runs never take the last slot', { tags: ['C6'] }, async () => {
   const house = await storeHouse();
   const keys = await Promise.all(Array.from({ length: 5 }, () => house.makeKey()));
   for (const key of keys) await submit(house, { key });
@@ -114,7 +124,9 @@ test('background runs never take the last slot', async () => {
   expect(await house.store.runs.claim(order)).toHaveLength(1);
 });
 
-test('background runs that wait too long fail, up to the newest of them, and later ones wait on', async () => {
+test('background runs that wait too long fail, up to the newest of them, and later ones wait on', {
+  tags: ['§3.1-queue-time-out', '§7-queue-time-out', '§8-queue-wait'],
+}, async () => {
   const house = await storeHouse();
   expect(await house.store.runs.findNewestQueued()).toBeUndefined();
   const answer = await submit(house);
@@ -133,7 +145,7 @@ test('background runs that wait too long fail, up to the newest of them, and lat
   expect(await house.store.runs.findNewestQueued()).toBe(later.run.seq);
 });
 
-test('a run that had been started is not failed for waiting again', async () => {
+test('a run that had been started is not failed for waiting again', { tags: ['§3.1-queue-time-out'] }, async () => {
   const house = await storeHouse();
   await submit(house);
   const [run] = await house.claim();

@@ -77,7 +77,7 @@ test('a run without a schema has no result, in the row and in the journal', asyn
   expect(house.committed.find(({ type }) => type === 'message')?.payload).not.toHaveProperty('structuredOutput');
 });
 
-test('the file itself refuses a success without the requested result', async () => {
+test('the file itself refuses a success without the requested result', { tags: ['§3.1-incomplete'] }, async () => {
   const house = await storeHouse();
   await house.accept({ outputSchema: SCHEMA });
   const [run] = await house.claim();
@@ -85,7 +85,9 @@ test('the file itself refuses a success without the requested result', async () 
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ status: 'running' });
 });
 
-test('an incomplete run says why, keeps what was said, and its message holds no result', async () => {
+test('an incomplete run says why, keeps what was said, and its message holds no result', {
+  tags: ['§3.1-incomplete'],
+}, async () => {
   const house = await storeHouse();
   await house.accept({ outputSchema: SCHEMA });
   const [run] = await house.claim();

@@ -42,7 +42,9 @@ async function replyWith(handler: RequestListener, over: Partial<Shipment> = {})
   return openSender().send(server.url, over);
 }
 
-test('a receiver gets the exact bytes, and the headers of the specification', async () => {
+test('a receiver gets the exact bytes, and the headers of the specification', {
+  tags: ['§5-rule-6', '§6.3-headers', 'H6'],
+}, async () => {
   const bodies: Buffer[] = [];
   const names: string[] = [];
   const server = await startWebServer((req, res) => {
@@ -107,7 +109,7 @@ test.each([
   [404, 'The receiver replied with status 404.'],
   [410, 'The receiver replied with status 410.'],
   [503, 'The receiver replied with status 503.'],
-])('a reply of status %i has the error %s', async (statusCode, error) => {
+])('a reply of status %i has the error %s', { tags: ['H3-retries'] }, async (statusCode, error) => {
   const result = await replyWith((_req, res) => void res.writeHead(statusCode, { location: '/elsewhere' }).end());
   expect(result).toMatchObject({ statusCode, error });
 });
@@ -135,7 +137,7 @@ test('a reply of status 200 that breaks off is a failure', async () => {
   expect(result).toMatchObject({ statusCode: 200, error: expect.stringMatching(/broke off/), responseExcerpt: 'abc' });
 });
 
-test('a reply of 10 MB of status 200 is a success, and 1 KB of it is kept', async () => {
+test('a reply of 10 MB of status 200 is a success, and 1 KB of it is kept', { tags: ['H3-replies'] }, async () => {
   const result = await replyWith((_req, res) => void res.end('é'.repeat(5_000_000)));
   expect(result).toMatchObject({ statusCode: 200, error: null });
   expect(Buffer.byteLength(result.responseExcerpt!)).toBe(1_024);

@@ -52,26 +52,30 @@ test.each([
   ['completed', 'running', null],
   ['failed', 'running', 'The model is gone.'],
   ['stopped', 'pending', 'Stopped by the user.'],
-] as const)('scheduled_task.run_status_changed, as a whole: %s after %s', async (status, previous, lastError) => {
-  const task = { taskId: ID, stepId: ID, name: 'Tides', cron: '0 7 * * 1-5', timezone: 'Europe/Zurich' };
-  const payload = { ...task, runId: ID, status, previous, lastError };
-  const { body, envelope, eventId, sessionId } = await bodyOf('scheduled_task.run_status_changed', payload);
-  expect(body).toEqual({
-    ...envelope,
-    scheduled_task: { scheduled_task_id: ID, name: 'Tides', cron: '0 7 * * 1-5', timezone: 'Europe/Zurich' },
-    run: { run_id: ID, session_id: sessionId, status, previous_status: previous, last_error: lastError },
-    session: {
-      session_id: sessionId,
-      title: 'Tides',
-      kind: 'api',
-      status: 'pending',
-      project_id: null,
-      created_at: envelope.occurred_at,
-      updated_at: envelope.occurred_at,
-    },
-    meta: { trigger: 'run_status_changed', source: 'scheduled_task', idempotency_key: eventId },
-  });
-});
+] as const)(
+  'scheduled_task.run_status_changed, as a whole: %s after %s',
+  { tags: ['§6.5-scheduled_task.run_status_changed'] },
+  async (status, previous, lastError) => {
+    const task = { taskId: ID, stepId: ID, name: 'Tides', cron: '0 7 * * 1-5', timezone: 'Europe/Zurich' };
+    const payload = { ...task, runId: ID, status, previous, lastError };
+    const { body, envelope, eventId, sessionId } = await bodyOf('scheduled_task.run_status_changed', payload);
+    expect(body).toEqual({
+      ...envelope,
+      scheduled_task: { scheduled_task_id: ID, name: 'Tides', cron: '0 7 * * 1-5', timezone: 'Europe/Zurich' },
+      run: { run_id: ID, session_id: sessionId, status, previous_status: previous, last_error: lastError },
+      session: {
+        session_id: sessionId,
+        title: 'Tides',
+        kind: 'api',
+        status: 'pending',
+        project_id: null,
+        created_at: envelope.occurred_at,
+        updated_at: envelope.occurred_at,
+      },
+      meta: { trigger: 'run_status_changed', source: 'scheduled_task', idempotency_key: eventId },
+    });
+  },
+);
 
 test.each([
   {
@@ -82,58 +86,66 @@ test.each([
     isOnBoard: true,
   },
   { origin: 'scheduled_task', trigger: 'auto', category: null, reason: null, isOnBoard: false },
-] as const)('publish_page.published, as a whole: of $origin', async (made) => {
-  const { origin, trigger, category, reason, isOnBoard } = made;
-  const { body, envelope, eventId, sessionId } = await bodyOf('publish_page.published', {
-    page: { id: 7, name: 'Tide tables', key: 'Tq3mB81nRZk0wXyd', origin, category, isOnBoard },
-    version: { no: 3, entryPath: '/site/index.html', shareCode: '4mZr0cPq8sVb2LhXn7KdWy', trigger, reason },
-  });
-  expect(body).toEqual({
-    ...envelope,
-    publish_page: {
-      publish_center_id: 7,
-      name: 'Tide tables',
-      publish_key: 'Tq3mB81nRZk0wXyd',
-      source_type: origin,
-      category,
-      public_to_board_enabled: isOnBoard,
-    },
-    version: {
-      version_no: 3,
-      session_id: sessionId,
-      entry_path: '/site/index.html',
-      share_code: '4mZr0cPq8sVb2LhXn7KdWy',
-      published_url: '/share/p/Tq3mB81nRZk0wXyd',
-      trigger_type: trigger,
-      reason,
-    },
-    session: { session_id: sessionId, title: 'Tides', kind: 'api', project_id: null },
-    meta: { trigger: 'version_published', source: 'publish_center', idempotency_key: eventId },
-  });
-});
+] as const)(
+  'publish_page.published, as a whole: of $origin',
+  { tags: ['§6.5-publish_page.published', 'F8-keys'] },
+  async (made) => {
+    const { origin, trigger, category, reason, isOnBoard } = made;
+    const { body, envelope, eventId, sessionId } = await bodyOf('publish_page.published', {
+      page: { id: 7, name: 'Tide tables', key: 'Tq3mB81nRZk0wXyd', origin, category, isOnBoard },
+      version: { no: 3, entryPath: '/site/index.html', shareCode: '4mZr0cPq8sVb2LhXn7KdWy', trigger, reason },
+    });
+    expect(body).toEqual({
+      ...envelope,
+      publish_page: {
+        publish_center_id: 7,
+        name: 'Tide tables',
+        publish_key: 'Tq3mB81nRZk0wXyd',
+        source_type: origin,
+        category,
+        public_to_board_enabled: isOnBoard,
+      },
+      version: {
+        version_no: 3,
+        session_id: sessionId,
+        entry_path: '/site/index.html',
+        share_code: '4mZr0cPq8sVb2LhXn7KdWy',
+        published_url: '/share/p/Tq3mB81nRZk0wXyd',
+        trigger_type: trigger,
+        reason,
+      },
+      session: { session_id: sessionId, title: 'Tides', kind: 'api', project_id: null },
+      meta: { trigger: 'version_published', source: 'publish_center', idempotency_key: eventId },
+    });
+  },
+);
 
 test.each([
   [ID, ID, ID],
   [null, null, null],
-] as const)('publish_page.failed, as a whole: job %s', async (id, runId, scheduledTaskId) => {
-  const { body, envelope, eventId, sessionId } = await bodyOf('publish_page.failed', {
-    page: { id: 7, name: 'Tide tables', key: 'Tq3mB81nRZk0wXyd' },
-    job: { id, runId, scheduledTaskId, attemptCount: 3, maxAttempts: 3, message: 'There is no /index.html.' },
-  });
-  expect(body).toEqual({
-    ...envelope,
-    publish_page: { publish_center_id: 7, name: 'Tide tables', publish_key: 'Tq3mB81nRZk0wXyd' },
-    job: {
-      job_id: id,
-      run_id: runId,
-      scheduled_task_id: scheduledTaskId,
-      status: 'failed',
-      attempt_count: 3,
-      max_attempts: 3,
-      last_error: 'There is no /index.html.',
-    },
-    error: { message: 'There is no /index.html.' },
-    session: { session_id: sessionId, title: 'Tides', kind: 'api', project_id: null },
-    meta: { trigger: 'publishing_failed', source: 'publish_center', idempotency_key: eventId },
-  });
-});
+] as const)(
+  'publish_page.failed, as a whole: job %s',
+  { tags: ['§6.5-publish_page.failed'] },
+  async (id, runId, scheduledTaskId) => {
+    const { body, envelope, eventId, sessionId } = await bodyOf('publish_page.failed', {
+      page: { id: 7, name: 'Tide tables', key: 'Tq3mB81nRZk0wXyd' },
+      job: { id, runId, scheduledTaskId, attemptCount: 3, maxAttempts: 3, message: 'There is no /index.html.' },
+    });
+    expect(body).toEqual({
+      ...envelope,
+      publish_page: { publish_center_id: 7, name: 'Tide tables', publish_key: 'Tq3mB81nRZk0wXyd' },
+      job: {
+        job_id: id,
+        run_id: runId,
+        scheduled_task_id: scheduledTaskId,
+        status: 'failed',
+        attempt_count: 3,
+        max_attempts: 3,
+        last_error: 'There is no /index.html.',
+      },
+      error: { message: 'There is no /index.html.' },
+      session: { session_id: sessionId, title: 'Tides', kind: 'api', project_id: null },
+      meta: { trigger: 'publishing_failed', source: 'publish_center', idempotency_key: eventId },
+    });
+  },
+);

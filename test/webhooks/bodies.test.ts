@@ -63,7 +63,9 @@ function envelope(
   };
 }
 
-test('session.completed, as a whole', async () => {
+test('session.completed, as a whole', {
+  tags: ['§6.3-envelope', '§6.5-session.completed', '§9-schema-version', 'H9', 'H13'],
+}, async () => {
   const house = await bodyHouse();
   const createdAt = house.clock.now();
   const run = await house.run();
@@ -125,6 +127,7 @@ test('session.completed, as a whole', async () => {
 
 test.each(['failed', 'incomplete'] as const)(
   'a run that ends %s sends session.failed, with its error',
+  { tags: ['§6.5-session.failed', 'H12'] },
   async (outcome) => {
     const house = await bodyHouse();
     const run = await house.run();
@@ -147,7 +150,7 @@ test.each(['failed', 'incomplete'] as const)(
   },
 );
 
-test('a stopped run sends session.stopped, and has no files', async () => {
+test('a stopped run sends session.stopped, and has no files', { tags: ['§6.5-session.stopped', 'H12'] }, async () => {
   const house = await bodyHouse();
   const run = await house.run();
   await house.store.runs.stopSession(run.sessionSeq, 'operator_requested_stop');
@@ -190,7 +193,7 @@ test('the status is what the run made of the session, also when the next one wai
   expect(await house.bodies()).toMatchObject([{ session: { status: 'completed' } }]);
 });
 
-test('user_input.requested and user_input.answered, as a whole', async () => {
+test('user_input.requested and user_input.answered, as a whole', { tags: ['§6.5-user_input', 'H9'] }, async () => {
   const house = await bodyHouse();
   const run = await house.run();
   await house.store.runs.waitForUser(fenceOf(run), QUESTION);
@@ -228,7 +231,9 @@ test('user_input.requested and user_input.answered, as a whole', async () => {
   });
 });
 
-test('workbench.insight_status_changed, as a whole: reported, then moved', async () => {
+test('workbench.insight_status_changed, as a whole: reported, then moved', {
+  tags: ['§6.5-workbench.insight_status_changed', 'H9', 'H14'],
+}, async () => {
   const house = await bodyHouse();
   const run = await house.run();
   const text = { title: 'Low water', summary: 'The pier runs dry.', priority: 'high' } as const;
@@ -255,36 +260,40 @@ test('workbench.insight_status_changed, as a whole: reported, then moved', async
 test.each([
   ['packed after the run', undefined],
   ['to be packed on request', { fileCount: 1, totalBytes: 3 }],
-])('workspace_export.completed of an archive %s, as a whole', async (_when, packedOnRequest) => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run));
-  const files = [{ path: '/tides.csv', size: 3, sha256: 'a' }];
-  const limit = packedOnRequest === undefined ? {} : { packedOnRequest };
-  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {}, ...limit });
-  await house.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
-  const [ended, exported] = await house.bodies();
-  const { session, run: endedRun } = ended as { session: JsonValue; run: JsonValue };
-  expect(exported).toEqual({
-    ...envelope(house, exported, 'workspace_export.completed'),
-    workspace_export: {
-      status: 'ready',
-      files_prefix: `sessions/${run.sessionId}/workspace/`,
-      manifest_key: `sessions/${run.sessionId}/manifest.json`,
-      archive_key: `sessions/${run.sessionId}/workspace.zip`,
-      archive_available: true,
-    },
-    session,
-    run: endedRun,
-    meta: {
-      trigger: 'export_finished',
-      source: 'workspace_export',
-      idempotency_key: exported?.['event_id'],
-      capability_profile_version: 1,
-    },
-  });
-});
+])(
+  'workspace_export.completed of an archive %s, as a whole',
+  { tags: ['§6.5-workspace_export.completed', 'H9', 'H15'] },
+  async (_when, packedOnRequest) => {
+    const house = await bodyHouse();
+    const run = await house.run();
+    await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await house.store.runs.settle(fenceOf(run));
+    const files = [{ path: '/tides.csv', size: 3, sha256: 'a' }];
+    const limit = packedOnRequest === undefined ? {} : { packedOnRequest };
+    await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {}, ...limit });
+    await house.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
+    const [ended, exported] = await house.bodies();
+    const { session, run: endedRun } = ended as { session: JsonValue; run: JsonValue };
+    expect(exported).toEqual({
+      ...envelope(house, exported, 'workspace_export.completed'),
+      workspace_export: {
+        status: 'ready',
+        files_prefix: `sessions/${run.sessionId}/workspace/`,
+        manifest_key: `sessions/${run.sessionId}/manifest.json`,
+        archive_key: `sessions/${run.sessionId}/workspace.zip`,
+        archive_available: true,
+      },
+      session,
+      run: endedRun,
+      meta: {
+        trigger: 'export_finished',
+        source: 'workspace_export',
+        idempotency_key: exported?.['event_id'],
+        capability_profile_version: 1,
+      },
+    });
+  },
+);
 
 test.each(WEBHOOK_EVENT_TYPES)('a made-up %s has the shape of a real one, and says that it is a test', async (type) => {
   const { user, clock } = await storeHouse();

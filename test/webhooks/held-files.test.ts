@@ -73,14 +73,18 @@ async function pending() {
 test.each([
   ['that has left files', FILES, true],
   ['that has left none, such as echo hi', [], false],
-])('the end of a run %s is sent once that is known, and says so', async (_, files, hasArtifacts) => {
-  const run = await endRun();
-  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
-  house.clock.advance(80);
-  await collect(run, files);
-  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
-  expect(planned).toEqual([webhookId, webhookId]);
-});
+])(
+  'the end of a run %s is sent once that is known, and says so',
+  { tags: ['§6.5-has_artifacts'] },
+  async (_, files, hasArtifacts) => {
+    const run = await endRun();
+    expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+    house.clock.advance(80);
+    await collect(run, files);
+    expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
+    expect(planned).toEqual([webhookId, webhookId]);
+  },
+);
 
 test('texts of a body that look like the flag stay as they are', async () => {
   const title = 'Is "has_artifacts":false?';
@@ -120,7 +124,9 @@ test('the ends of other sessions are not held up', async () => {
   expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, 0]);
 });
 
-test('a look that takes too long is not waited for, and later changes nothing of what may have been sent', async () => {
+test('a look that takes too long is not waited for, and later changes nothing of what may have been sent', {
+  tags: ['§6.5-has_artifacts'],
+}, async () => {
   const run = await endRun();
   house.clock.advance(HOLD_MS);
   await collect(run);

@@ -117,7 +117,9 @@ test('what the change of one webhook planned for another is sent at once', async
   await recorded(webhook.id);
 });
 
-test('a failure is repeated after a pause that grows, with the same body and a signature of its own', async () => {
+test('a failure is repeated after a pause that grows, with the same body and a signature of its own', {
+  tags: ['H3-retries'],
+}, async () => {
   const webhook = await create({ retryBackoffMs: 5_000, sealSecret: () => Buffer.from('a secret of 16 bytes') });
   await endRuns();
   const sender = startSender();
@@ -153,7 +155,7 @@ test.each([
   ['120', 120_000],
   ['604800', DAY_MS],
   ['1', 5_000],
-])('Retry-After: %s is a pause of %i ms', async (header, pauseMs) => {
+])('Retry-After: %s is a pause of %i ms', { tags: ['H3-retries'] }, async (header, pauseMs) => {
   const webhook = await create();
   await endRuns();
   startSender();
@@ -161,7 +163,9 @@ test.each([
   expect(await recorded(webhook.id)).toMatchObject({ state: 'pending', nextAttemptAt: house.clock.now() + pauseMs });
 });
 
-test('410 disables the webhook with a reason and a line in the log, and cancels what is pending', async () => {
+test('410 disables the webhook with a reason and a line in the log, and cancels what is pending', {
+  tags: ['H3-410'],
+}, async () => {
   const webhook = await create();
   await endRuns(3);
   const sender = startSender();
@@ -316,7 +320,9 @@ test('a failing webhook is tried once a second, whatever it has to send, and at 
   await waitFor(() => receivers.sent.length === 9);
 });
 
-test('a webhook that is disabled in flight sends nothing more, and what arrived is recorded', async () => {
+test('a webhook that is disabled in flight sends nothing more, and what arrived is recorded', {
+  tags: ['H17'],
+}, async () => {
   const webhook = await create();
   await endRuns(2);
   const sender = startSender();
@@ -328,7 +334,7 @@ test('a webhook that is disabled in flight sends nothing more, and what arrived 
   expect(receivers.sent).toHaveLength(1);
 });
 
-test('a webhook that is deleted in flight sends nothing more', async () => {
+test('a webhook that is deleted in flight sends nothing more', { tags: ['H17'] }, async () => {
   const webhook = await create();
   await endRuns(2);
   const sender = startSender();

@@ -61,32 +61,42 @@ const SECRETS = {
   'bytes that Base64 does not pad': `whsec_${randomBytes(24).toString('base64')}`,
 } as const;
 
-test.each(Object.entries(SECRETS))('the reference receiver verifies every body with %s', async (_, secret) => {
-  for (const text of Object.values(BODIES)) {
-    const delivery = signable(text);
-    const headers = withTimestamp(signatureHeaders(delivery, { current: secret, previous: null }));
-    expect(await receives(delivery.body, headers, secret)).toBe(true);
-    expect(await receives(Buffer.concat([delivery.body, Buffer.from(' ')]), headers, secret)).toBe(false);
-    expect(await receives(delivery.body, headers, `${secret}x`)).toBe(false);
-    expect(await receives(delivery.body, { ...headers, 'X-Service-Timestamp': isoTime(NOW + 1) }, secret)).toBe(false);
-  }
-});
+test.each(Object.entries(SECRETS))(
+  'the reference receiver verifies every body with %s',
+  { tags: ['§5-rule-6', '§6.4-algorithm'] },
+  async (_, secret) => {
+    for (const text of Object.values(BODIES)) {
+      const delivery = signable(text);
+      const headers = withTimestamp(signatureHeaders(delivery, { current: secret, previous: null }));
+      expect(await receives(delivery.body, headers, secret)).toBe(true);
+      expect(await receives(Buffer.concat([delivery.body, Buffer.from(' ')]), headers, secret)).toBe(false);
+      expect(await receives(delivery.body, headers, `${secret}x`)).toBe(false);
+      expect(await receives(delivery.body, { ...headers, 'X-Service-Timestamp': isoTime(NOW + 1) }, secret)).toBe(
+        false,
+      );
+    }
+  },
+);
 
 /** The library takes a key in Base64, or one whose characters are bytes. */
 const verifierOf = (secret: string) =>
   secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: 'raw' });
 
-test.each(Object.entries(SECRETS))('the library of Standard Webhooks verifies every body with %s', (_, secret) => {
-  const verifier = verifierOf(secret);
-  for (const text of Object.values(BODIES)) {
-    const headers = signatureHeaders(signable(text), { current: secret, previous: null });
-    expect(() => verifier.verify(text, headers, { jsonParse: false })).not.toThrow();
-    expect(() => verifier.verify(`${text} `, headers, { jsonParse: false })).toThrow('No matching signature');
-    expect(() => verifier.verify(text, { ...headers, 'webhook-id': 'other' }, { jsonParse: false })).toThrow();
-  }
-});
+test.each(Object.entries(SECRETS))(
+  'the library of Standard Webhooks verifies every body with %s',
+  { tags: ['H4', 'H18'] },
+  (_, secret) => {
+    const verifier = verifierOf(secret);
+    for (const text of Object.values(BODIES)) {
+      const headers = signatureHeaders(signable(text), { current: secret, previous: null });
+      expect(() => verifier.verify(text, headers, { jsonParse: false })).not.toThrow();
+      expect(() => verifier.verify(`${text} `, headers, { jsonParse: false })).toThrow('No matching signature');
+      expect(() => verifier.verify(text, { ...headers, 'webhook-id': 'other' }, { jsonParse: false })).toThrow();
+    }
+  },
+);
 
-test('both secrets of a rotation verify, and no other', async () => {
+test('both secrets of a rotation verify, and no other', { tags: ['H4'] }, async () => {
   const [current, previous] = [SECRETS['bytes that Base64 pads'], SECRETS.text];
   const delivery = signable(BODIES.emoji);
   const headers = withTimestamp(signatureHeaders(delivery, { current, previous }));
@@ -99,7 +109,9 @@ test('both secrets of a rotation verify, and no other', async () => {
   expect(await receives(delivery.body, ofPrevious, previous)).toBe(true);
 });
 
-test('without a rotation only one secret signs, and without a secret there are no headers of a signature', () => {
+test('without a rotation only one secret signs, and without a secret there are no headers of a signature', {
+  tags: ['§6.3-headers'],
+}, () => {
   const alone = signatureHeaders(signable('{}'), { current: SECRETS.text, previous: null });
   expect(Object.keys(alone)).toEqual(['X-Service-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']);
   expect(alone['webhook-timestamp']).toBe(String(Math.floor(NOW / 1000)));
@@ -108,6 +120,7 @@ test('without a rotation only one secret signs, and without a secret there are n
 
 test.each(['whsec_', 'whsec_not base64!', 'whsec_A', 'whsec_AAAAA', 'WHSEC_AAAA', 'whsec_AA-_'])(
   'the secret %s, which holds no Base64, is a key as it is',
+  { tags: ['H18'] },
   (secret) => {
     const headers = signatureHeaders(signable('{}'), { current: secret, previous: null });
     expect(() => new Webhook(Buffer.from(secret), { format: 'raw' }).verify('{}', headers)).not.toThrow();

@@ -35,7 +35,7 @@ test.each([
   ['X-Service-Signature', SERVICE],
   ['webhook-signature', STANDARD],
   ['webhook-signature with the previous secret', { ...STANDARD, secret: 'the one before it' }],
-])('%s as it was sent fits, up to five minutes later', (_name, claim) => {
+])('%s as it was sent fits, up to five minutes later', { tags: ['§6.4-receivers'] }, (_name, claim) => {
   expect(wrongOf(claim)).toEqual([]);
   expect(verify(claim, NOW + 299_000)).toHaveLength(4);
   expect(wrongOf(claim, NOW + 299_000)).toEqual([]);
@@ -63,7 +63,7 @@ test.each(WRONG)('%s', (_name, claim, wrong) => {
 test.each([
   [301_000, 'old'],
   [-301_000, 'ahead'],
-])('%i ms of age are refused, and the signature still fits', (ms, word) => {
+])('%i ms of age are refused, and the signature still fits', { tags: ['§6.4-receivers'] }, (ms, word) => {
   const checks = verify(SERVICE, NOW + ms);
   expect(checks.filter(({ ok }) => !ok)).toEqual([
     { part: 'age', ok: false, detail: expect.stringContaining(`301 s ${word}`) },

@@ -75,7 +75,7 @@ const sent = (type: EventType, payload: object): JsonValue => {
   return JSON.parse(JSON.stringify(renderJournalEvent(event, RUN))) as JsonValue;
 };
 
-test.each(Object.entries(PAYLOADS))('%s is sent with all that it carries', (type, payload) => {
+test.each(Object.entries(PAYLOADS))('%s is sent with all that it carries', { tags: ['G8'] }, (type, payload) => {
   const event = sent(type as EventType, payload);
   // A reader drops what its shape doesn't have, and refuses what lacks a field.
   expect(journalEvent.read(event, '')).toEqual(event);
@@ -163,11 +163,11 @@ test.each<[EventType, object]>([
       },
     },
   ],
-])('the payload of %s is as promised, and nothing more (G18, G23)', (type, payload) => {
+])('the payload of %s is as promised, and nothing more (G18, G23)', { tags: ['G18'] }, (type, payload) => {
   expect(payloadOf(type, PAYLOADS[type])).toEqual(payload);
 });
 
-test('a large input of a tool is cut at 4 KB, and says so (G18)', () => {
+test('a large input of a tool is cut at 4 KB, and says so (G18)', { tags: ['G18'] }, () => {
   const input = { path: 'a.md', content: 'ä'.repeat(10_000) };
   const { input: cut, truncated } = payloadOf('tool_use', { ...PAYLOADS.tool_use, input }) as {
     readonly input: typeof input;
@@ -181,7 +181,9 @@ test('a large input of a tool is cut at 4 KB, and says so (G18)', () => {
   expect(size).toBeLessThanOrEqual(4_096);
 });
 
-test('an event of the session names its run, and has no place in the sequence of the run (G22)', () => {
+test('an event of the session names its run, and has no place in the sequence of the run (G22)', {
+  tags: ['G22'],
+}, () => {
   const event = { id: 5, sessionSeq: 1, runSeq: null, streamSeq: null, createdAt: 0 };
   const place = { sessionId: RUN.sessionId, runId: null };
   const artifacts = { ...event, type: 'artifacts.ready', payload: PAYLOADS['artifacts.ready'] } as const;

@@ -71,7 +71,7 @@ describe('on an empty directory', () => {
 
   const keyOf = (): string => /API key\s+(errand_\S+)/.exec(kept)?.[1] ?? '';
 
-  test('the first start prints who the administrator is, once and only for them', () => {
+  test('the first start prints who the administrator is, once and only for them', { tags: ['K5-init'] }, () => {
     expect(kept).toMatch(/Administrator\s+admin\n\s+Password\s+\S{12,}\n\s+API key\s+errand_\w{8}_\S{43}\n/);
     const data = join(directory, 'data');
     expect(statSync(data).mode & 0o777).toBe(0o700);
@@ -110,7 +110,7 @@ describe('on an empty directory', () => {
     expect(stderr).toContain(fresh);
   });
 
-  test('a second init refuses, and the first data stays', async () => {
+  test('a second init refuses, and the first data stays', { tags: ['K5-init'] }, async () => {
     const again = await tried(['init', '--data-dir', join(directory, 'data')]);
     expect(again.code).toBe(6);
     expect(again.stderr).toMatch(/pid \d+/);
@@ -184,7 +184,7 @@ default_scenario: general
     expect(people.stdout).toContain('small');
   });
 
-  test('teams and users are made, shown, changed and listed through the socket', async () => {
+  test('teams and users are made, shown, changed and listed through the socket', { tags: ['B1'] }, async () => {
     const team = await runJson('teams', 'create', 'harbour', '--budget', '12.5');
     expect(team).toMatchObject({ name: 'harbour', budget_amount_usd: 12.5 });
     const made = await runJson('users', 'create', 'mira', '--full-name', 'Mira Meer', '--team', 'harbour');
@@ -201,7 +201,9 @@ default_scenario: general
     expect((await tried(['users', 'show', 'nobody', '--data-dir', daemon.dataDir])).code).toBe(5);
   });
 
-  test('scopes open what they should: every key talks to the agent, only an administrator administers', async () => {
+  test('scopes open what they should: every key talks to the agent, only an administrator administers', {
+    tags: ['§5-rule-1', 'B3'],
+  }, async () => {
     await runJson('users', 'create', 'scopes-user');
     const keyOf = async (user: string, scope: string) =>
       String((await runJson('keys', 'create', '--user', user, '--scope', scope))['key']);
@@ -219,7 +221,9 @@ default_scenario: general
     }
   });
 
-  test("an administrator's key administers only as long as its owner is an administrator", async () => {
+  test("an administrator's key administers only as long as its owner is an administrator", {
+    tags: ['§5-rule-2', 'B3'],
+  }, async () => {
     await runJson('users', 'create', 'passing', '--role', 'admin');
     const { key } = (await runJson('keys', 'create', '--user', 'passing', '--scope', 'admin')) as { key: string };
     expect((await list(key, '/api/v1/users')).status).toBe(200);
@@ -249,7 +253,9 @@ default_scenario: general
     expect(await turn(revoked.key)).toMatchObject({ status: 401 });
   });
 
-  test("a key's own model stays; automatic follows the owner's scenario, else the default one", async () => {
+  test("a key's own model stays; automatic follows the owner's scenario, else the default one", {
+    tags: ['§1-model', '§5-rule-1'],
+  }, async () => {
     await runJson('users', 'create', 'choosy');
     const fixed = await keyFor('choosy', '--model', 'large');
     const automatic = await keyFor('choosy');
@@ -337,7 +343,9 @@ default_scenario: general
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('first');
   });
 
-  test('an administrator reaches the daemon over TCP with a key in a file, and a refusal has its exit code', async () => {
+  test('an administrator reaches the daemon over TCP with a key in a file, and a refusal has its exit code', {
+    tags: ['K1-remote'],
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'errand-tokens-'));
     mkdirSync(folder, { recursive: true });
     const token = join(folder, 'token');

@@ -124,7 +124,7 @@ sso:
     expect(refused.status).toBe(401);
   });
 
-  test('keys give tokens by their scope, and the token outlives its key', async () => {
+  test('keys give tokens by their scope, and the token outlives its key', { tags: ['§4.1-rule-3'] }, async () => {
     const keyOf = async (user: string, scope: string) =>
       (await runJson(daemon, 'keys', 'create', '--user', user, '--scope', scope)) as { key: string; id: string };
     const good = await keyOf('mara', 'global');
@@ -174,7 +174,7 @@ sso:
     ['down', 'corp', 502, 'api_error'],
     ['page', 'corp', 502, 'api_error'],
     ['pia', 'other', 422, 'invalid_request_error'],
-  ])('the SSO token %s for %s is %i', async (ticket, name, status, type) => {
+  ])('the SSO token %s for %s is %i', { tags: ['§7-token-statuses', 'B8'] }, async (ticket, name, status, type) => {
     const got = await grant(daemon, { grant_type: 'sso_token', provider: name, sso_token: ticket });
     expect([got.status, got.body]).toEqual([
       status,
@@ -225,7 +225,7 @@ sso:
     expect(stdout).toContain('mara');
   });
 
-  test('a disabled user is refused with token, password and key alike', async () => {
+  test('a disabled user is refused with token, password and key alike', { tags: ['B5'] }, async () => {
     const made = await runJson(daemon, 'users', 'create', 'rolf', '--role', 'admin');
     const login = passwordOf('rolf', made['password'] as string);
     const token = await tokenOf(daemon, login);
@@ -236,7 +236,9 @@ sso:
     expect((await grant(daemon, passwordOf('rolf', 'wrong'))).status).toBe(401);
   });
 
-  test('the validity follows the settings while the daemon runs, and an expired token is refused', async () => {
+  test('the validity follows the settings while the daemon runs, and an expired token is refused', {
+    tags: ['§4.1-rule-1'],
+  }, async () => {
     const { port } = provider.address() as AddressInfo;
     writeFileSync(join(daemon.configDir, 'errand.yaml'), settings(port, 2));
     const got = await waitFor(async () => {
@@ -249,7 +251,7 @@ sso:
     expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
   });
 
-  test('neither log nor disk has a password, a token or the key that signs', async () => {
+  test('neither log nor disk has a password, a token or the key that signs', { tags: ['§4.1-rule-4'] }, async () => {
     const password = daemon.adminPassword;
     const token = await asAdmin(daemon);
     await grant(daemon, passwordOf('mara', 'a wrong word for mara'));
@@ -267,7 +269,9 @@ sso:
   });
 
   // The last of this daemon: afterwards its address is held back.
-  test('the eleventh login after ten wrong passwords is 429, also with the right one, and keys still work', async () => {
+  test('the eleventh login after ten wrong passwords is 429, also with the right one, and keys still work', {
+    tags: ['B7-attempts'],
+  }, async () => {
     const login = passwordOf('mara', 'a guess');
     const guesses = await Promise.all(Array.from({ length: 30 }, () => grant(daemon, login)));
     const count = (status: number) => guesses.filter((got) => got.status === status).length;
@@ -300,7 +304,9 @@ describe('before it serves', () => {
     expect(how.stderr).toContain(`chmod 600 ${dataDir}/master.key`);
   });
 
-  test('a master key in the credentials directory is used, and none is created in the data directory', async () => {
+  test('a master key in the credentials directory is used, and none is created in the data directory', {
+    tags: ['J6-master-key'],
+  }, async () => {
     const credentials = join(temporaryDirectory(), 'credentials');
     mkdirSync(credentials);
     writeFileSync(join(credentials, 'master-key'), createHash('sha256').update('k').digest(), { mode: 0o440 });

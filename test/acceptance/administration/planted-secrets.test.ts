@@ -188,7 +188,9 @@ function* filesOf(directory: string, except: ReadonlySet<string>): Generator<rea
   }
 }
 
-test('nothing planted comes back in the log, in checks, in replies, in the database, in exports or to a model', async () => {
+test('nothing planted comes back in the log, in checks, in replies, in the database, in exports or to a model', {
+  tags: ['J6-secrets'],
+}, async () => {
   const owner = ['--user', daemon.adminName];
   const idOf = (printed: string) => String((JSON.parse(printed) as { id: string | number }).id);
   const plain = idOf(

@@ -73,7 +73,9 @@ function script(calls: NonNullable<Reply['tools']>): void {
   model.script(({ step }) => (step === 0 ? { tools: calls } : { text: 'Done.' }));
 }
 
-test('two turns through the official clients: each run’s own files and the whole workspace, packed and fetched', async () => {
+test('two turns through the official clients: each run’s own files and the whole workspace, packed and fetched', {
+  tags: ['§2.9-own-files', '§4.6-session-artifacts', '§4.6-run-artifacts'],
+}, async () => {
   const anthropic = new Anthropic({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
   script([writes('/a.txt', 'one'), writes('/deep/b.txt', 'two')]);
   const first = await anthropic.messages
@@ -156,7 +158,7 @@ test('turns that wait behind one another list their own files only', async () =>
   });
 });
 
-test('uploads are in the workspace, and no run made them', async () => {
+test('uploads are in the workspace, and no run made them', { tags: ['C4'] }, async () => {
   const source = { type: 'base64', media_type: 'text/csv', data: Buffer.from('a,b').toString('base64') };
   const content = [
     { type: 'file', file_name: 'data.csv', source },
@@ -192,7 +194,9 @@ test('what a stopped run wrote is in the workspace’s archive', async () => {
   expect(zipEntries(await bytesAt(whole.archive?.url))).toEqual({ 'half.txt': 'half' });
 });
 
-test('a large archive is packed by its download; a crash in the middle leaves no half one, and the next download is whole', async () => {
+test('a large archive is packed by its download; a crash in the middle leaves no half one, and the next download is whole', {
+  tags: ['§3.2'],
+}, async () => {
   model.script(({ step }) => {
     if (step === 0) return { tools: [writes('/a.txt', 'one')] };
     // Large enough that packing it takes a while.

@@ -72,7 +72,9 @@ async function json(args: readonly string[], input = ''): Promise<Record<string,
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test('an agent calls a service with a credential that it never sees, as long as the connection is there', async () => {
+test('an agent calls a service with a credential that it never sees, as long as the connection is there', {
+  tags: ['§2.10-connections', 'I4'],
+}, async () => {
   const made = await json(
     ['connections', 'create', 'crm', '--user', daemon.adminName, '--secret-stdin'],
     `${CREDENTIAL}\n`,

@@ -95,7 +95,9 @@ afterAll(async () => {
 
 beforeEach(() => models.script({ text: 'Aye.' }));
 
-test("a key's target decides who answers, and the session returns what its agents may use", async () => {
+test("a key's target decides who answers, and the session returns what its agents may use", {
+  tags: ['§2.10-fields', '§4.3-rule-8', '§4.6-capability-configuration', '§5-rule-1'],
+}, async () => {
   const { items } = await cli<Listed>('skills', 'list');
   const cook = await cli<{ id: number }>('experts', 'show', 'cook');
   const { key } = await makeKey('--target', 'expert:sailor');
@@ -116,7 +118,9 @@ test("a key's target decides who answers, and the session returns what its agent
   });
 });
 
-test('in free mode the key decides; what is changed of it counts for new sessions only', async () => {
+test('in free mode the key decides; what is changed of it counts for new sessions only', {
+  tags: ['§4.6-capability-configuration'],
+}, async () => {
   const made = await makeKey('--name', 'free-one', '--skills', 'tides');
   expect(made.capability_names.skills).toEqual(['tides']);
   const first = await ask(made.key, 'Hello.');
@@ -157,7 +161,9 @@ test('a file that changes while a run is in progress affects the next run, not t
   expect(instructionsAt(-1)).toContain('You are the day watch.');
 });
 
-test('a team is kept with its session: a changed file counts for new sessions only', async () => {
+test('a team is kept with its session: a changed file counts for new sessions only', {
+  tags: ['§4.3-rule-8'],
+}, async () => {
   const { key } = await makeKey('--target', 'team:crew');
   const first = await ask(key, 'Set sail.');
   const kept = instructionsAt(-1);
@@ -216,7 +222,7 @@ test('a key names only what is there', async () => {
   }
 });
 
-test('ids stay with their names through a rename, a way back and a restart', async () => {
+test('ids stay with their names through a rename, a way back and a restart', { tags: ['J4'] }, async () => {
   const idOf = async (name: string) => {
     const { items } = await cli<Listed>('skills', 'list');
     return items.find((one) => one.name === name)?.id;

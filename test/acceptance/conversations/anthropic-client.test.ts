@@ -61,7 +61,9 @@ function lastCall() {
 describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s', (kind) => {
   const client = (): Anthropic => clients.get(kind)!;
 
-  test('a message has the answer, the usage, the echoed model and the ids of its session and run', async () => {
+  test('a message has the answer, the usage, the echoed model and the ids of its session and run', {
+    tags: ['§2.4-fields', '§2.4-headers', '§4.3-rule-7'],
+  }, async () => {
     const { data, response } = await client()
       .messages.create(askFor('[[text=Twelve.]] [[input=321 output=7]]'))
       .withResponse();
@@ -80,7 +82,7 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
     expect(lastCall().protocol).toBe(kind);
   });
 
-  test("the client's accumulator puts the stream together", async () => {
+  test("the client's accumulator puts the stream together", { tags: ['§4.3-stream', 'C10-order'] }, async () => {
     const stream = client().messages.stream(askFor('[[text=one two three]] [[deltas=3 every=200]] [[output=3]]'));
     const heard: string[] = [];
     stream.on('text', (text) => heard.push(text));
@@ -92,7 +94,9 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
     expect(message.usage.output_tokens).toBe(3);
   });
 
-  test('a run with tools streams every text block; without a stream the last one is the answer', async () => {
+  test('a run with tools streams every text block; without a stream the last one is the answer', {
+    tags: ['C10-order'],
+  }, async () => {
     const script = [
       { text: 'I will write it.', tools: [{ name: 'write_file', input: { path: 'a.txt', content: 'A' } }] },
       { text: 'Now I look.', tools: [{ name: 'read_file', input: { path: 'a.txt' } }] },
@@ -137,7 +141,9 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
     expect(sent).toMatch(/application\/pdf, 8 bytes, in the workspace at \/uploads\//);
   });
 
-  test('a second turn in the session shows the model what was said and done before', async () => {
+  test('a second turn in the session shows the model what was said and done before', {
+    tags: ['§1-history'],
+  }, async () => {
     const first = await client()
       .messages.create(askFor('first-question [[tools=1]] [[text=first answer]]'))
       .withResponse();
@@ -246,7 +252,9 @@ function rejoin(runId: string, lastEventId: string | null, apiKey = daemon.apiKe
 
 const withoutPings = (events: readonly SseEvent[]) => events.filter(({ event }) => event !== 'ping');
 
-test('a stream that broke is rejoined after any event: nothing is lost and nothing comes twice', async () => {
+test('a stream that broke is rejoined after any event: nothing is lost and nothing comes twice', {
+  tags: ['C12'],
+}, async () => {
   const leave = new AbortController();
   const response = await openTurn(target(), {
     content: '[[text=abcdefghijklmnopqrst]] [[deltas=20 every=60]] [[tools=1]]',
@@ -276,7 +284,7 @@ test('a stream that broke is rejoined after any event: nothing is lost and nothi
   }
 });
 
-test('a run can be followed by its own key only', async () => {
+test('a run can be followed by its own key only', { tags: ['C12'] }, async () => {
   const response = await openTurn(target(), { content: 'x' });
   await response.text();
   const runId = response.headers.get('x-run-id') ?? '';

@@ -54,7 +54,17 @@ async function finished(url: unknown): Promise<Answer> {
   );
 }
 
-test('a background run is accepted with 202, polled to its result, and found again by its key', async () => {
+test('a background run is accepted with 202, polled to its result, and found again by its key', {
+  tags: [
+    '§2.5-fields',
+    '§3.1-states-to-poll',
+    '§3.1-accepted',
+    '§3.1-repeated-submission',
+    '§4.3-rule-6',
+    '§4.5-waiting',
+    '§4.5-completed',
+  ],
+}, async () => {
   const payload = Buffer.from('order 17').toString('base64');
   const more = { idempotency_key: 'order-17', background_payload: payload };
   const accepted = await submit('[[text=The tide is high.]]', more);
@@ -99,7 +109,7 @@ test('the key may come as a header; the field of the body wins', async () => {
   expect(other.headers.get('x-run-id')).not.toBe(first.headers.get('x-run-id'));
 });
 
-test('a failed background run returns its error', async () => {
+test('a failed background run returns its error', { tags: ['§2.5-error', '§3.1-failed', 'D6'] }, async () => {
   const accepted = await submit('[[fail=400]]', { idempotency_key: 'will-fail' });
   const done = await finished(accepted.body.background_results['result_url']);
   expect(done.status).toBe(200);
@@ -109,7 +119,9 @@ test('a failed background run returns its error', async () => {
   });
 });
 
-test('over the limits: 409 for a busy session, then 429 for the key, each with no run made', async () => {
+test('over the limits: 409 for a busy session, then 429 for the key, each with no run made', {
+  tags: ['§4.3-rule-5', '§8-unfinished-per-key', 'D2'],
+}, async () => {
   const { key } = (await daemon.admin('POST', '/api/v1/keys', { user: 'admin', scope: 'global' })) as { key: string };
   const send = (name: string, more: object = {}) =>
     call(
@@ -131,7 +143,9 @@ test('over the limits: 409 for a busy session, then 429 for the key, each with n
   expect((await send('slow-20')).status).toBe(429);
 });
 
-test('look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second', async () => {
+test('look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second', {
+  tags: ['§4.5-which-runs', '§7-look-up-404', '§7-look-up-403', '§7-look-up-429', 'D9'],
+}, async () => {
   const { key } = (await daemon.admin('POST', '/api/v1/keys', { user: 'admin', scope: 'global' })) as { key: string };
   const ordinary = await call('POST', '/openapi/v1/messages', { ...submission('hello'), background: false }, key);
   expect((await call('GET', `/openapi/v1/runs/${ordinary.headers.get('x-run-id')}`, undefined, key)).status).toBe(404);
@@ -156,7 +170,7 @@ test('a background run survives kill -9 and its key finds its one run', async ()
   expect(done.body.background_results).toMatchObject({ status: 'completed' });
 });
 
-test('the official Anthropic client submits and collects a background run', async () => {
+test('the official Anthropic client submits and collects a background run', { tags: ['§3.1-accepted'] }, async () => {
   const client = new Anthropic({ baseURL: `${daemon.url}/openapi`, apiKey: daemon.apiKey });
   const body = { ...submission('[[text=By the client.]]', { idempotency_key: 'sdk' }), max_tokens: 100 };
   const message = (await client.messages.create(body as never)) as unknown as Answer['body'];
@@ -165,7 +179,9 @@ test('the official Anthropic client submits and collects a background run', asyn
   expect(done.body['content']).toEqual([{ type: 'text', text: 'By the client.' }]);
 });
 
-test('a reply that breaks off after text is asked for again, and the result has the text once', async () => {
+test('a reply that breaks off after text is asked for again, and the result has the text once', {
+  tags: ['D8-broken-replies'],
+}, async () => {
   const shown = Promise.withResolvers<void>();
   models.enqueue({ text: ['Half ', 'of it.'], cut: 1, cutAfter: shown.promise }, { text: 'All of it.' });
   const { body } = await submit('x', { idempotency_key: 'broken-off' });
@@ -181,7 +197,9 @@ test('a reply that breaks off after text is asked for again, and the result has 
   expect(rowsOf(daemon, discarded, String(id))).toEqual([{ one: 1 }]);
 });
 
-test('without workers: fifty places, then 503; who waits too long fails with queue_timeout_error', async () => {
+test('without workers: fifty places, then 503; who waits too long fails with queue_timeout_error', {
+  tags: ['§2.5-error', 'D2', 'D3'],
+}, async () => {
   const idle = await startDaemonProcess({
     args: ['--no-workers'],
     errandYaml: 'background: { queue_wait_seconds: 4, max_unfinished_per_key: 100, max_unfinished_per_user: 100 }\n',

@@ -47,7 +47,9 @@ function withFile(text: string, words: string): object[] {
   ];
 }
 
-test('a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay', async () => {
+test('a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay', {
+  tags: ['§4.6-delete', 'E9'],
+}, async () => {
   const first = await takeTurn(target(), { content: withFile('shared', '[[text=ok]]') });
   const stays = await takeTurn(target(), { content: withFile('shared', '[[tools=1]] [[text=ok]]') });
   const sessionId = first.sessionId!;
@@ -76,7 +78,7 @@ test('a deleted session is 404 everywhere; its workspace and its own blobs go, t
   expect(['shared', 'own'].map(hasBlob)).toEqual([true, false]);
 });
 
-test('what runs in a deleted session is stopped, and its readers are notified', async () => {
+test('what runs in a deleted session is stopped, and its readers are notified', { tags: ['E9'] }, async () => {
   const from = model.requests.length;
   const response = await openTurn(target(), { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
   const sessionId = response.headers.get('x-session-id')!;
@@ -93,7 +95,7 @@ test('what runs in a deleted session is stopped, and its readers are notified', 
   await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
 });
 
-test('a clean-up survives kills at any moment, and follows no link out', async () => {
+test('a clean-up survives kills at any moment, and follows no link out', { tags: ['§4.6-delete', 'E9'] }, async () => {
   const outside = temporaryDirectory({ 'kept.txt': 'kept', 'deep/kept.txt': 'kept' });
   const { sessionId } = await takeTurn(target(), { content: withFile('to be removed', '[[tools=1]] [[text=ok]]') });
   const workspace = workspaceOf(sessionId!);

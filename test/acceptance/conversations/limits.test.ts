@@ -244,6 +244,7 @@ describe('refused input', () => {
 
   test.each(PROTOCOLS)(
     '%s: every refusal has its status and shape, and leaves no row and no file',
+    { tags: ['§4.3-parameters', '§7-no-key', '§7-fields', '§7-image-size', 'A1-no-trace', 'C1'] },
     async (protocol) => {
       await turn({ content: '[[text=so that there is something]]' });
       const before = await contentsOf(daemon);
@@ -268,7 +269,9 @@ describe('refused input', () => {
     },
   );
 
-  test('other methods, other paths and bodies that break off leave nothing either', async () => {
+  test('other methods, other paths and bodies that break off leave nothing either', {
+    tags: ['A1-no-trace'],
+  }, async () => {
     const before = await contentsOf(daemon);
     const authorization = `Bearer ${daemon.apiKey}`;
     for (const path of Object.values(PATHS)) {
@@ -298,7 +301,9 @@ describe('refused input', () => {
 });
 
 describe('whose a session is', () => {
-  test("another key, another user and a stranger's guess are refused on both endpoints, and change nothing", async () => {
+  test("another key, another user and a stranger's guess are refused on both endpoints, and change nothing", {
+    tags: ['§1-bound-key'],
+  }, async () => {
     await daemon.admin('POST', '/api/v1/users', { username: 'other' });
     const [sameUser, otherUser] = [await keyFor('admin'), await keyFor('other')];
     const { sessionId } = await turn({ content: '[[text=mine]]' });
@@ -326,7 +331,7 @@ describe('whose a session is', () => {
     expect(await contentsOf(daemon)).toEqual(before);
   });
 
-  test("another user's attachment is not found", async () => {
+  test("another user's attachment is not found", { tags: ['§5-rule-3', 'C4'] }, async () => {
     await daemon.admin('POST', '/api/v1/users', { username: 'thief' });
     const upload = {
       type: 'file',
@@ -351,7 +356,9 @@ describe('whose a session is', () => {
 });
 
 describe('a busy session', () => {
-  test('turns wait for each other and are taken in the order in which they came, over both protocols', async () => {
+  test('turns wait for each other and are taken in the order in which they came, over both protocols', {
+    tags: ['C5'],
+  }, async () => {
     const { sessionId } = await turn({ content: 'opening [[text=opened]]' });
     const from = model.requests.length;
     const accepted = Promise.withResolvers<void>();
@@ -415,7 +422,7 @@ describe('a busy session', () => {
     expect(rows).toEqual(bySeq);
   });
 
-  test('a failed turn does not hold up the next one', async () => {
+  test('a failed turn does not hold up the next one', { tags: ['E1-continues'] }, async () => {
     const { sessionId } = await turn({ content: 'opening' });
     const failing = turn({ content: '[[fail=400]]', sessionId });
     const next = turn({ content: '[[text=unharmed]]', sessionId });
@@ -430,7 +437,9 @@ describe('a repeated request', () => {
     body: { idempotency_key: key },
   });
 
-  test('with the same key finds the same run: its answer, its session, and no second model call', async () => {
+  test('with the same key finds the same run: its answer, its session, and no second model call', {
+    tags: ['§4.3-rule-2', 'C7'],
+  }, async () => {
     const wish = idempotent('first', '[[text=once]] [[tools=1]]');
     const first = await turn(wish);
     const before = await contentsOf(daemon);
@@ -441,7 +450,7 @@ describe('a repeated request', () => {
     expect(model.requests.length).toBe(calls);
   });
 
-  test('as a stream it hears the run from its first event, live and afterwards', async () => {
+  test('as a stream it hears the run from its first event, live and afterwards', { tags: ['C7'] }, async () => {
     const wish = idempotent('streamed', '[[text=abcdefgh]] [[deltas=8 every=80]]', { stream: true });
     const first = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, wish);
     const second = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, wish);
@@ -464,7 +473,9 @@ describe('a repeated request', () => {
     expect((await contentsOf(daemon))['runs']).toBe((before['runs'] ?? 0) + 1);
   });
 
-  test('keys are distinguished by user key, by session, and from the key that opened it', async () => {
+  test('keys are distinguished by user key, by session, and from the key that opened it', {
+    tags: ['§4.3-rule-2'],
+  }, async () => {
     const opened = await turn(idempotent('shared', '[[text=opened]]'));
     const otherKey = await turn(idempotent('shared', '[[text=other]]'), await keyFor('admin'));
     expect(otherKey.runId).not.toBe(opened.runId);
@@ -488,7 +499,9 @@ describe('a repeated request', () => {
   });
 });
 
-test('a request that waits longer than it may gets 504 and can collect its answer later', async () => {
+test('a request that waits longer than it may gets 504 and can collect its answer later', {
+  tags: ['§7-wait-time-out', 'C8'],
+}, async () => {
   const slow = await startDaemonProcess({ modelServerUrl: model.url, errandYaml: 'wait_timeout_seconds: 1\n' });
   try {
     const target = { url: slow.url, apiKey: slow.apiKey };

@@ -54,7 +54,9 @@ function callsAbout(marker: string): ModelQuestion['body'][] {
   return model.requests.filter(({ body }) => JSON.stringify(body.messages?.at(-1)).includes(marker)).map((r) => r.body);
 }
 
-test('a completion has the answer, the usage, the echoed model and the ids of its session and run', async () => {
+test('a completion has the answer, the usage, the echoed model and the ids of its session and run', {
+  tags: ['§1-model', '§2.2-fields', '§2.4-headers'],
+}, async () => {
   const before = Math.floor(Date.now() / 1000);
   const { completion, headers } = await create('[[text=Twelve.]] [[input=321 output=7]]');
   const runId = headers.get('x-run-id') ?? '';
@@ -75,7 +77,9 @@ test('a completion has the answer, the usage, the echoed model and the ids of it
   ).toEqual([{ id: headers.get('x-session-id') }]);
 });
 
-test('a stream sends the role, then text as it arrives, then the finish reason', async () => {
+test('a stream sends the role, then text as it arrives, then the finish reason', {
+  tags: ['§2.3-deltas'],
+}, async () => {
   const stream = await client.chat.completions.create({
     model: 'gpt-x',
     stream: true,
@@ -91,7 +95,7 @@ test('a stream sends the role, then text as it arrives, then the finish reason',
   expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true);
 });
 
-test('include_usage adds a last chunk with the usage and no choice', async () => {
+test('include_usage adds a last chunk with the usage and no choice', { tags: ['C9'] }, async () => {
   const stream = await client.chat.completions.create({
     model: 'gpt-x',
     stream: true,
@@ -111,12 +115,12 @@ test("the client's own accumulator puts a streamed answer together", async () =>
   expect(await runner.finalContent()).toBe('all of it');
 });
 
-test('the list of models holds the one model of the key', async () => {
+test('the list of models holds the one model of the key', { tags: ['C13'] }, async () => {
   const { data } = await client.models.list();
   expect(data).toEqual([{ id: 'scripted', object: 'model', created: expect.any(Number), owned_by: 'errand' }]);
 });
 
-test('an image in a data URL reaches the model as an image', async () => {
+test('an image in a data URL reaches the model as an image', { tags: ['§4.2-blocks'] }, async () => {
   await create([
     { type: 'text', text: 'look-at-this' },
     { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
@@ -128,7 +132,7 @@ test('an image in a data URL reaches the model as an image', async () => {
   ]);
 });
 
-test('a file is placed in the workspace, where the agent reads it', async () => {
+test('a file is placed in the workspace, where the agent reads it', { tags: ['§4.2-blocks'] }, async () => {
   model.enqueue({ tools: [{ name: 'read_file', input: { path: '/uploads/facts.csv' } }] }, { text: 'Read.' });
   const { completion, headers } = await create([
     { type: 'text', text: 'what-does-it-say' },
@@ -150,7 +154,9 @@ test('a file is placed in the workspace, where the agent reads it', async () => 
   });
 });
 
-test('a second turn brings its own words only, and the model sees the whole conversation', async () => {
+test('a second turn brings its own words only, and the model sees the whole conversation', {
+  tags: ['§1-history'],
+}, async () => {
   const first = await create('first-question [[tools=1]] [[text=first answer]]');
   const sessionId = first.headers.get('x-session-id');
   const before = model.requests.length;
@@ -166,7 +172,9 @@ test('a second turn brings its own words only, and the model sees the whole conv
   expect(JSON.stringify(messages[4])).toContain('second-question');
 });
 
-test('only the last user message is read; other roles and earlier messages are left alone', async () => {
+test('only the last user message is read; other roles and earlier messages are left alone', {
+  tags: ['§1-last-user-message'],
+}, async () => {
   const before = model.requests.length;
   await client.chat.completions.create({
     model: 'gpt-x',

@@ -119,7 +119,9 @@ test('a client that asks for tool events gets the question and its answer', asyn
   ]);
 });
 
-test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue', async () => {
+test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue', {
+  tags: ['§3.4-pending', 'I2'],
+}, async () => {
   const asking = await Promise.all(
     Array.from({ length: 50 }, () => openTurn(target(), { stream: true, content: 'ask' })),
   );
@@ -154,7 +156,9 @@ test('fifty runs that wait hold no slot; what comes next in a session stays behi
   expect(ended(first!.run_id, 'run.done')).toBeLessThan(ended(behind.headers.get('x-run-id')!, 'run.started'));
 });
 
-test('a daemon that is killed while a run waits still has the question, and the answer brings the run to its end', async () => {
+test('a daemon that is killed while a run waits still has the question, and the answer brings the run to its end', {
+  tags: ['§3.4-pending'],
+}, async () => {
   const { response, runId, sessionId, question } = await beginAsking();
   await daemon.kill();
   await response.body?.cancel().catch(() => undefined);
@@ -171,7 +175,9 @@ test('a daemon that is killed while a run waits still has the question, and the 
   expect(runRow(runId)).toMatchObject({ answer: 'Heard green.', attempt: 2, resumes: 0 });
 });
 
-test('a question that expires while no daemon runs is reported as unanswered after the next start', async () => {
+test('a question that expires while no daemon runs is reported as unanswered after the next start', {
+  tags: ['I2'],
+}, async () => {
   const { response, runId, question } = await beginAsking();
   await daemon.stop();
   expect((await readTurn(response)).error).toMatchObject({ message: expect.stringContaining('restarting') });
@@ -183,7 +189,9 @@ test('a question that expires while no daemon runs is reported as unanswered aft
   expect(runRow(runId)).toMatchObject({ answer: 'Heard nothing.', attempt: 2, resumes: 0 });
 });
 
-test('a stop ends the question with its run, and says so; an answer then comes too late', async () => {
+test('a stop ends the question with its run, and says so; an answer then comes too late', {
+  tags: ['§2.11-expired-questions'],
+}, async () => {
   const { response, sessionId, question } = await beginAsking();
   const stopped = await fetch(`${daemon.url}/openapi/v1/sessions/${sessionId}/stop`, {
     method: 'POST',
@@ -225,7 +233,7 @@ test('a request that does not stream times out, a poll says running, and the com
   await waitFor(async () => questions.every(({ run_id: id }) => runRow(id)['status'] === 'completed'));
 });
 
-test('an insight is reported while the run works, and moved on from the command line', async () => {
+test('an insight is reported while the run works, and moved on from the command line', { tags: ['I3'] }, async () => {
   model.script(({ step }) =>
     step === 0
       ? { tools: [{ name: 'report_insight', input: { title: 'Salt', summary: 'It rusts.', priority: 'high' } }] }

@@ -197,6 +197,17 @@ describe('an endpoint of one session or run', () => {
 
   test.each(rows)(
     '$method $path with $what is $status and changes nothing',
+    {
+      tags: [
+        '§4.5-which-runs',
+        '§4.6-stop',
+        '§4.6-capability-configuration',
+        '§5-rule-3',
+        '§7-look-up-403',
+        '§7-stop-absent',
+        '§7-stop-of-others',
+      ],
+    },
     async ({ method, path, who, id, status }) => {
       const before = await everything();
       const target = path.replace('{id}', at(id));
@@ -205,7 +216,9 @@ describe('an endpoint of one session or run', () => {
     },
   );
 
-  test('a look-up of an ordinary run is 404, of either protocol', async () => {
+  test('a look-up of an ordinary run is 404, of either protocol', {
+    tags: ['§4.5-which-runs', '§7-look-up-404'],
+  }, async () => {
     expectRefusal(await call('GET', at('/openapi/v1/runs/{run}'), keys.ada), '/openapi/v1/runs/', 404);
     const chat = await call('POST', CHAT, keys.ada, turn('[[text=chat]]'));
     const path = `/openapi/v1/runs/${chat.headers.get('x-run-id')}`;
@@ -239,16 +252,22 @@ describe('a turn in a session', () => {
     ROWS.map(([what, who, id, status]) => ({ path, mode, what, who, id, status })),
   );
 
-  test.each(rows)('$what is $status before anything begins: $path $mode', async ({ path, mode, who, id, status }) => {
-    const before = await everything();
-    const calls = model.requests.length;
-    const metadata = { session_id: typeof id === 'string' ? at(id) : id };
-    expectRefusal(await call('POST', path, keys[who], turn('x', { ...mode, metadata })), path, status);
-    expect(await everything()).toEqual(before);
-    expect(model.requests.length).toBe(calls);
-  });
+  test.each(rows)(
+    '$what is $status before anything begins: $path $mode',
+    { tags: ['§1-bound-key', '§5-rule-3', '§7-session-absent', '§7-session-of-others'] },
+    async ({ path, mode, who, id, status }) => {
+      const before = await everything();
+      const calls = model.requests.length;
+      const metadata = { session_id: typeof id === 'string' ? at(id) : id };
+      expectRefusal(await call('POST', path, keys[who], turn('x', { ...mode, metadata })), path, status);
+      expect(await everything()).toEqual(before);
+      expect(model.requests.length).toBe(calls);
+    },
+  );
 
-  test('a background key of a deleted session is 404 and creates no second run', async () => {
+  test('a background key of a deleted session is 404 and creates no second run', {
+    tags: ['§4.6-delete', 'D4'],
+  }, async () => {
     const before = await everything();
     const again = turn('[[text=task]]', { background: true, idempotency_key: 'lost' });
     expectRefusal(await call('POST', MESSAGES, keys.ada, again), MESSAGES, 404);
@@ -275,13 +294,15 @@ describe('the list of sessions', () => {
     'offset=1.5',
     'offset=x',
     'offset=9007199254740993',
-  ])('%s is 422 and names the field', async (query) => {
+  ])('%s is 422 and names the field', { tags: ['§8-limit-of-the-list', '§8-offset-of-the-list'] }, async (query) => {
     const got = await list(`?${query}`);
     expectRefusal(got, SESSIONS, 422);
     expect((got.json['error'] as { message: string }).message).toMatch(new RegExp(`^${query.split('=')[0]}: must be`));
   });
 
-  test('has a hundred at first, takes 1 to 500, any offset, and unknown fields', async () => {
+  test('has a hundred at first, takes 1 to 500, any offset, and unknown fields', {
+    tags: ['§8-limit-of-the-list', '§8-offset-of-the-list'],
+  }, async () => {
     for (const [query, limit, offset] of [
       ['', 100, 0],
       ['?limit=1', 1, 0],
@@ -293,7 +314,9 @@ describe('the list of sessions', () => {
       expect((await list(query)).json).toMatchObject({ limit, offset });
   });
 
-  test('holds this key’s sessions, the one changed last first, with the count of all', async () => {
+  test('holds this key’s sessions, the one changed last first, with the count of all', {
+    tags: ['§2.6-fields', '§4.6-list'],
+  }, async () => {
     const made: string[] = [];
     for (const name of ['one', 'two', 'three']) made.push((await settled(keys.listed, `[[text=${name}]]`)).session);
     await call('POST', MESSAGES, keys.listed, turn('again', { metadata: { session_id: made[0] } }));
@@ -347,6 +370,7 @@ describe('methods and paths', () => {
 
   test.each(ALLOWED.filter(([, allow]) => allow === 'GET, HEAD'))(
     'HEAD %s has the headers of GET and no body',
+    { tags: ['§4.6-capability-configuration', 'A7'] },
     async (path) => {
       const key = path.startsWith('/api/') ? keys.admin : keys.ada;
       const [get, head] = [await call('GET', at(path), key), await call('HEAD', at(path), key)];
@@ -368,10 +392,14 @@ describe('methods and paths', () => {
     '/OpenAPI/v1/messages',
     '/api/v1/nothing',
     '/nothing',
-  ])('%s is 404 in the shape of its prefix, with or without a key', async (path) => {
-    for (const key of [null, keys.ada])
-      for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await call(method, path, key), path, 404);
-  });
+  ])(
+    '%s is 404 in the shape of its prefix, with or without a key',
+    { tags: ['§7-shapes', 'A2', 'A10'] },
+    async (path) => {
+      for (const key of [null, keys.ada])
+        for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await call(method, path, key), path, 404);
+    },
+  );
 });
 
 describe('a background submission', () => {
@@ -406,13 +434,17 @@ describe('a background submission', () => {
     ['background as a number', { background: 1 }, 'background'],
     ['another output format', { output_format: { type: 'json_object' } }, 'output_format.type'],
     ['an output format without a schema', { output_format: { type: 'json_schema' } }, 'output_format.schema'],
-  ])('with %s is 422, names the field and makes no run', async (_what, more, field) => {
-    const before = await everything();
-    const got = await call('POST', MESSAGES, keys.ada, background({ idempotency_key: 'refused', ...more }));
-    expectRefusal(got, MESSAGES, 422);
-    expect((got.json['error'] as { message: string }).message).toMatch(new RegExp(`^${field.replace('.', '\\.')}: `));
-    expect(await everything()).toEqual(before);
-  });
+  ])(
+    'with %s is 422, names the field and makes no run',
+    { tags: ['§4.3-rule-4', '§4.4-rule-2', '§7-fields', '§8-payload', '§8-idempotency-key'] },
+    async (_what, more, field) => {
+      const before = await everything();
+      const got = await call('POST', MESSAGES, keys.ada, background({ idempotency_key: 'refused', ...more }));
+      expectRefusal(got, MESSAGES, 422);
+      expect((got.json['error'] as { message: string }).message).toMatch(new RegExp(`^${field.replace('.', '\\.')}: `));
+      expect(await everything()).toEqual(before);
+    },
+  );
 
   test.each([
     ['a payload of 8192 characters', { background_payload: payload(8_192) }],
@@ -422,22 +454,28 @@ describe('a background submission', () => {
     ['a key of 128 characters beyond the basic plane', { idempotency_key: hedgehog.repeat(128) }],
     ['a key with blanks and quotes', { idempotency_key: ` a"b'c\\d; -- ` }],
     ['a key that a query would match', { idempotency_key: '%' }],
-  ])('with %s is taken, and all comes back as it was sent', async (what, more) => {
-    const body = background({ idempotency_key: what, ...more });
-    const accepted = await call('POST', MESSAGES, keys.ada, body);
-    expect(accepted.status, accepted.text).toBe(202);
-    const { run_id } = resultsOf(accepted);
-    const done = await poll(run_id);
-    const sent = (more as { background_payload?: string }).background_payload ?? null;
-    expect(done.json).toMatchObject({
-      content: [{ type: 'text', text: 'ok' }],
-      background_results: { status: 'completed', background_payload: sent, retry_after_ms: null },
-    });
-    const again = await call('POST', MESSAGES, keys.ada, body);
-    expect([again.status, resultsOf(again).run_id]).toEqual([202, run_id]);
-  });
+  ])(
+    'with %s is taken, and all comes back as it was sent',
+    { tags: ['§8-payload', '§8-idempotency-key'] },
+    async (what, more) => {
+      const body = background({ idempotency_key: what, ...more });
+      const accepted = await call('POST', MESSAGES, keys.ada, body);
+      expect(accepted.status, accepted.text).toBe(202);
+      const { run_id } = resultsOf(accepted);
+      const done = await poll(run_id);
+      const sent = (more as { background_payload?: string }).background_payload ?? null;
+      expect(done.json).toMatchObject({
+        content: [{ type: 'text', text: 'ok' }],
+        background_results: { status: 'completed', background_payload: sent, retry_after_ms: null },
+      });
+      const again = await call('POST', MESSAGES, keys.ada, body);
+      expect([again.status, resultsOf(again).run_id]).toEqual([202, run_id]);
+    },
+  );
 
-  test('keys are each key’s own: the same words from another key are another run', async () => {
+  test('keys are each key’s own: the same words from another key are another run', {
+    tags: ['§4.3-rule-3'],
+  }, async () => {
     const body = background({ idempotency_key: 'shared words' });
     const holders = [keys.ada, keys.sister, keys.ben];
     const runs = await Promise.all(
@@ -461,7 +499,9 @@ describe('a background submission', () => {
 describe('a stop', () => {
   const stop = (id: string) => call('POST', `${SESSIONS}/${id}/stop`, keys.sister);
 
-  test('ends a running background run as canceled, is already_stopped afterwards, and the session continues', async () => {
+  test('ends a running background run as canceled, is already_stopped afterwards, and the session continues', {
+    tags: ['§3.1-states-to-poll', '§3.3-already-stopped', '§4.5-waiting', '§4.6-stop'],
+  }, async () => {
     const slow = turn('[[deltas=400 every=50]]', { background: true, idempotency_key: 'to be stopped' });
     const accepted = await call('POST', MESSAGES, keys.sister, slow);
     const [id, run] = [accepted.headers.get('x-session-id') ?? '', resultsOf(accepted).run_id];
@@ -509,16 +549,22 @@ describe('a stop', () => {
   test.each([
     ['[[text=done]]', 'completed'],
     ['[[fail=400]]', 'failed'],
-  ])('of a session that ended with %s is not_running and leaves it %s', async (text, status) => {
-    const { session } = await settled(keys.sister, text);
-    const before = await everything();
-    const got = await stop(session);
-    expect([got.status, got.json['status'], got.json['stop_state']]).toEqual([200, status, 'not_running']);
-    expect(await everything()).toEqual(before);
-  });
+  ])(
+    'of a session that ended with %s is not_running and leaves it %s',
+    { tags: ['§3.3-not-running'] },
+    async (text, status) => {
+      const { session } = await settled(keys.sister, text);
+      const before = await everything();
+      const got = await stop(session);
+      expect([got.status, got.json['status'], got.json['stop_state']]).toEqual([200, status, 'not_running']);
+      expect(await everything()).toEqual(before);
+    },
+  );
 });
 
-test('a deleted session starts no further turn and is reported as scheduled for clean-up', async () => {
+test('a deleted session starts no further turn and is reported as scheduled for clean-up', {
+  tags: ['§2.12-fields', '§4.6-delete'],
+}, async () => {
   const { session } = await settled(keys.sister, '[[text=short]]');
   const got = await call('DELETE', `${SESSIONS}/${session}`, keys.sister);
   expect([got.status, got.json]).toEqual([200, { id: session, cleanup: { scheduled: true } }]);
@@ -527,7 +573,9 @@ test('a deleted session starts no further turn and is reported as scheduled for 
   expectRefusal(await call('DELETE', `${SESSIONS}/${session}`, keys.sister), SESSIONS, 404);
 });
 
-test('a revoked key is 401 and a disabled user 403 at every endpoint, before any stream', async () => {
+test('a revoked key is 401 and a disabled user 403 at every endpoint, before any stream', {
+  tags: ['§5-rule-5', '§7-no-key'],
+}, async () => {
   await daemon.admin('POST', '/api/v1/users', { username: 'dora' });
   const made = (await daemon.admin('POST', '/api/v1/keys', { user: 'dora', scope: 'global' })) as {
     id: string;

@@ -117,7 +117,9 @@ function processesWith(text: string): string[] {
   });
 }
 
-test('waiting runs of the session end with the running one, and the session continues afterwards', async () => {
+test('waiting runs of the session end with the running one, and the session continues afterwards', {
+  tags: ['§4.6-stop', 'E8'],
+}, async () => {
   const first = await begin({ content: HANGS });
   const behind = await Promise.all(
     [1, 2].map(async () => openTurn(target(), { stream: true, content: '[[text=no]]', sessionId: first.sessionId })),
@@ -133,7 +135,7 @@ test('waiting runs of the session end with the running one, and the session cont
   expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'not_running', status: 'completed' });
 });
 
-test('a stopped background run is canceled', async () => {
+test('a stopped background run is canceled', { tags: ['§3.1-canceled', 'E8'] }, async () => {
   const response = await openTurn(target(), { content: HANGS, body: { background: true, idempotency_key: 'stop-1' } });
   expect(response.status).toBe(202);
   const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
@@ -191,7 +193,9 @@ test('what a crash left of a disabled user is stopped at the next start', async 
   expect(model.requests).toHaveLength(from + 1);
 });
 
-test('a stop holds through a kill in the same moment, and the session can be continued', async () => {
+test('a stop holds through a kill in the same moment, and the session can be continued', {
+  tags: ['§4.6-stop'],
+}, async () => {
   const { response, sessionId, runId } = await begin({ content: `[[shell=sleep 47]]` });
   void response.body?.cancel();
   const stopping = stop(sessionId).catch(() => undefined);

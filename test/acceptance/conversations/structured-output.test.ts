@@ -62,13 +62,13 @@ const asked = (schema: unknown) =>
   }) as Anthropic.MessageCreateParamsNonStreaming;
 
 describe('the official client', () => {
-  test('reads a result next to an empty content', async () => {
+  test('reads a result next to an empty content', { tags: ['§4.4-rule-4'] }, async () => {
     model.enqueue(work, submit({ height: -1 }), submit({ height: 2 }));
     const message = await client.messages.create(asked(TIDE));
     expect(message).toMatchObject({ content: [], stop_reason: 'end_turn', structured_output: { height: 2 } });
   });
 
-  test('reads a stream to its end, with the result just before message_stop', async () => {
+  test('reads a stream to its end, with the result just before message_stop', { tags: ['§4.4-rule-5'] }, async () => {
     model.enqueue(work, submit({ height: 2 }));
     const stream = client.messages.stream(asked(TIDE));
     const seen: { type: string; structured_output?: unknown }[] = [];
@@ -132,7 +132,9 @@ describe('the structured outputs of the official client', () => {
   });
 });
 
-test('a stream has its ordinary events, message_delta, the result, message_stop, and nothing else', async () => {
+test('a stream has its ordinary events, message_delta, the result, message_stop, and nothing else', {
+  tags: ['§4.4-rule-5', 'C15'],
+}, async () => {
   model.enqueue(work, submit({ height: 2 }));
   const { events } = await ask(TIDE, { stream: true });
   const names = events.map(({ event }) => event).filter((name) => name !== 'ping');
@@ -161,7 +163,7 @@ test.each([
   ['string', ''],
   ['array', []],
   ['object', {}],
-])('a result of type %s keeps its raw type in both forms', async (type, value) => {
+])('a result of type %s keeps its raw type in both forms', { tags: ['§4.4-rule-4'] }, async (type, value) => {
   model.enqueue(submit(value), submit(value));
   const streamed = await ask({ type }, { stream: true });
   const data = streamed.events.find(({ event }) => event === 'result')?.data ?? '{}';
@@ -170,7 +172,9 @@ test.each([
   expect(message).toHaveProperty('structured_output', value);
 });
 
-test('the field is there exactly when a schema was, and a schema counts for its own turn only', async () => {
+test('the field is there exactly when a schema was, and a schema counts for its own turn only', {
+  tags: ['§2.4-structured-output', '§4.4-rule-1'],
+}, async () => {
   model.enqueue(submit(null), { text: 'Just words.' });
   const first = await client.messages.create(asked({ type: 'null' })).withResponse();
   const later = await client.messages.create({
@@ -185,7 +189,9 @@ test('the field is there exactly when a schema was, and a schema counts for its 
   expect(JSON.stringify(model.requests.at(-1)?.body['tools'])).not.toContain('submit_result');
 });
 
-test('a run without a fitting result is incomplete: 500 without a stream, an error event with one', async () => {
+test('a run without a fitting result is incomplete: 500 without a stream, an error event with one', {
+  tags: ['§3.1-incomplete', '§7-result-unfit'],
+}, async () => {
   model.enqueue(...never, ...never);
   const plain = await ask(TIDE);
   expect([plain.status, plain.error?.type]).toEqual([500, 'api_error']);
@@ -207,7 +213,7 @@ test('a run without a fitting result is incomplete: 500 without a stream, an err
   expect(rows).toHaveLength(2);
 });
 
-test('the chat endpoint takes no notice of the field', async () => {
+test('the chat endpoint takes no notice of the field', { tags: ['§4.4-rule-1'] }, async () => {
   model.enqueue({ text: 'Words.' });
   const { status, text } = await ask({ type: 'strin' }, { protocol: 'chat' });
   expect([status, text]).toEqual([200, 'Words.']);
@@ -231,7 +237,9 @@ test('a run that was killed between corrections continues, keeps its count, and 
   ]);
 });
 
-test('a background run has null while it is in progress, and its result when it has completed', async () => {
+test('a background run has null while it is in progress, and its result when it has completed', {
+  tags: ['§2.4-structured-output', '§4.4-rule-6', '§4.5-completed'],
+}, async () => {
   const before = model.requests.length;
   model.enqueue({ ...submit({ height: 4 }), firstMs: 300 });
   const reply = await fetch(`${daemon.url}/openapi/v1/messages`, {
@@ -335,7 +343,9 @@ describe('schemas that mean harm', () => {
     expect(await contentsOf(daemon)).toEqual(before);
   });
 
-  test('a pattern that backtracks forever in other engines validates a result', async () => {
+  test('a pattern that backtracks forever in other engines validates a result', {
+    tags: ['C14-patterns'],
+  }, async () => {
     const before = model.requests.length;
     model.enqueue(submit(`${'a'.repeat(40)}!`), submit('a'.repeat(40)));
     const { status } = await ask({ type: 'string', pattern: '^(a+)+$' });

@@ -11,7 +11,9 @@ const COUNT = 40;
 const KILLS = 4;
 const AT_ONCE = 8;
 
-test('forty submissions through four kills: each key finds its one run, and each run ends once', async () => {
+test('forty submissions through four kills: each key finds its one run, and each run ends once', {
+  tags: ['§3.1-accepted', '§3.1-one-end', '§4.3-rule-3'],
+}, async () => {
   const model = await startModelServer({ record: false });
   const daemon = await startDaemonProcess({
     modelServerUrl: model.url,

@@ -125,7 +125,7 @@ test('a crash in the middle of the model’s words closes their block, asks agai
   expect(rows.run).toMatchObject({ resumes: 1, attempt: 2, input_tokens: 70, output_tokens: 7 });
 });
 
-test('a crash between a tool’s result and the next model call repeats neither', async () => {
+test('a crash between a tool’s result and the next model call repeats neither', { tags: ['D7-steps'] }, async () => {
   const from = model.requests.length;
   model.script(({ step }) => (step === 0 ? write('kept.txt') : { hang: 'before-headers' }));
   const run = await stream({ text: 'write it' });
@@ -237,7 +237,9 @@ test('a crash right upon the last word of the model settles the run once, whatev
   }
 });
 
-test('a third crash fails the run as interrupted and retryable, and the next run of its session starts', async () => {
+test('a third crash fails the run as interrupted and retryable, and the next run of its session starts', {
+  tags: ['D6', 'D7-resumes'],
+}, async () => {
   model.script(HANG);
   const run = await stream({ text: 'cursed' });
   const behind = await stream({ text: 'spared', sessionId: run.sessionId });
@@ -256,7 +258,9 @@ test('a third crash fails the run as interrupted and retryable, and the next run
   expect(expectWhole(behind.runId).answer).toBe('fine');
 });
 
-test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', async () => {
+test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', {
+  tags: ['L8'],
+}, async () => {
   model.script({ text: ['one ', 'two ', 'three'], hang: 'mid-stream', afterDeltas: 2 });
   const run = await stream({ text: 'count' });
   await run.until(({ data }) => data?.includes('two ') === true);
@@ -310,7 +314,7 @@ test('a second SIGTERM ends a draining daemon at once, and the run resumes', asy
   expect(rows.run).toMatchObject({ resumes: 0, attempt: 2 });
 });
 
-test('a second daemon on the same data directory ends at once and names the first', async () => {
+test('a second daemon on the same data directory ends at once and names the first', { tags: ['K1-lock'] }, async () => {
   const args = ['serve', '--data-dir', daemon.dataDir, '--listen', '127.0.0.1:0'];
   const failure = await runErrand(args).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: 6, stderr: expect.stringContaining(`pid ${daemon.pid()}`) as string });

@@ -62,7 +62,7 @@ test('a killed daemon starts again at the same address with the same key', async
   expect(await daemon.admin('GET', '/api/v1/users')).toMatchObject({ items: [{ username: daemon.adminName }] });
 });
 
-test('a daemon ends with code 0 on SIGTERM', async () => {
+test('a daemon ends with code 0 on SIGTERM', { tags: ['K5-serve'] }, async () => {
   const daemon = await started();
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });

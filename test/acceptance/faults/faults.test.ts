@@ -332,23 +332,27 @@ describe('models and tools', () => {
     expect(narrow.maxInFlight()).toBe(2);
   });
 
-  test.concurrent.each([true, false])('a client that leaves does not stop its run (stream: %s)', async (stream) => {
-    const leave = new AbortController();
-    const content = `[[text=finished alone]] [[deltas=4 every=200]] [[leave=${stream}]]`;
-    const sent = openTurn(doorOf('openai'), { content, stream, signal: leave.signal }).catch(() => undefined);
-    await waitFor(() => model.requests.some(({ body }) => JSON.stringify(body).includes(`leave=${stream}`)));
-    if (stream) await sent;
-    leave.abort();
-    await sent;
-    const sql = `SELECT r.status, ${ANSWER} FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+  test.concurrent.each([true, false])(
+    'a client that leaves does not stop its run (stream: %s)',
+    { tags: ['C7'] },
+    async (stream) => {
+      const leave = new AbortController();
+      const content = `[[text=finished alone]] [[deltas=4 every=200]] [[leave=${stream}]]`;
+      const sent = openTurn(doorOf('openai'), { content, stream, signal: leave.signal }).catch(() => undefined);
+      await waitFor(() => model.requests.some(({ body }) => JSON.stringify(body).includes(`leave=${stream}`)));
+      if (stream) await sent;
+      leave.abort();
+      await sent;
+      const sql = `SELECT r.status, ${ANSWER} FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
       WHERE m.content LIKE ?`;
-    const row = await waitFor(() =>
-      rowsOf<{ status: string; answer: string }>(houses.get('patient')!.daemon, sql, `%leave=${stream}%`).find(
-        ({ status }) => status === 'completed',
-      ),
-    );
-    expect(row.answer).toBe('finished alone');
-  });
+      const row = await waitFor(() =>
+        rowsOf<{ status: string; answer: string }>(houses.get('patient')!.daemon, sql, `%leave=${stream}%`).find(
+          ({ status }) => status === 'completed',
+        ),
+      );
+      expect(row.answer).toBe('finished alone');
+    },
+  );
 
   test.each(Object.keys(TEMPERS) as Temper[])(
     'after all of it the %s daemon is ready and holds no run',

@@ -61,7 +61,9 @@ test('turns wait for a lock of another process, while everything that only reads
   expect(await turn).toMatchObject({ status: 200, text: 'In the end.' });
 });
 
-test('a lock that outlasts every wait refuses turns in words, and costs a run neither its answer nor a resume', async () => {
+test('a lock that outlasts every wait refuses turns in words, and costs a run neither its answer nor a resume', {
+  tags: ['L8'],
+}, async () => {
   const locked = Promise.withResolvers<void>();
   model.script((question) => {
     if (question.userText !== 'work') return replyFromDirectives(question);

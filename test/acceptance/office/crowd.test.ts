@@ -114,67 +114,74 @@ const TURNS = {
   },
 };
 
-test.skipIf(!hasRoom)('both SDKs converse to the right end while a thousand watchers see it all', async () => {
-  const openai = new OpenAI({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
-  const anthropic = new Anthropic({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
-  type Turn = (metadata: Record<string, string>, stream: boolean) => ReturnType<(typeof TURNS)['anthropic' | 'openai']>;
-  const byOpenai: Turn = (metadata, stream) => TURNS.openai(openai, metadata, stream);
-  const byAnthropic: Turn = (metadata, stream) => TURNS.anthropic(anthropic, metadata, stream);
-  const talks = [byOpenai, byOpenai, byAnthropic, byAnthropic];
+test.skipIf(!hasRoom)(
+  'both SDKs converse to the right end while a thousand watchers see it all',
+  { tags: ['§4.8-streams', '§4.8-refill', 'G22'] },
+  async () => {
+    const openai = new OpenAI({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
+    const anthropic = new Anthropic({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
+    type Turn = (
+      metadata: Record<string, string>,
+      stream: boolean,
+    ) => ReturnType<(typeof TURNS)['anthropic' | 'openai']>;
+    const byOpenai: Turn = (metadata, stream) => TURNS.openai(openai, metadata, stream);
+    const byAnthropic: Turn = (metadata, stream) => TURNS.anthropic(anthropic, metadata, stream);
+    const talks = [byOpenai, byOpenai, byAnthropic, byAnthropic];
 
-  const sessions = await Promise.all(
-    talks.map(async (turn) => (await turn({}, true)).headers.get('x-session-id') ?? 'none'),
-  );
-  const eventsOf = async (session: string) => {
-    const page = await daemon.admin('GET', `${OFFICE}/sessions/${session}/stream-events`);
-    return (page as { readonly items: readonly Item[] }).items;
-  };
-  const turns = 2;
-  const paths = sessions.flatMap((id) => Array<string>(WATCHERS_OF_SESSION).fill(`${OFFICE}/sessions/${id}/stream`));
-  const places = [
-    ...paths.map((path) => ({ path, runs: turns })),
-    ...Array.from({ length: WATCHERS_OF_HOUSE }, () => ({ path: `${OFFICE}/stream`, runs: turns * talks.length })),
-  ];
-  const watchers: ReturnType<typeof watch>[] = [];
-  for (let from = 0; from < places.length; from += AT_ONCE) {
-    const some = places.slice(from, from + AT_ONCE).map(({ path, runs }) => watch(path, runs));
-    await Promise.all(some.map(({ opened }) => opened));
-    watchers.push(...some);
-  }
-  expect(watchers).toHaveLength(1_000);
-
-  const said = await Promise.all(
-    talks.map(async (turn, at) => {
-      const metadata = { session_id: sessions[at]! };
-      return [await turn(metadata, at % 2 === 0), await turn(metadata, at % 2 === 1)];
-    }),
-  );
-  for (const [at, ended] of said.entries()) {
-    const end = at < 2 ? 'stop' : 'end_turn';
-    expect(ended).toMatchObject([
-      { text: ANSWER, end },
-      { text: ANSWER, end },
-    ]);
-  }
-  const runIds = said.map((ended) => ended.map(({ headers }) => headers.get('x-run-id')));
-
-  const watched = await Promise.all(watchers.map(({ done }) => done));
-  const ofTurns = (items: readonly Item[], runs: readonly (string | null)[]) =>
-    items.filter((item) => runs.includes(item.run_id) && item.stream_seq !== null);
-  const everything: Item[] = [];
-  for (const [at, session] of sessions.entries()) {
-    const all = ofTurns(await eventsOf(session), runIds[at]!);
-    everything.push(...all);
-    for (const run of runIds[at]!) {
-      const sequence = all.filter(({ run_id: id }) => id === run).map(({ stream_seq: seq }) => seq);
-      expect(sequence).toEqual(sequence.map((_, index) => index + 1));
-      expect(sequence.length).toBeGreaterThan(5);
+    const sessions = await Promise.all(
+      talks.map(async (turn) => (await turn({}, true)).headers.get('x-session-id') ?? 'none'),
+    );
+    const eventsOf = async (session: string) => {
+      const page = await daemon.admin('GET', `${OFFICE}/sessions/${session}/stream-events`);
+      return (page as { readonly items: readonly Item[] }).items;
+    };
+    const turns = 2;
+    const paths = sessions.flatMap((id) => Array<string>(WATCHERS_OF_SESSION).fill(`${OFFICE}/sessions/${id}/stream`));
+    const places = [
+      ...paths.map((path) => ({ path, runs: turns })),
+      ...Array.from({ length: WATCHERS_OF_HOUSE }, () => ({ path: `${OFFICE}/stream`, runs: turns * talks.length })),
+    ];
+    const watchers: ReturnType<typeof watch>[] = [];
+    for (let from = 0; from < places.length; from += AT_ONCE) {
+      const some = places.slice(from, from + AT_ONCE).map(({ path, runs }) => watch(path, runs));
+      await Promise.all(some.map(({ opened }) => opened));
+      watchers.push(...some);
     }
-    for (const seen of watched.slice(at * WATCHERS_OF_SESSION, (at + 1) * WATCHERS_OF_SESSION))
-      expect(ofTurns(seen, runIds[at]!)).toEqual(all);
-  }
-  // The house has the same but for their words.
-  const ofHouse = everything.filter(({ type }) => !type.startsWith('content_block_')).sort((a, b) => a.id - b.id);
-  for (const seen of watched.slice(sessions.length * WATCHERS_OF_SESSION))
-    expect(ofTurns(seen, runIds.flat())).toEqual(ofHouse);
-});
+    expect(watchers).toHaveLength(1_000);
+
+    const said = await Promise.all(
+      talks.map(async (turn, at) => {
+        const metadata = { session_id: sessions[at]! };
+        return [await turn(metadata, at % 2 === 0), await turn(metadata, at % 2 === 1)];
+      }),
+    );
+    for (const [at, ended] of said.entries()) {
+      const end = at < 2 ? 'stop' : 'end_turn';
+      expect(ended).toMatchObject([
+        { text: ANSWER, end },
+        { text: ANSWER, end },
+      ]);
+    }
+    const runIds = said.map((ended) => ended.map(({ headers }) => headers.get('x-run-id')));
+
+    const watched = await Promise.all(watchers.map(({ done }) => done));
+    const ofTurns = (items: readonly Item[], runs: readonly (string | null)[]) =>
+      items.filter((item) => runs.includes(item.run_id) && item.stream_seq !== null);
+    const everything: Item[] = [];
+    for (const [at, session] of sessions.entries()) {
+      const all = ofTurns(await eventsOf(session), runIds[at]!);
+      everything.push(...all);
+      for (const run of runIds[at]!) {
+        const sequence = all.filter(({ run_id: id }) => id === run).map(({ stream_seq: seq }) => seq);
+        expect(sequence).toEqual(sequence.map((_, index) => index + 1));
+        expect(sequence.length).toBeGreaterThan(5);
+      }
+      for (const seen of watched.slice(at * WATCHERS_OF_SESSION, (at + 1) * WATCHERS_OF_SESSION))
+        expect(ofTurns(seen, runIds[at]!)).toEqual(all);
+    }
+    // The house has the same but for their words.
+    const ofHouse = everything.filter(({ type }) => !type.startsWith('content_block_')).sort((a, b) => a.id - b.id);
+    for (const seen of watched.slice(sessions.length * WATCHERS_OF_SESSION))
+      expect(ofTurns(seen, runIds.flat())).toEqual(ofHouse);
+  },
+);

@@ -81,7 +81,9 @@ async function watch(path: string, isLast: (item: Item) => boolean, seen: Item[]
 const itemsOf = async (path: string): Promise<readonly Item[]> =>
   ((await daemon.admin('GET', path)) as { items: readonly Item[] }).items;
 
-test('watchers of a session and of a run miss nothing and see nothing twice across kill -9', async () => {
+test('watchers of a session and of a run miss nothing and see nothing twice across kill -9', {
+  tags: ['§4.8-streams', '§4.8-refill'],
+}, async () => {
   const first = await begin('Hello. [[text=Hi.]]');
   const { sessionId } = first;
   const session = `${OFFICE}/sessions/${sessionId}`;
@@ -123,7 +125,7 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
   expect(seen.map(({ id }) => id)).toEqual([...new Set(seen.map(({ id }) => id))].sort((a, b) => a - b));
 });
 
-test('a daemon that stops ends the streams, and watchers come back to the next', async () => {
+test('a daemon that stops ends the streams, and watchers come back to the next', { tags: ['G16'] }, async () => {
   const { sessionId, runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]');
   const session = `${OFFICE}/sessions/${sessionId}`;
   const isLast = ({ type }: Item) => type === 'run.done';

@@ -39,7 +39,9 @@ afterAll(async () => {
   await house.daemon.close();
 });
 
-test('a page is created with its defaults, and returned as its detail', async () => {
+test('a page is created with its defaults, and returned as its detail', {
+  tags: ['F1-source', 'F7-create', 'F8-keys'],
+}, async () => {
   const { status, json } = await asMara('POST', '/publishes', page({ name: 'Defaults' }));
   expect([status, json.code]).toEqual([201, 0]);
   expect(json.data).toMatchObject({
@@ -99,7 +101,7 @@ test.each([
   ['a description that is too long', { description: 'x'.repeat(2_001) }],
   ['a board that is a word', { public_to_board_enabled: 'true' }],
   ['a mode that is a number', { distraction_free_mode_enabled: 1 }],
-])('with %s no page is created', async (_, over) => {
+])('with %s no page is created', { tags: ['F7-create', 'F7-entry'] }, async (_, over) => {
   const before = (await asMara('GET', '/publishes')).data.total;
   const { status, json } = await asMara('POST', '/publishes', page(over));
   expect([status, json]).toEqual([422, { code: 422, message: expect.any(String), data: null }]);
@@ -110,11 +112,11 @@ test.each([
   ['an unknown session', () => ({ session_id: UNKNOWN }), 404],
   ['an unknown task', () => ({ session_id: undefined, scheduled_task_id: UNKNOWN }), 404],
   ['a session of another user', () => ({ session_id: sessionOfBen }), 403],
-] as const)('of %s no page is created', async (_, over, status) => {
+] as const)('of %s no page is created', { tags: ['F7-create'] }, async (_, over, status) => {
   expect((await asMara('POST', '/publishes', page(over()))).status).toBe(status);
 });
 
-test('fields that nobody knows are ignored, and the longest are taken', async () => {
+test('fields that nobody knows are ignored, and the longest are taken', { tags: ['§9-unknown-fields'] }, async () => {
   const longest = {
     name: 'é'.repeat(200),
     description: 'x'.repeat(2_000),
@@ -125,7 +127,9 @@ test('fields that nobody knows are ignored, and the longest are taken', async ()
   expect((await asMara('POST', '/publishes', page(longest))).status).toBe(201);
 });
 
-test('an entry in uploads is taken, and so is one at the root, which has the rest of the workspace', async () => {
+test('an entry in uploads is taken, and so is one at the root, which has the rest of the workspace', {
+  tags: ['F11-folder'],
+}, async () => {
   const upload = await asMara('POST', '/publishes', page({ entry_path: '/uploads/sent.txt' }));
   expect([upload.status, upload.data.share_type]).toEqual([201, 'file']);
   const { data } = await asMara('POST', '/publishes', page({ entry_path: '/top.md' }));
@@ -145,6 +149,7 @@ describe('who may', () => {
 
   test.each(endpoints)(
     'one may $method one’s own, an administrator everybody’s, others 403',
+    { tags: ['F7-access'] },
     async ({ method, path, body }) => {
       const { daemon, mara, ben } = house;
       const asked = async (authorization: string | undefined) =>
@@ -165,7 +170,7 @@ describe('who may', () => {
     },
   );
 
-  test('lists have one’s own only, an administrator’s those of all', async () => {
+  test('lists have one’s own only, an administrator’s those of all', { tags: ['F7-access'] }, async () => {
     await house.manage(house.ben, 'POST', '/publishes', page({ session_id: sessionOfBen, name: 'Ebb' }));
     const accounts = async (who: Person) =>
       new Set(
@@ -192,7 +197,7 @@ describe('who may', () => {
     ['PATCH', `/shares/${'a'.repeat(22)}`],
     ['DELETE', `/shares/${'a'.repeat(22)}`],
     ['GET', '/shares/x'],
-  ])('%s %s of the management interface is not found', async (method, path) => {
+  ])('%s %s of the management interface is not found', { tags: ['F7-access'] }, async (method, path) => {
     const body = method === 'PATCH' ? (path.startsWith('/shares') ? { expires_at: null } : { name: 'x' }) : undefined;
     const reply = await asMara(method, path, method === 'POST' ? {} : body);
     expect([reply.status, reply.json?.data]).toEqual([404, null]);
@@ -232,7 +237,7 @@ test.each([
   expect((await asMara('PATCH', `/publishes/${key}`, body)).status).toBe(422);
 });
 
-test('versions are numbered without gaps when many are released at once', async () => {
+test('versions are numbered without gaps when many are released at once', { tags: ['F7-versions'] }, async () => {
   const { data } = await asMara('POST', '/publishes', page({ name: 'Many' }));
   const path = `/publishes/${data.publish_key}/versions`;
   const released = await Promise.all(Array.from({ length: 8 }, () => asMara('POST', path, { reason: 'At once' })));
@@ -244,7 +249,9 @@ test('versions are numbered without gaps when many are released at once', async 
   expect(new Set(released.map((reply) => reply.data.share_code)).size).toBe(8);
 });
 
-test('a release can begin with another file; one that is missing leaves all as it was', async () => {
+test('a release can begin with another file; one that is missing leaves all as it was', {
+  tags: ['F7-versions'],
+}, async () => {
   const { data } = await asMara('POST', '/publishes', page({ name: 'Entries' }));
   const path = `/publishes/${data.publish_key}/versions`;
   expect((await asMara('POST', path, { entry_path: '/site/none.md' })).status).toBe(422);
@@ -259,7 +266,7 @@ test('a release can begin with another file; one that is missing leaves all as i
   expect((await asMara('POST', path, { reason: 'x'.repeat(501) })).status).toBe(422);
 });
 
-test('a share has its fields, and its end is changed', async () => {
+test('a share has its fields, and its end is changed', { tags: ['F7-shares'] }, async () => {
   const { data } = await asMara('GET', `/shares/${code}`);
   expect(data).toMatchObject({
     publish_key: key,
@@ -284,11 +291,11 @@ test.each([
   [{ expires_at: 5 }],
   [{ expires_at: '2020-01-01T00:00:00Z' }],
   [{ expires_at: '2026-02-30T00:00:00Z' }],
-])('an end of %j is 422', async (body) => {
+])('an end of %j is 422', { tags: ['F7-shares'] }, async (body) => {
   expect((await asMara('PATCH', `/shares/${code}`, body)).status).toBe(422);
 });
 
-test('a version outlives its session, which gets no further ones', async () => {
+test('a version outlives its session, which gets no further ones', { tags: ['F1-copy'] }, async () => {
   const own = await house.write(house.mara, { '/last.txt': 'last' });
   const { data } = await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/last.txt' }));
   await house.daemon.admin('DELETE', `/api/v1/sessions/${own}`);
@@ -298,7 +305,7 @@ test('a version outlives its session, which gets no further ones', async () => {
   expect((await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/last.txt' }))).status).toBe(404);
 });
 
-test('a version stays as it was when a later run changes and removes its files', async () => {
+test('a version stays as it was when a later run changes and removes its files', { tags: ['F1-copy'] }, async () => {
   const own = await house.write(house.mara, { '/a/index.html': 'first', '/a/b.txt': 'first' });
   const { data } = await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/a/index.html' }));
   await house.write(house.mara, { '/a/index.html': 'second', '/a/c.txt': 'new' }, own);

@@ -14,7 +14,7 @@ afterAll(async () => {
 describe('bytes', () => {
   const content = () => `${site.share('image')}/content`;
 
-  test('bytes come with GET, and their headers with HEAD', async () => {
+  test('bytes come with GET, and their headers with HEAD', { tags: ['§4.7-content', 'F3'] }, async () => {
     for (const path of [content(), `${site.share('image')}/media`, `${site.share('image')}/assets/photo.png`]) {
       const got = await site.read(path);
       expect([path, got.status, got.bytes.equals(PNG)]).toEqual([path, 200, true]);
@@ -50,14 +50,14 @@ describe('bytes', () => {
     ['bytes=70-', 416, 'bytes */70', null],
     ['bytes=5-2', 416, 'bytes */70', null],
     ['lines=1-2', 200, undefined, 70],
-  ])('bytes of a range %s are %i', async (range, status, contentRange, length) => {
+  ])('bytes of a range %s are %i', { tags: ['F4-shares'] }, async (range, status, contentRange, length) => {
     expect(PNG.length).toBe(70);
     const got = await site.read(content(), { headers: { range } });
     expect([range, got.status, got.headers['content-range']]).toEqual([range, status, contentRange]);
     if (length !== null) expect(got.bytes.length).toBe(length);
   });
 
-  test('bytes are not sent again to a reader that has them', async () => {
+  test('bytes are not sent again to a reader that has them', { tags: ['F4-shares'] }, async () => {
     const { headers } = await site.read(content());
     expect(headers.etag).toMatch(/^"/);
     for (const condition of [
@@ -106,20 +106,20 @@ describe('bytes', () => {
     ['%FF', 404],
     ['missing.css', 404],
     ['x'.repeat(4_000), 404],
-  ])('bytes of the asset %s are %i', async (path, status) => {
+  ])('bytes of the asset %s are %i', { tags: ['F4-assets', 'F13-paths'] }, async (path, status) => {
     const reply = await site.read(`${site.share('page')}/assets/${path}`);
     expect([path, reply.status]).toEqual([path, status]);
     if (status === 404 && reply.json !== undefined) expect(reply.json).toMatchObject({ code: 404, data: null });
   });
 
-  test('bytes of an asset are those of its name', async () => {
+  test('bytes of an asset are those of its name', { tags: ['F4-assets'] }, async () => {
     expect((await site.read(`${site.share('page')}/assets/sub/a%20b%2520%23%3F.txt`)).text).toBe('odd');
     expect((await site.read(`${site.share('page')}/assets/style.css`)).headers['content-type']).toMatch(/^text\/css/);
     const { headers } = await site.read(`${site.share('page')}/assets/style.css?download=1`);
     expect(headers['content-disposition']).toMatch(/^attachment/);
   });
 
-  test('HTML, SVG and XML run nothing with the daemon’s origin', async () => {
+  test('HTML, SVG and XML run nothing with the daemon’s origin', { tags: ['F3'] }, async () => {
     const html = await site.read(`${site.share('page')}/content`);
     expect(html.headers['content-security-policy']).toMatch(/^sandbox /);
     expect(html.headers['content-security-policy']).toContain("form-action 'none'");

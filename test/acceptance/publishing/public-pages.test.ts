@@ -22,7 +22,9 @@ afterAll(async () => {
 });
 
 describe('the list', () => {
-  test('has exactly the fields of an item, with times in Beijing time', async () => {
+  test('has exactly the fields of an item, with times in Beijing time', {
+    tags: ['§2.13-envelope', '§2.13-list-item'],
+  }, async () => {
     const { status, json } = await site.read('/publishes');
     expect([status, json.code, json.message]).toEqual([200, 0, 'ok']);
     expect(json.data.map((item: { publish_key: string }) => item.publish_key)).toEqual([
@@ -70,13 +72,14 @@ describe('the list', () => {
     ['name=t&account=mara&category=Reports', 1],
     ['name=notes&category=Reports', 0],
     ['unknown=1', 2],
-  ])('the board with %s has %i', async (query, count) => {
+  ])('the board with %s has %i', { tags: ['§4.7-list', 'F5-name'] }, async (query, count) => {
     const { status, data } = await site.read(`/publishes?${query}`);
     expect([query, status, data?.length]).toEqual([query, 200, count]);
   });
 
   test.each(['name=a&name=b', 'account=a&account=b', 'category=a&category=b'])(
     'the board refuses %s',
+    { tags: ['§4.7-list'] },
     async (query) => {
       expect(await site.read(`/publishes?${query}`)).toMatchObject({ status: 422, json: { code: 422, data: null } });
     },
@@ -84,7 +87,9 @@ describe('the list', () => {
 });
 
 describe('the detail', () => {
-  test('a detail has exactly its fields, and the entry of its latest version', async () => {
+  test('a detail has exactly its fields, and the entry of its latest version', {
+    tags: ['§2.13-detail', '§2.13-workspace-file'],
+  }, async () => {
     const { status, data } = await site.read(`/publishes/${site.made['page']!.key}`);
     expect(status).toBe(200);
     expect(data).toEqual({
@@ -115,7 +120,9 @@ describe('the detail', () => {
     expect(headers['content-disposition']).toMatch(/^attachment/);
   });
 
-  test('the detail of a page without description and category, and not on the board', async () => {
+  test('the detail of a page without description and category, and not on the board', {
+    tags: ['§2.13-detail', '§4.7-detail'],
+  }, async () => {
     expect(await site.read(`/publishes/${site.made['image']!.key}`)).toMatchObject({
       status: 200,
       data: { description: null, category: null, tags: [], public_to_board_enabled: false, share_type: 'media' },
@@ -124,6 +131,7 @@ describe('the detail', () => {
 
   test.each(['aaaaaaaaaaaaaaaa', 'short', 'aaaaaaaaaaaaaaa%00', 'a'.repeat(500), '%E0%A4%A', '..', '%2e%2e'])(
     'the detail of %s is not found, in the shape of the envelope',
+    { tags: ['§2.13-envelope', '§4.7-detail'] },
     async (key) => {
       const { status, json } = await site.read(`/publishes/${key}`);
       expect([key, status, json?.data]).toEqual([key, 404, null]);
@@ -140,7 +148,9 @@ describe('versions', () => {
   const beside = (day: string, days: number) =>
     new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 
-  test('versions have exactly their fields, the newest first', async () => {
+  test('versions have exactly their fields, the newest first', {
+    tags: ['§2.13-version', 'F1-codes', 'F13-order'],
+  }, async () => {
     const { status, data } = await versions();
     expect(status).toBe(200);
     expect(data).toEqual(
@@ -168,13 +178,18 @@ describe('versions', () => {
     ['?date_to=2000-01-01', []],
     ['?date_to=9999-12-31', [3, 2, 1]],
     ['?date=2000-02-29', []],
-  ])('versions with %s are those that it selects', async (query, expected) => {
-    const reply = await versions(query);
-    expect([query, reply.status, numbers(reply)]).toEqual([query, 200, expected]);
-  });
+  ])(
+    'versions with %s are those that it selects',
+    { tags: ['§4.7-versions', '§8-public-versions', 'F13-order'] },
+    async (query, expected) => {
+      const reply = await versions(query);
+      expect([query, reply.status, numbers(reply)]).toEqual([query, 200, expected]);
+    },
+  );
 
   test.each(['UTC', 'Asia/Shanghai', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'America/New_York'])(
     'versions of today, and of no other day, in %s',
+    { tags: ['§4.7-dates', '§4.7-date-with-a-range'] },
     async (tz) => {
       const all = (await versions()).data as { version_no: number; published_at: string }[];
       // They may have been published around a midnight of this zone.
@@ -227,14 +242,18 @@ describe('versions', () => {
     ['?date=2026-01-01&date_from=2026-01-01&date_to=2026-01-02', 400],
     ['?date_from=2026-01-02&date_to=2026-01-01', 400],
     ['?date_from=2026-01-02&date_to=2026-01-01&tz=Asia/Shanghai', 400],
-  ])('versions with %s are %i', async (query, status) => {
-    const reply = await versions(query);
-    expect([query, reply.status, reply.json]).toEqual([
-      query,
-      status,
-      { code: status, message: expect.any(String), data: null },
-    ]);
-  });
+  ])(
+    'versions with %s are %i',
+    { tags: ['§4.7-versions', '§4.7-date-with-a-range', '§7-reversed-range', '§8-public-versions', 'F5-dates'] },
+    async (query, status) => {
+      const reply = await versions(query);
+      expect([query, reply.status, reply.json]).toEqual([
+        query,
+        status,
+        { code: status, message: expect.any(String), data: null },
+      ]);
+    },
+  );
 
   test('versions of an unknown page are not found', async () => {
     expect((await site.read('/publishes/aaaaaaaaaaaaaaaa/versions')).status).toBe(404);

@@ -27,7 +27,9 @@ describe('files', () => {
   const files = (no: string | number, key = site.made['page']!.key) =>
     site.read(`/publishes/${key}/versions/${no}/files`);
 
-  test('files are a tree of the entry’s folder, without dot names and links', async () => {
+  test('files are a tree of the entry’s folder, without dot names and links', {
+    tags: ['§4.7-files', 'F11-folder', 'F13-paths'],
+  }, async () => {
     const { status, data } = await files(3);
     expect(status).toBe(200);
     const named = (nodes: Json[]): Json =>
@@ -54,7 +56,7 @@ describe('files', () => {
     ]);
   });
 
-  test('files have exactly the fields of a node, and addresses that open', async () => {
+  test('files have exactly the fields of a node, and addresses that open', { tags: ['F10'] }, async () => {
     const [folder] = (await files(3)).data;
     const file = folder.children.find(({ name }: { name: string }) => name === 'moon.png');
     expect(file).toEqual({
@@ -93,6 +95,7 @@ describe('files', () => {
 
   test.each(['0', '99', '-1', 'abc', '1.0', '01', '99999999999999999999', '%00'])(
     'files of version %s are 404',
+    { tags: ['§4.7-files'] },
     async (no) => {
       expect([no, (await files(no)).status]).toEqual([no, 404]);
     },
@@ -100,7 +103,7 @@ describe('files', () => {
 });
 
 describe('a share', () => {
-  test('a share has exactly its fields', async () => {
+  test('a share has exactly its fields', { tags: ['§4.7-share', 'F9-fields'] }, async () => {
     const { status, data } = await site.read(site.share('page'));
     expect(status).toBe(200);
     expect(data).toEqual({
@@ -122,7 +125,7 @@ describe('a share', () => {
     });
   });
 
-  test('a share has exactly the decided metadata', async () => {
+  test('a share has exactly the decided metadata', { tags: ['§4.7-share', 'F9-fields'] }, async () => {
     const { data } = await site.read(`/shares/${site.codes[2]}/metadata`);
     expect(data).toEqual({
       share_code: site.codes[2],
@@ -151,17 +154,21 @@ describe('a share', () => {
     ['xml', 'file', 'text/plain', 404],
     ['pdf', 'file', 'application/pdf', 404],
     ['binary', 'file', 'application/octet-stream', 404],
-  ])('a share of %s has the type %s, content of %s, and media: %i', async (name, type, mimeType, media) => {
-    expect((await site.read(site.share(name))).data.share_type).toBe(type);
-    const content = await site.read(`${site.share(name)}/content`);
-    expect([name, content.status, content.headers['content-type']]).toEqual([
-      name,
-      200,
-      expect.stringMatching(new RegExp(`^${mimeType.replace('+', '\\+')}`)),
-    ]);
-    expect([name, (await site.read(`${site.share(name)}/media`)).status]).toEqual([name, media]);
-    expect([name, (await site.read(`${site.share(name)}/media`, { method: 'HEAD' })).status]).toEqual([name, media]);
-  });
+  ])(
+    'a share of %s has the type %s, content of %s, and media: %i',
+    { tags: ['§4.7-content', '§4.7-checks', 'F1-codes', 'F9-media'] },
+    async (name, type, mimeType, media) => {
+      expect((await site.read(site.share(name))).data.share_type).toBe(type);
+      const content = await site.read(`${site.share(name)}/content`);
+      expect([name, content.status, content.headers['content-type']]).toEqual([
+        name,
+        200,
+        expect.stringMatching(new RegExp(`^${mimeType.replace('+', '\\+')}`)),
+      ]);
+      expect([name, (await site.read(`${site.share(name)}/media`)).status]).toEqual([name, media]);
+      expect([name, (await site.read(`${site.share(name)}/media`, { method: 'HEAD' })).status]).toEqual([name, media]);
+    },
+  );
 
   test.each(['a'.repeat(22), 'short', '%00'.repeat(22), `${'a'.repeat(21)}%2f`, 'x'.repeat(5_000)])(
     'a share of code %s is not found, in each of its forms',
@@ -171,7 +178,9 @@ describe('a share', () => {
     },
   );
 
-  test('no credential is read: wrong, doubled and foreign ones change nothing', async () => {
+  test('no credential is read: wrong, doubled and foreign ones change nothing', {
+    tags: ['§4.7-no-credential'],
+  }, async () => {
     const plain = await site.read(site.share('page'));
     for (const headers of [
       { authorization: 'Bearer errand_wrong' },
@@ -200,7 +209,9 @@ describe('a share', () => {
 });
 
 describe('the end of a share', () => {
-  test('an expired share is not found in any of its forms, and comes back with a later end', async () => {
+  test('an expired share is not found in any of its forms, and comes back with a later end', {
+    tags: ['§2.13-detail', '§2.13-workspace-file', '§4.7-files', '§4.7-checks', 'F4-shares'],
+  }, async () => {
     const { code, key } = await site.publish({
       name: 'Short',
       entry_path: '/photo.png',
@@ -228,7 +239,9 @@ describe('the end of a share', () => {
     expect((await site.read(`/shares/${code}/content`)).status).toBe(200);
   });
 
-  test('a withdrawal is for good, and the version before is the latest', async () => {
+  test('a withdrawal is for good, and the version before is the latest', {
+    tags: ['§2.13-workspace-file', '§2.13-version', '§4.7-checks', 'F4-shares'],
+  }, async () => {
     const { code, key } = await site.publish({ name: 'Withdrawn', entry_path: '/plain.txt' });
     const second = (await site.manage('POST', `/publishes/${key}/versions`, {})).data;
     expect((await site.manage('DELETE', `/shares/${second.share_code}`)).status).toBe(200);
@@ -243,7 +256,9 @@ describe('the end of a share', () => {
     expect((await site.manage('POST', `/publishes/${key}/versions`, {})).data.version_no).toBe(3);
   });
 
-  test('a page that is hidden from the board is read by its links', async () => {
+  test('a page that is hidden from the board is read by its links', {
+    tags: ['§4.7-list', '§4.7-board-display', 'F6'],
+  }, async () => {
     const { code, key } = await site.publish({
       name: 'Hiding',
       entry_path: '/plain.txt',
@@ -261,7 +276,7 @@ describe('the end of a share', () => {
       expect([path, (await site.read(path)).status]).toEqual([path, 200]);
   });
 
-  test('a page is deleted with all its versions', async () => {
+  test('a page is deleted with all its versions', { tags: ['§4.7-list', '§4.7-detail'] }, async () => {
     const { code, key } = await site.publish({
       name: 'Deleted',
       entry_path: '/plain.txt',
@@ -275,7 +290,9 @@ describe('the end of a share', () => {
   });
 });
 
-test('after sixty unknown codes in a minute an address gets 429, and others do not', async () => {
+test('after sixty unknown codes in a minute an address gets 429, and others do not', {
+  tags: ['F8-misses'],
+}, async () => {
   const headers = { 'x-forwarded-for': '192.0.2.7' };
   const statuses: number[] = [];
   for (let i = 0; i < 61; i += 1) {

@@ -41,7 +41,9 @@ const contentOf = async ({ share_code: code }: { readonly share_code: string }) 
 const detailOf = async ({ publish_key: key }: { readonly publish_key: string }) =>
   house.read(`/api/v1/public/publishes/${key}`);
 
-test('a page is created, shown, released, expired, revoked and deleted, and each version is reported once', async () => {
+test('a page is created, shown, released, expired, revoked and deleted, and each version is reported once', {
+  tags: ['§6.5-publish_page.published', 'K7-publishes'],
+}, async () => {
   const session = await house.write(house.mara, { '/site/index.html': '<h1>First</h1>', '/site/a.css': 'h1 {}' });
   const page = await errand(
     'publishes',
@@ -113,7 +115,9 @@ test('a page is created, shown, released, expired, revoked and deleted, and each
   expect(eventsOf('publish_page.published')).toHaveLength(2);
 });
 
-test('the page of a task has a version after a firing, and each change of its run is reported', async () => {
+test('the page of a task has a version after a firing, and each change of its run is reported', {
+  tags: ['F1-source', 'F12'],
+}, async () => {
   const task = await errand(
     'schedules',
     'create',

@@ -12,7 +12,9 @@ const KILLS = 4;
 /** Of each page; together as many as one owner may have in progress. */
 const RELEASES = 4;
 
-test('what was released is whole after kill -9, what was not is nowhere, and numbers have no gaps', async () => {
+test('what was released is whole after kill -9, what was not is nowhere, and numbers have no gaps', {
+  tags: ['§6.5-publish_page.published', 'F1-copy', 'F7-versions'],
+}, async () => {
   const receiver = await startHookReceiver();
   const house = await startPublishedHouse({
     errandYaml: `egress: { allow: [{ cidr: 127.0.0.1/32, ports: [${receiver.port}], for: [webhook] }] }\n`,

@@ -176,26 +176,30 @@ interface Focused {
 }
 
 describe.skipIf(!chromium.ok)('in a browser', () => {
-  test.each(KINDS)('%s: no complaint, no request elsewhere, nothing for axe-core, on any screen', async (kind) => {
-    const [[, first]] = SCREENS;
-    const { page, complaints, requests } = await open(addresses.get(kind)!, first);
-    for (const [screen, { colorScheme, viewport }] of SCREENS) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme });
-      expect([screen, await findings(page)]).toEqual([screen, []]);
-      const overflow = await page.evaluate(() => {
-        const { document: d, innerWidth } = globalThis as unknown as {
-          document: { documentElement: { scrollWidth: number } };
-          innerWidth: number;
-        };
-        return d.documentElement.scrollWidth - innerWidth;
-      });
-      expect([screen, overflow <= 0]).toEqual([screen, true]);
-    }
-    expect(complaints).toEqual([]);
-    expect(requests.length).toBeGreaterThan(0);
-    for (const url of requests) expect(url.startsWith(`${house.daemon.url}/`)).toBe(true);
-  });
+  test.each(KINDS)(
+    '%s: no complaint, no request elsewhere, nothing for axe-core, on any screen',
+    { tags: ['F2-pages'] },
+    async (kind) => {
+      const [[, first]] = SCREENS;
+      const { page, complaints, requests } = await open(addresses.get(kind)!, first);
+      for (const [screen, { colorScheme, viewport }] of SCREENS) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        expect([screen, await findings(page)]).toEqual([screen, []]);
+        const overflow = await page.evaluate(() => {
+          const { document: d, innerWidth } = globalThis as unknown as {
+            document: { documentElement: { scrollWidth: number } };
+            innerWidth: number;
+          };
+          return d.documentElement.scrollWidth - innerWidth;
+        });
+        expect([screen, overflow <= 0]).toEqual([screen, true]);
+      }
+      expect(complaints).toEqual([]);
+      expect(requests.length).toBeGreaterThan(0);
+      for (const url of requests) expect(url.startsWith(`${house.daemon.url}/`)).toBe(true);
+    },
+  );
 
   test('HTML is shown with its own stylesheet and script, and its picture with its Markdown', async () => {
     const { page } = await open(addresses.get('HTML')!);
@@ -211,7 +215,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     expect(await survey.page.locator('.missing').textContent()).toBe('chart 12');
   });
 
-  test('a page is small, whatever it shows', async () => {
+  test('a page is small, whatever it shows', { tags: ['F2-pages'] }, async () => {
     for (const kind of KINDS) {
       const address = addresses.get(kind)!;
       const text = await (await fetch(address)).text();
@@ -242,7 +246,9 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     ]);
   });
 
-  test('a version is chosen with the mouse, with the keyboard, and without any script', async () => {
+  test('a version is chosen with the mouse, with the keyboard, and without any script', {
+    tags: ['F2-pages'],
+  }, async () => {
     const oldAddress = addresses.get('an old version')!;
     const mouse = await open(addresses.get('Markdown')!);
     await mouse.page.locator('select').click();
@@ -260,7 +266,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     await plain.page.waitForURL(oldAddress);
   });
 
-  test('everything but the convenience of the picker is there without a script', async () => {
+  test('everything but the convenience of the picker is there without a script', { tags: ['F2-pages'] }, async () => {
     const plain = { javaScriptEnabled: false };
     const survey = await open(addresses.get('Markdown')!, plain);
     expect(await survey.page.getByRole('heading', { level: 1 }).textContent()).toBe('A page: Markdown');
@@ -309,7 +315,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     expect(await page.evaluate("getComputedStyle(document.querySelector('.card')).overflow")).toBe('clip');
   });
 
-  test('the board is searched, and leads to a page', async () => {
+  test('the board is searched, and leads to a page', { tags: ['F2-pages'] }, async () => {
     const { page } = await open(addresses.get('the board')!);
     await page.getByLabel('Search by name').fill('MARKDOWN');
     await page.keyboard.press('Enter');
@@ -339,32 +345,42 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
     origin: 'null',
   };
 
-  test.each(['framed', 'alone', 'without distractions'])('reaches nothing of the daemon, %s', async (way) => {
-    const more = { distraction_free_mode_enabled: way === 'without distractions' };
-    const { key, code } = await house.publish({ name: 'Hostile', entry_path: '/hostile/index.html', ...more });
-    const path = way === 'alone' ? `/api/v1/public/shares/${code}/assets/index.html` : `/share/p/${key}`;
-    const { page, context } = await open(house.daemon.url + path);
-    const frame = way === 'alone' ? page.mainFrame() : page.frames()[1]!;
-    await frame.waitForFunction('globalThis.seen?.done');
-    const seen = await frame.evaluate('seen');
-    expect(seen).toMatchObject(way === 'alone' ? { ...REFUSED, parent: expect.any(String) as string } : REFUSED);
-    if (way !== 'alone') {
-      expect(seen).toMatchObject({ top: 'SecurityError' });
-      await frame.evaluate("document.querySelector('#leave').click(); document.querySelector('#form').submit()");
-      expect(page.url()).toBe(house.daemon.url + path);
-    }
-    expect(await context.cookies()).toEqual([]);
-    expect(elsewhere.asked).toEqual([]);
-  });
+  test.each(['framed', 'alone', 'without distractions'])(
+    'reaches nothing of the daemon, %s',
+    { tags: ['F3'] },
+    async (way) => {
+      const more = { distraction_free_mode_enabled: way === 'without distractions' };
+      const { key, code } = await house.publish({ name: 'Hostile', entry_path: '/hostile/index.html', ...more });
+      const path = way === 'alone' ? `/api/v1/public/shares/${code}/assets/index.html` : `/share/p/${key}`;
+      const { page, context } = await open(house.daemon.url + path);
+      const frame = way === 'alone' ? page.mainFrame() : page.frames()[1]!;
+      await frame.waitForFunction('globalThis.seen?.done');
+      const seen = await frame.evaluate('seen');
+      expect(seen).toMatchObject(way === 'alone' ? { ...REFUSED, parent: expect.any(String) as string } : REFUSED);
+      if (way !== 'alone') {
+        expect(seen).toMatchObject({ top: 'SecurityError' });
+        await frame.evaluate("document.querySelector('#leave').click(); document.querySelector('#form').submit()");
+        expect(page.url()).toBe(house.daemon.url + path);
+      }
+      expect(await context.cookies()).toEqual([]);
+      expect(elsewhere.asked).toEqual([]);
+    },
+  );
 
-  test.each(['evil.svg', 'evil.xml', 'evil.xhtml'])('%s runs nothing at its own address', async (name) => {
-    const { code } = await house.publish({ name, entry_path: `/hostile/${name}` });
-    const { page } = await open(`${house.daemon.url}/api/v1/public/shares/${code}/content`);
-    expect(await page.evaluate("document.documentElement.hasAttribute('ran') || document.title === 'ran'")).toBe(false);
-    expect(await page.content()).toContain('ran');
-  });
+  test.each(['evil.svg', 'evil.xml', 'evil.xhtml'])(
+    '%s runs nothing at its own address',
+    { tags: ['F3'] },
+    async (name) => {
+      const { code } = await house.publish({ name, entry_path: `/hostile/${name}` });
+      const { page } = await open(`${house.daemon.url}/api/v1/public/shares/${code}/content`);
+      expect(await page.evaluate("document.documentElement.hasAttribute('ran') || document.title === 'ran'")).toBe(
+        false,
+      );
+      expect(await page.content()).toContain('ran');
+    },
+  );
 
-  test('in Markdown is taken out, and the page stays as it was', async () => {
+  test('in Markdown is taken out, and the page stays as it was', { tags: ['F3'] }, async () => {
     const { key } = await house.publish({ name: 'Evil', entry_path: '/hostile/evil.md' });
     const { page, complaints } = await open(`${house.daemon.url}/share/p/${key}`);
     expect(await page.title()).toBe('Evil');

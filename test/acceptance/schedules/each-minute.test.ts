@@ -60,7 +60,10 @@ function movesOf({ session_id: id }: FiringWire): string[][] {
   return [...runs.values()].map((own) => own.map(({ run }) => `${run.previous_status} → ${run.status}`).sort());
 }
 
-test('a task of each minute fires, publishes and delivers its webhooks, across a crash of the daemon', async () => {
+test('a task of each minute fires, publishes and delivers its webhooks, across a crash of the daemon', {
+  timeout: 300_000,
+  tags: ['§3.5'],
+}, async () => {
   const task = await errand<ScheduledTaskWire>(
     'schedules',
     'create',
@@ -103,4 +106,4 @@ test('a task of each minute fires, publishes and delivers its webhooks, across a
   const firings = await firingsOf(task);
   expect(new Set(firings.map(({ due_at: dueAt }) => dueAt)).size).toBe(firings.length);
   expect(receiver.received.filter(({ eventType }) => eventType === 'publish_page.failed')).toEqual([]);
-}, 300_000);
+});

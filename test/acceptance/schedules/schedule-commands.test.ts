@@ -200,7 +200,9 @@ test.each([
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
 });
 
-test('a user has tasks of their own with their login token, and reaches nobody else’s', async () => {
+test('a user has tasks of their own with their login token, and reaches nobody else’s', {
+  tags: ['I5-endpoints'],
+}, async () => {
   const body = JSON.stringify({ grant_type: 'password', username: 'otto', password: PASSWORD });
   const headers = { 'content-type': 'application/json' };
   const grant = await fetch(`${daemon.url}/openapi/v1/auth/token`, { method: 'POST', headers, body });
@@ -241,7 +243,7 @@ test('a user has tasks of their own with their login token, and reaches nobody e
   expect(ofMara.map(({ action }) => action)).toEqual(['scheduled_task.create']);
 });
 
-test('no key of the owner sees the session of a task, nor its runs', async () => {
+test('no key of the owner sees the session of a task, nor its runs', { tags: ['I6'] }, async () => {
   const task = await create('--prompt', 'Look [[text=Seen.]]');
   const firing = await run(task.name);
   await movesWhen(firing, 3);

@@ -53,7 +53,9 @@ const stepsOf = (...prompts: string[]) => ({
 const count = (daemon: DaemonProcess, from: string) =>
   rowsOf<{ count: number }>(daemon, `SELECT count(*) AS count FROM ${from}`)[0]!.count;
 
-test('times that were missed fire once, and every step runs once, through kill -9 and restarts', async () => {
+test('times that were missed fire once, and every step runs once, through kill -9 and restarts', {
+  tags: ['I1-firings', 'I9-missed'],
+}, async () => {
   const daemon = await stoppedDaemon();
   const { at, cron } = minutesAgo(5);
   const names = ['one', 'two', 'three', 'four', 'five'];
@@ -132,7 +134,9 @@ test('runs of a task are watched in Office Mode, and keys see nothing of them', 
   expect(await statusOf('GET', `/openapi/v1/runs/${run!.id}`)).toBe(404);
 });
 
-test('a firing that falls due during another is skipped or waits, as its task says', async () => {
+test('a firing that falls due during another is skipped or waits, as its task says', {
+  tags: ['I9-overlap'],
+}, async () => {
   const daemon = await stoppedDaemon();
   const { cron } = minutesAgo(5);
   const slow = stepsOf('[[text=done deltas=50 every=100]]');

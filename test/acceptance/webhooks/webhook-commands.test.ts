@@ -181,7 +181,9 @@ test('a delivery that failed is delivered again when the receiver works', async 
   await errand('webhooks', 'delete', String(id), '--yes');
 });
 
-test('a listener hears all events once, in order, across restarts of itself and of the daemon', async () => {
+test('a listener hears all events once, in order, across restarts of itself and of the daemon', {
+  tags: ['K7-deliveries'],
+}, async () => {
   await finishTurn();
   const first = await listen('--forward-to', hook, '--secret-file', secretFile, '--event', 'session.completed');
   const sessions = [await finishTurn()];

@@ -32,12 +32,13 @@ describe('the events', () => {
       value: JSON.parse(example.text) as { event_type: WebhookEventType; event_id: string },
     }));
 
-  test('there is one example of each type', () => {
+  test('there is one example of each type', { tags: ['§6.2-types'] }, () => {
     expect(examples.map(({ value }) => value.event_type).toSorted()).toEqual(WEBHOOK_EVENT_TYPES.toSorted());
   });
 
   test.each(examples)(
     '$value.event_type fits its shape, and has the fields of a rendered body',
+    { tags: ['§6.3-envelope'] },
     ({ example, value }) => {
       const { event_type: type, event_id: id } = value;
       tried(example);
@@ -144,6 +145,7 @@ describe('webhooks, as a reader has them', () => {
   ];
   test.for(languages)(
     'a receiver verifies what was sent, and nothing else: $command $file',
+    { tags: ['§6.4-algorithm', '§6.4-receivers'] },
     async ({ command, file }, { skip }) => {
       if (!isInstalled(command)) skip(`SKIPPED: there is no ${command} on this machine`);
       const real = await recordTest();

@@ -89,7 +89,9 @@ const eventOf = ({ body }: Received) =>
     summary: { has_artifacts: boolean };
   };
 
-test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', async () => {
+test('a delivery is verified by its receiver, tried again, and survives kills of the daemon', {
+  tags: ['§5-rule-6', 'H3-at-least-once'],
+}, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const { received } = receiver;
   const webhookId = await createHook();
@@ -127,7 +129,9 @@ test('a delivery is verified by its receiver, tried again, and survives kills of
   expect([sent, again].map((one) => rejects(one!, SECRET))).toEqual([null, null]);
 });
 
-test('a test event is sent when the filters let it pass, and held back with each reason', async () => {
+test('a test event is sent when the filters let it pass, and held back with each reason', {
+  tags: ['§4.9-test', '§6.6-reasons'],
+}, async () => {
   const { daemon, receiver, createHook } = await start();
   const path = `/api/v1/webhooks/${await createHook({ user: daemon.adminName })}`;
   const probe = (type = 'session.completed') => daemon.admin('POST', `${path}/test`, { event_type: type });
@@ -177,7 +181,9 @@ test('what failed while its receiver was away shows its attempts, and is deliver
   ]);
 });
 
-test("a user's webhook gets that user's events only, and the house's those of all", async () => {
+test("a user's webhook gets that user's events only, and the house's those of all", {
+  tags: ['§6.2-system'],
+}, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const [adaTurn, benTurn] = [await join('ada'), await join('ben')];
   for (const user of ['ada', 'ben']) await createHook({ user, url: `${receiver.url}/${user}` });
@@ -196,7 +202,9 @@ test("a user's webhook gets that user's events only, and the house's those of al
   expect(usersAt('/house').toSorted()).toEqual(['ada', 'ada', 'ben']);
 });
 
-test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', async () => {
+test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', {
+  tags: ['§3.3-confirmed', '§3.4-pending', '§3.4-answered'],
+}, async () => {
   const { model, daemon, receiver, createHook, join } = await start();
   const typesOf = () => receiver.received.map(({ eventType }) => eventType);
   const events = ['session.completed', 'session.stopped', 'user_input.requested', 'user_input.answered'];
@@ -249,7 +257,9 @@ test('a stop is sent once however often it is requested, a question when it is a
   ).toEqual(['session.stopped', 'user_input.answered', 'user_input.requested']);
 });
 
-test('the end of a run says that there are artifacts if there are, and they can be fetched then', async () => {
+test('the end of a run says that there are artifacts if there are, and they can be fetched then', {
+  tags: ['§6.5-has_artifacts'],
+}, async () => {
   const { model, daemon, receiver, createHook } = await start();
   await createHook();
   const write = { name: 'write_file', input: { path: 'tides.md', content: 'High.' } };
@@ -274,7 +284,7 @@ test('the end of a run says that there are artifacts if there are, and they can 
   ]);
 });
 
-test('a receiver that wants no more is disabled, and the status says so', async () => {
+test('a receiver that wants no more is disabled, and the status says so', { tags: ['H3-410'] }, async () => {
   const { daemon, receiver, createHook, join } = await start();
   const webhookId = await createHook();
   const turn = await join('ada');

@@ -85,7 +85,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(second!.history / 1_300).toBeGreaterThan(first!.history / 900);
   });
 
-  test('no tool runs before the step is acknowledged', async () => {
+  test('no tool runs before the step is acknowledged', { tags: ['D7-steps'] }, async () => {
     const { tools, ran } = makeTools();
     server.enqueue({ tools: [{ id: 'one', name: 'echo', input: { text: 'late' } }] });
     const main = startRun(await briefFor(kind), tools, { acks: () => false });
@@ -100,7 +100,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(await main.done).toEqual({ status: 'canceled' });
   });
 
-  test('a resumed turn repeats no recorded call, closes the unknown one and runs the waiting one', async () => {
+  test('a resumed turn repeats no recorded call, closes the unknown one and runs the waiting one', {
+    tags: ['D7-steps'],
+  }, async () => {
     const { tools, ran } = makeTools();
     server.enqueue({
       text: 'Three calls.',
@@ -274,7 +276,7 @@ test('an abort ends the run at once inside a tool that ignores its signal', asyn
   expect(main.of('tool-result')).toEqual([]);
 });
 
-test('the run ends by its own time limit, also inside a tool', async () => {
+test('the run ends by its own time limit, also inside a tool', { tags: ['D8-limits'] }, async () => {
   const deaf: ExecutedTool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
   const main = startRun(await briefFor('openai', { limits: { ...LIMITS, runTimeoutMs: 300 } }), [deaf]);

@@ -41,7 +41,7 @@ function offlineBrief(text: string, changes: Partial<Brief> = {}): Promise<Brief
   return makeBrief({ model: OFFLINE, turn, tools: ['write_file', 'list_files'], ...changes });
 }
 
-test('it writes the files that are named, lists them, and says what it is', async () => {
+test('it writes the files that are named, lists them, and says what it is', { tags: ['J5'] }, async () => {
   const { tools, written, listed } = makeFileTools();
   const request = 'Hello!\nwrite notes.md: three lines about tides\n- write data/x.txt: 42';
   const main = startRun(await offlineBrief(request), tools);
@@ -55,7 +55,7 @@ test('it writes the files that are named, lists them, and says what it is', asyn
   expect(main.of('step')[2]?.reply.usage.outputTokens).toBeGreaterThan(10);
 });
 
-test('without named files it writes a greeting that quotes the request', async () => {
+test('without named files it writes a greeting that quotes the request', { tags: ['J5'] }, async () => {
   const { tools, written } = makeFileTools();
   await startRun(await offlineBrief('What is a tide?'), tools).done;
   expect([...written.keys()]).toEqual(['/hello.txt']);

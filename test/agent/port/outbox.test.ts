@@ -38,7 +38,9 @@ test('the first text after a quiet time leaves in the same turn, with its block 
   ]);
 });
 
-test('text that follows closely waits and is merged, and leaves though nothing follows it', async () => {
+test('text that follows closely waits and is merged, and leaves though nothing follows it', {
+  tags: ['G8'],
+}, async () => {
   const { mails, openRun } = makeThread();
   const run = openRun(1);
   run.add(text('a'));

@@ -73,7 +73,7 @@ const PATTERNS = [
   '$^',
 ];
 
-test.each(PATTERNS)('%s finds what the built-in engine finds', (source) => {
+test.each(PATTERNS)('%s finds what the built-in engine finds', { tags: ['C14-patterns'] }, (source) => {
   let builtIn: RegExp;
   try {
     builtIn = new RegExp(source, 'u');

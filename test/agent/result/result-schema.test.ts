@@ -112,7 +112,7 @@ const DRAFT_07: readonly DraftCase[] = [
   },
 ];
 
-test.each(DRAFT_07)('$schema', ({ schema, fit, unfit }) => {
+test.each(DRAFT_07)('$schema', { tags: ['§4.4-rule-2'] }, ({ schema, fit, unfit }) => {
   expect(findSchemaFault(read(schema))).toBeNull();
   const check = checkOf(schema);
   for (const value of fit) expect(check(value)).toEqual([]);
@@ -127,7 +127,7 @@ test('every price of two decimals is a multiple of 0.01, and no other', () => {
   expect(check(prices.map((price) => Number(`${price}001`)))).toHaveLength(11);
 });
 
-test('a value is not changed by its check: nothing is coerced, filled in or removed', () => {
+test('a value is not changed by its check: nothing is coerced, filled in or removed', { tags: ['C14-results'] }, () => {
   const check = checkOf({ properties: { a: { type: 'integer', default: 1 } }, additionalProperties: false });
   const value = { a: '1', b: 2 };
   expect(check(value)).toEqual(

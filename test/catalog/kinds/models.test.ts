@@ -35,7 +35,7 @@ test.each([
   ['no file', {}],
   ['a file of comments', { 'models.yaml': '# models: {}\n' }],
   ['empty sections', { 'models.yaml': 'models:\nscenarios:\n' }],
-])('%s gives one scenario on the built-in engine', (_, files) => {
+])('%s gives one scenario on the built-in engine', { tags: ['J3'] }, (_, files) => {
   const loaded = loadCatalog(temporaryDirectory(files), null);
   expect(loaded).toEqual({
     ok: true,
@@ -99,7 +99,7 @@ test('omitted keys have their defaults', () => {
   expect(catalog.defaultScenario).toBe('general');
 });
 
-test('every key of the file is in the catalog', () => {
+test('every key of the file is in the catalog', { tags: ['J3'] }, () => {
   const catalog = load(
     `
 endpoints:
@@ -284,7 +284,7 @@ test('names of the prototype are names like any other', () => {
   ]);
 });
 
-test('an endpoint is given headers, query parameters and fields of the body', () => {
+test('an endpoint is given headers, query parameters and fields of the body', { tags: ['J8'] }, () => {
   const keys = [
     'headers: { X-Tenant: house }',
     'header_files: { API-Key: gateway.key }',

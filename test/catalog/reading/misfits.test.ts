@@ -31,7 +31,7 @@ test.each([
   [{ ports: [1, 2, 3, 4] }, 'ports must be a list of at most 3 ports, without duplicates'],
   [{ sizes: { a: {} } }, 'sizes.a.size is missing'],
   [{ toString: 1 }, 'toString is not a known key'],
-])('%j does not fit', (value, misfit) => {
+])('%j does not fit', { tags: ['J2-problems'] }, (value, misfit) => {
   expect(found(value)).toEqual([misfit]);
 });
 

@@ -15,7 +15,7 @@ test.each([
   [' 1s', undefined],
   ['9999999999d', undefined],
   ['', undefined],
-])('%j is %j seconds', (text, seconds) => {
+])('%j is %j seconds', { tags: ['K5-durations'] }, (text, seconds) => {
   expect(parseDuration(text)).toBe(seconds);
 });
 

@@ -15,7 +15,7 @@ test.each([
   [429, 1],
   [500, 1],
   [504, 7],
-])('a refusal with status %i ends with %i and the words of the daemon', async (status, code) => {
+])('a refusal with status %i ends with %i and the words of the daemon', { tags: ['K3'] }, async (status, code) => {
   const { dataDir } = await startFakeDaemon({
     'GET /api/v1/teams': (_, response) => refuse(response, status, 'No, for a reason.'),
   });
@@ -25,13 +25,13 @@ test.each([
   expect(ended.stderr.includes('req-1')).toBe(code === 1);
 });
 
-test('without a daemon, a command ends with 3 and says how to start one', async () => {
+test('without a daemon, a command ends with 3 and says how to start one', { tags: ['K3'] }, async () => {
   const ended = await run(['status'], { dataDir: makeDirectory() });
   expect(ended).toMatchObject({ code: 3, stdout: '' });
   expect(ended.stderr).toMatch(/not reachable at .*errand\.sock: there is no such socket.*\n.*errand serve/);
 });
 
-test('a socket that one may not open ends with 4', { skip: process.getuid?.() === 0 }, async () => {
+test('a socket that one may not open ends with 4', { skip: process.getuid?.() === 0, tags: ['K3'] }, async () => {
   const { dataDir } = await startFakeDaemon({});
   chmodSync(path.join(dataDir, 'errand.sock'), 0);
   expect(await run(['status'], { dataDir })).toMatchObject({ code: 4 });
@@ -69,7 +69,7 @@ test.each([
   [['status', '--url', 'ftp://x'], '--url must be an http or https address'],
   [['status', '--url', 'http://x', '--token-file', '/nowhere/token'], '--token-file cannot be read'],
   [['chat', 'Hello'], 'ERRAND_API_KEY must contain an API key.'],
-])('%j ends with 2 before anything is sent', async (args, words) => {
+])('%j ends with 2 before anything is sent', { tags: ['K3'] }, async (args, words) => {
   const ended = await run(args, { dataDir: makeDirectory() });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toContain(words);
@@ -95,7 +95,7 @@ test('a pasted control sequence in an error is not passed on', async () => {
   expect(ended.stderr.replaceAll('\u001b[31m', '').replaceAll('\u001b[39m', '')).not.toContain('\u001b');
 });
 
-test('Ctrl-C while the daemon is asked ends with 130, SIGTERM with 143', async () => {
+test('Ctrl-C while the daemon is asked ends with 130, SIGTERM with 143', { tags: ['K3'] }, async () => {
   const { start } = await import('../outside.ts');
   for (const [name, code] of [
     ['SIGINT', 130],

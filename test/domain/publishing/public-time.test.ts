@@ -8,6 +8,6 @@ test.each([
   ['2026-02-28T16:00:00.000Z', '2026-03-01 00:00:00'],
   ['2027-12-31T23:30:00.000Z', '2028-01-01 07:30:00'],
   ['2026-07-01T16:30:00.000Z', '2026-07-02 00:30:00'],
-])('%s is %s in Beijing', (at, time) => {
+])('%s is %s in Beijing', { tags: ['§2.13-list-item'] }, (at, time) => {
   expect(beijingTime(Date.parse(at))).toBe(time);
 });

@@ -62,7 +62,7 @@ const REFUSED: readonly (readonly [name: string, schema: JsonValue, message: Reg
   ['__proto__ in a value', JSON.parse('{"const":{"__proto__":1}}'), /__proto__/],
 ];
 
-test.each(REFUSED)('refused: %s', (_name, schema, message) => {
+test.each(REFUSED)('refused: %s', { tags: ['§4.4-rule-2', '§9-draft-07', 'C14-schemas'] }, (_name, schema, message) => {
   expect(() => read(schema)).toThrow(expect.objectContaining({ reason: 'unprocessable' }) as ErrandError);
   expect(() => read(schema)).toThrow(message);
 });
@@ -93,19 +93,28 @@ describe('keywords of other drafts', () => {
     (inner) => ({ allOf: [{ additionalProperties: { propertyNames: inner } }] }),
   ];
 
-  test.each(KEYWORDS)('%s is refused at every position of a schema', (keyword) => {
-    for (const place of PLACES) expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is not a keyword`);
-  });
+  test.each(KEYWORDS)(
+    '%s is refused at every position of a schema',
+    { tags: ['§4.4-rule-2', '§9-draft-07', 'C14-schemas'] },
+    (keyword) => {
+      for (const place of PLACES)
+        expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is not a keyword`);
+    },
+  );
 
-  test.each(KEYWORDS)('%s is a fine name of a property, a definition and a constant', (keyword) => {
-    const schema: JsonObject = {
-      properties: { [keyword]: { const: { [keyword]: 1 } } },
-      definitions: { [keyword]: {} },
-      dependencies: { [keyword]: ['a'] },
-      default: { [keyword]: 1 },
-    };
-    expect(read(schema)).toEqual(schema);
-  });
+  test.each(KEYWORDS)(
+    '%s is a fine name of a property, a definition and a constant',
+    { tags: ['C14-schemas'] },
+    (keyword) => {
+      const schema: JsonObject = {
+        properties: { [keyword]: { const: { [keyword]: 1 } } },
+        definitions: { [keyword]: {} },
+        dependencies: { [keyword]: ['a'] },
+        default: { [keyword]: 1 },
+      };
+      expect(read(schema)).toEqual(schema);
+    },
+  );
 });
 
 test("keywords of the validator's own are removed; the caller's schema is not modified", () => {
@@ -132,7 +141,7 @@ test('recursion that goes down into the value is taken', () => {
   expect(read(tree)).toEqual(tree);
 });
 
-test('the limits themselves are allowed', () => {
+test('the limits themselves are allowed', { tags: ['C14-schemas'] }, () => {
   read(nested(32));
   read({ properties: named(1_000, () => true) });
   read({ enum: many(1_000, (i) => i) });

@@ -10,7 +10,7 @@ test.each([
   ['characters of two units', '🌊'.repeat(100), '🌊'.repeat(80)],
   ['a blank where it is cut', `${'x'.repeat(79)} y`, 'x'.repeat(79)],
   ['half of a character', `${'x'.repeat(79)}\ud83dy`, `${'x'.repeat(79)}\ud83d`],
-])('a title of %s', (_what, text, title) => {
+])('a title of %s', { tags: ['E1-title'] }, (_what, text, title) => {
   expect(titleOf(text)).toBe(title);
 });
 

@@ -34,11 +34,11 @@ test.each([
   ['another kind', webhook({ sessionKinds: ['chat'] }), occasion(), 'session_kind_filtered'],
   ['no project', webhook({ projectId: MILL }), occasion({ projectId: null }), 'session_project_missing'],
   ['another project', webhook({ projectId: QUARRY }), occasion(), 'project_mismatch'],
-] as const)('%s', (_, one, event, reason) => {
+] as const)('%s', { tags: ['§6.2-filters', '§6.6-reasons'] }, (_, one, event, reason) => {
   expect(filteredReason(one, event)).toBe(reason);
 });
 
-test('of several reasons the first in order is given', () => {
+test('of several reasons the first in order is given', { tags: ['H5'] }, () => {
   const every = { enabled: false, events: [], sessionKinds: [], projectId: QUARRY };
   const reasons = [];
   const allowing = [{}, { enabled: true }, { events: WEBHOOK_EVENT_TYPES }, { sessionKinds: null }];
@@ -53,7 +53,7 @@ test('of several reasons the first in order is given', () => {
   expect(reasons).toEqual(FILTERED_REASONS);
 });
 
-test('kinds are asked for conversations and exports only', () => {
+test('kinds are asked for conversations and exports only', { tags: ['§6.2-filters'] }, () => {
   const filtered = WEBHOOK_EVENT_TYPES.filter((type) => WEBHOOK_EVENTS[type].hasKindFilter);
   expect(filtered).toEqual(['session.completed', 'session.failed', 'session.stopped', 'workspace_export.completed']);
 });

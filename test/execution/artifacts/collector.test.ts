@@ -50,7 +50,9 @@ async function tarText(key: string): Promise<string> {
   return gunzipSync(await house.blobs.read(key)).toString('latin1');
 }
 
-test('each run lists its own changes only, and its archive holds those files', async () => {
+test('each run lists its own changes only, and its archive holds those files', {
+  tags: ['§2.9-own-files', 'E5-changes'],
+}, async () => {
   const first = await turn({ 'a.txt': 'one', 'deep/b.txt': 'two', 'same.txt': 'same' });
   expect(first.own).toMatchObject({ status: 'ready', fileCount: 3, totalSize: 10 });
   expect(changesOf(first.own.files)).toEqual(['added /a.txt', 'added /deep/b.txt', 'added /same.txt']);
@@ -87,6 +89,7 @@ test.each([
   ['its own paths', ['/uploads/changed.txt', '/uploads/kept.txt']],
 ] as const)(
   'uploads are placed before the baseline; those that the agent changed are its artifacts (%s)',
+  { tags: ['C4'] },
   async (_, touched) => {
     const hold = house.blobs.hold();
     const attach = async (id: string) => {
@@ -115,7 +118,7 @@ test.each([
   },
 );
 
-test('what a failed or stopped run wrote is in the export, and in no artifacts', async () => {
+test('what a failed or stopped run wrote is in the export, and in no artifacts', { tags: ['E4'] }, async () => {
   const failed = await house.begin();
   house.write(failed, { 'half.txt': 'half' });
   const error = { type: 'api_error', message: 'The model is gone.', retryable: true } as const;
@@ -391,7 +394,7 @@ describe('after a crash', () => {
       'before the workspace’s archive was packed',
       (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, packZip: never }),
     ],
-  ])('%s the next start continues, and everything is reported once', async (_when, breaking) => {
+  ])('%s the next start continues, and everything is reported once', { tags: ['§3.2'] }, async (_when, breaking) => {
     let reached = 0;
     never = () => {
       reached += 1;

@@ -200,7 +200,9 @@ test("an expert's instructions are those of now; what it may use was fixed when 
   expect(namesOf(equipment.mcp)).toEqual(['files']);
 });
 
-test('a team works as it was when the session was opened, even if its files change', async () => {
+test('a team works as it was when the session was opened, even if its files change', {
+  tags: ['§4.3-rule-8'],
+}, async () => {
   const { open, outfit, write, makeSetup, store, user } = await house();
   const run = await open('team:crew');
   const before = await outfit(run);
@@ -346,7 +348,9 @@ test('what no longer exists is left out, and the agent learns of it', async () =
   }
 });
 
-test('a connection that failed may work again and stays; one that was revoked is left out of the next run', async () => {
+test('a connection that failed may work again and stays; one that was revoked is left out of the next run', {
+  tags: ['§2.10-connections', '§4.6-capability-configuration'],
+}, async () => {
   const { open, outfit, store, connect } = await house();
   const connection = await connect();
   const run = await open('free', { connectorConnectionIds: [connection] });
@@ -357,7 +361,7 @@ test('a connection that failed may work again and stays; one that was revoked is
   expect((await outfit(run)).equipment.connections).toEqual([]);
 });
 
-test("another user's connection is not granted", async () => {
+test("another user's connection is not granted", { tags: ['§4.6-capability-configuration'] }, async () => {
   const { open, outfit, store, user } = await house();
   const { seq: _, id: __, createdAt: ___, updatedAt: ____, ...fields } = user;
   const other = await store.users.create({ ...fields, username: 'odo', passwordHash: 'x' });

@@ -108,7 +108,7 @@ async function house(parts: {
 }
 
 describe('a connector with a token', () => {
-  test('the credential is added on the way, and what the agent sends and gets has none', async () => {
+  test('the credential is added on the way, and what the agent sends and gets has none', { tags: ['I4'] }, async () => {
     const service = await startService((seen, response) =>
       json(response, 200, { you: seen.headers.authorization }, { 'set-cookie': 'a=b', etag: '"1"' }),
     );
@@ -175,7 +175,9 @@ describe('a connector with a token', () => {
     expect(service.seen).toEqual([]);
   });
 
-  test('a token of another run, of none, for another connection, or after the end of its run is refused', async () => {
+  test('a token of another run, of none, for another connection, or after the end of its run is refused', {
+    tags: ['§2.10-connections', 'I4'],
+  }, async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
     const { broker, admission, call } = await house({ baseUrl: service.url });
     const refused = { reason: 'forbidden' };

@@ -29,7 +29,9 @@ function processOn({ store }: Pick<StoreHouse, 'store'>, id: string, slots: numb
   return { node, clock, beat };
 }
 
-test('without a node that ever registered there is the capacity of five', async () => {
+test('without a node that ever registered there is the capacity of five', {
+  tags: ['§8-global-queue', 'D3'],
+}, async () => {
   const house = await storeHouse();
   const { node } = processOn(house, 'watcher', null);
   expect(node.onlineCapacity()).toBe(0);
@@ -62,7 +64,9 @@ test('a node is online as soon as it has started, and offline for others as soon
   await one.node.stop();
 });
 
-test('a node whose beats stop is offline after thirty seconds, whatever the wall clock says, and a beat brings it back', async () => {
+test('a node whose beats stop is offline after thirty seconds, whatever the wall clock says, and a beat brings it back', {
+  tags: ['§7-queue-full', 'D3'],
+}, async () => {
   const house = await storeHouse();
   const { node, clock, beat } = processOn(house, 'watcher', null);
   await node.start();

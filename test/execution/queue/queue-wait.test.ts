@@ -47,7 +47,9 @@ async function pass({ clock }: Pick<StoreHouse, 'clock'>, watch: Service, second
   }
 }
 
-test('each run has its whole wait, also one that came while another waited, whatever the wall clock says', async () => {
+test('each run has its whole wait, also one that came while another waited, whatever the wall clock says', {
+  tags: ['§3.1-queue-time-out', '§7-queue-time-out', '§8-queue-wait'],
+}, async () => {
   const house = await storeHouse();
   const first = await house.accept({ background: BACKGROUND });
   const watch = watchOver(house, () => withLimit(60));

@@ -31,7 +31,7 @@ test.each([
     scenario: null,
     model: 'lost',
   },
-])('the model of a run: $why', ({ keyModel, scenario, model }) => {
+])('the model of a run: $why', { tags: ['§1-model'] }, ({ keyModel, scenario, model }) => {
   const choice = { keyModel, scenario, target: 'free', leadModel: null };
   expect(modelOf({ catalog, definitions: NO_DEFINITIONS }, choice)).toBe(model);
 });

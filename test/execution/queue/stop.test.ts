@@ -72,7 +72,7 @@ async function unconfirmed(run: Run): Promise<StopResult> {
 }
 
 describe('the first stop', () => {
-  test('is stopped once the executor confirms within five seconds', async () => {
+  test('is stopped once the executor confirms within five seconds', { tags: ['§3.3-confirmed'] }, async () => {
     const run = await executing();
     await house.accept({ sessionId: run.sessionId });
     const stopping = stop(run);
@@ -85,7 +85,9 @@ describe('the first stop', () => {
     expect(confirmed).toBe(1);
   });
 
-  test('is stopping when the executor does not confirm, and the session is stopped all the same', async () => {
+  test('is stopping when the executor does not confirm, and the session is stopped all the same', {
+    tags: ['§3.3-unconfirmed'],
+  }, async () => {
     const run = await executing();
     expect(summaryOf(await unconfirmed(run))).toEqual(['stopping', 'stopped', 1, false]);
     expect((await house.store.sessions.find(run.sessionId))!.status).toBe('stopped');
@@ -99,7 +101,9 @@ describe('the first stop', () => {
   });
 });
 
-test('of a run that waits for its user needs no executor, and counts the question that it ends', async () => {
+test('of a run that waits for its user needs no executor, and counts the question that it ends', {
+  tags: ['§2.11-expired-questions'],
+}, async () => {
   const run = await executing();
   const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
   const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
@@ -111,7 +115,9 @@ test('of a run that waits for its user needs no executor, and counts the questio
 });
 
 describe('a further stop', () => {
-  test('while a cancel is in progress is stopping: no second cancel, no change, no second event', async () => {
+  test('while a cancel is in progress is stopping: no second cancel, no change, no second event', {
+    tags: ['§3.3-within-5-s'],
+  }, async () => {
     const run = await executing();
     const first = stop(run);
     await waitFor(() => asked.length === 1);
@@ -122,7 +128,9 @@ describe('a further stop', () => {
     expect((await first).stopState).toBe('stopped');
   });
 
-  test('within five seconds after an unconfirmed cancel is stopping and changes nothing', async () => {
+  test('within five seconds after an unconfirmed cancel is stopping and changes nothing', {
+    tags: ['§3.3-within-5-s', '§8-stop-window'],
+  }, async () => {
     const run = await executing();
     await unconfirmed(run);
     const before = data();
@@ -134,21 +142,27 @@ describe('a further stop', () => {
   test.each([
     ['stopped', true],
     ['stopping', false],
-  ])('more than five seconds after it asks the executor again and is %s', async (state, confirms) => {
-    const run = await executing();
-    await unconfirmed(run);
-    house.clock.advance(5_001);
-    const before = data();
-    const again = stop(run);
-    await waitFor(() => asked.length === 2);
-    expect([stops(), data()]).toEqual([1, before]);
-    if (confirms) confirm();
-    else house.clock.advance(5_000);
-    expect(summaryOf(await again)).toEqual([state, 'stopped', 0, confirms]);
-    expect(stops()).toBe(1);
-  });
+  ])(
+    'more than five seconds after it asks the executor again and is %s',
+    { tags: ['§3.3-after-5-s', '§8-stop-window'] },
+    async (state, confirms) => {
+      const run = await executing();
+      await unconfirmed(run);
+      house.clock.advance(5_001);
+      const before = data();
+      const again = stop(run);
+      await waitFor(() => asked.length === 2);
+      expect([stops(), data()]).toEqual([1, before]);
+      if (confirms) confirm();
+      else house.clock.advance(5_000);
+      expect(summaryOf(await again)).toEqual([state, 'stopped', 0, confirms]);
+      expect(stops()).toBe(1);
+    },
+  );
 
-  test('after the executor has confirmed, be it late, is already_stopped', async () => {
+  test('after the executor has confirmed, be it late, is already_stopped', {
+    tags: ['§3.3-already-stopped'],
+  }, async () => {
     const run = await executing();
     await unconfirmed(run);
     confirm();
@@ -162,7 +176,7 @@ describe('a further stop', () => {
 test.each([
   ['completed', ENDED],
   ['failed', FAILED],
-])('a %s session is not_running and keeps its status', async (status, ending) => {
+])('a %s session is not_running and keeps its status', { tags: ['§3.3-not-running'] }, async (status, ending) => {
   await house.accept();
   const [run] = await house.claim();
   await house.store.runs.finalize(fenceOf(run!), ending);
@@ -185,7 +199,9 @@ test('a hundred stops at once end each run once and ask the executor once', asyn
   expect([asked.length, stops()]).toEqual([1, 2]);
 });
 
-test('a stopped session continues with its next turn, and that can be stopped again', async () => {
+test('a stopped session continues with its next turn, and that can be stopped again', {
+  tags: ['E1-continues'],
+}, async () => {
   const run = await executing();
   const first = stop(run);
   await waitFor(() => asked.length === 1);

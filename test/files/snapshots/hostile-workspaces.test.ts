@@ -52,7 +52,9 @@ function fillDeeper(root: string, name: string, levels: number): void {
 }
 
 describe('hostile workspaces', () => {
-  test('pipes, sockets, links of all kinds and odd names are passed over and counted', async () => {
+  test('pipes, sockets, links of all kinds and odd names are passed over and counted', {
+    tags: ['E5-kinds'],
+  }, async () => {
     const house = await snapshotHouse({ beside: shared() });
     const at = (name: string) => join(house.root, name);
     write(house, { 'good.txt': 'good', 'folder/in.txt': 'in' });
@@ -75,6 +77,7 @@ describe('hostile workspaces', () => {
 
   test.runIf(isRoot)(
     "devices are not touched, and a hard link to another user's file is not followed out",
+    { tags: ['E5-kinds'] },
     async () => {
       const house = await snapshotHouse({ beside: shared() });
       const secret = join(temporaryDirectory(), 'secret');

@@ -39,7 +39,9 @@ interface Found {
 }
 const data = ({ json }: { json: unknown }) => (json as { data: Found }).data;
 
-test('an entry has the key, the address behind a trusted proxy and the id of the request', async () => {
+test('an entry has the key, the address behind a trusted proxy and the id of the request', {
+  tags: ['G17'],
+}, async () => {
   const made = await makeTeam('Blue');
   const local = await makeTeam('Red', 'socket');
   const teams = (await rows.store.teams.list()).items;

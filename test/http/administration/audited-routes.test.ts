@@ -152,7 +152,7 @@ async function read(path: string, isStream: boolean): Promise<{ status: number; 
   return { status: 200, text: '' };
 }
 
-test('every path by which administrators read has a line', () => {
+test('every path by which administrators read has a line', { tags: ['G10'] }, () => {
   const reads = routesOf(house.parts, () => '').filter(
     ({ method, guard }) => method === 'GET' && ['admin', 'office', 'user'].includes(guard),
   );

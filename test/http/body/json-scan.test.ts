@@ -29,7 +29,7 @@ function scanned(
 
 const objectOf = (names: number) => Object.fromEntries(Array.from({ length: names }, (_, i) => [`n${i}`, i]));
 
-test('a million names in one object are refused at the thousand and first', () => {
+test('a million names in one object are refused at the thousand and first', { tags: ['A5-limits'] }, () => {
   const scan = makeJsonScan({ ...LIMITS, maxNodes: 100_000 });
   const text = Buffer.from(JSON.stringify(objectOf(1_001)).slice(0, -1));
   expect(() => scan(text)).toThrow('body: no object may have more than 1000 names');
@@ -43,14 +43,18 @@ test.each([
   ['scalars', [1, 'a', null, true, false, -1.5e3, ''], 8, '[6]'],
   ['empty containers', [[], {}, [[]], {}], 6, '[3]'],
   ['names, which are no values', { a: 1, b: { c: [1, 2] } }, 6, 'b.c[1]'],
-])('values are counted exactly, and the first beyond is named: %s', (_, value, count, path) => {
-  for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-    expect(scanned(text, { maxNodes: count })).toEqual([]);
-    expect(scanned(text, { maxNodes: count - 1 })).toBe(`${path}: the body must hold at most ${count - 1} values`);
-  }
-});
+])(
+  'values are counted exactly, and the first beyond is named: %s',
+  { tags: ['A4-limits-of-a-body'] },
+  (_, value, count, path) => {
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+      expect(scanned(text, { maxNodes: count })).toEqual([]);
+      expect(scanned(text, { maxNodes: count - 1 })).toBe(`${path}: the body must hold at most ${count - 1} values`);
+    }
+  },
+);
 
-test('sixty-four levels pass, sixty-five do not', () => {
+test('sixty-four levels pass, sixty-five do not', { tags: ['A5-limits'] }, () => {
   expect(scanned('['.repeat(64) + ']'.repeat(64))).toEqual([]);
   expect(scanned('['.repeat(65))).toBe(`${'[0]'.repeat(64)}: must not nest deeper than 64 levels`);
 });
@@ -65,7 +69,7 @@ test.each([
     `{"a":{${`"${'n'.repeat(60)}":{`.repeat(5)}"b":`,
     `a${`.${'n'.repeat(60)}`.repeat(5)}`.slice(0, 255),
   ],
-])('a refusal names the path %s, whatever the chunks', (_, text, path) => {
+])('a refusal names the path %s, whatever the chunks', { tags: ['A4-limits-of-a-body'] }, (_, text, path) => {
   const deep = `${text}${'['.repeat(65)}`;
   for (const chunk of [1, 7, 4_096]) {
     const told = scanned(deep, { chunk });
@@ -75,7 +79,9 @@ test.each([
   }
 });
 
-test('text beyond what may be parsed is refused at the value that is too much, and long strings do not count', () => {
+test('text beyond what may be parsed is refused at the value that is too much, and long strings do not count', {
+  tags: ['A4-limits-of-a-body'],
+}, () => {
   const text = JSON.stringify({ messages: [{ content: 'x'.repeat(50) }, { content: 'y'.repeat(40) }], z: 1 });
   for (const chunk of [1, 7, 4_096]) {
     expect(scanned(text, { chunk, maxTextBytes: text.length })).toEqual([]);
@@ -93,6 +99,10 @@ test.each([1, 2, 3, 5, 7, 64, 4_096])('long strings are found whole in chunks of
   expect(scanned(text, { chunk, longBytes: 30 })).toEqual([inside, inside, 'y'.repeat(31)]);
 });
 
-test.each(['"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\u0000"'])('what no string may hold is refused: %j', (text) => {
-  for (const chunk of [1, 2, 100]) expect(scanned(text, { chunk })).toBe('The body is not valid JSON.');
-});
+test.each(['"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\u0000"'])(
+  'what no string may hold is refused: %j',
+  { tags: ['A5-text'] },
+  (text) => {
+    for (const chunk of [1, 2, 100]) expect(scanned(text, { chunk })).toBe('The body is not valid JSON.');
+  },
+);

@@ -116,7 +116,9 @@ test('a long text is read with its escapes and its characters whole', async () =
   expect(texts).toEqual([text, text]);
 });
 
-test('the text of a turn is counted over all its blocks, in bytes, and refused with 413', async () => {
+test('the text of a turn is counted over all its blocks, in bytes, and refused with 413', {
+  tags: ['A5-text'],
+}, async () => {
   const { house, texts } = await openReadingHouse();
   const blocks = (count: number, bytes: number) =>
     Array.from({ length: count }, () => ({ type: 'text', text: 'é'.repeat(bytes / 2) }));
@@ -182,7 +184,7 @@ test.each([
   expect(messageOf(got)).toBe('The body is not valid UTF-8.');
 });
 
-test('more values than a body may hold are refused before they are parsed', async () => {
+test('more values than a body may hold are refused before they are parsed', { tags: ['A5-limits'] }, async () => {
   const { house } = await openReadingHouse({
     settings: { limits: { ...SETTINGS.limits, maxNodes: 1_000 } },
   });

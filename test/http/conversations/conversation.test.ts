@@ -13,7 +13,9 @@ const KEY = 'conversation-key';
 const MESSAGES = { method: 'POST', path: '/openapi/v1/messages', as: KEY };
 const CHAT = { method: 'POST', path: '/openapi/v1/chat/completions', as: KEY };
 
-test('a Messages reply is a complete message, with usage as that protocol defines it', async () => {
+test('a Messages reply is a complete message, with usage as that protocol defines it', {
+  tags: ['§2.4-fields', 'C1'],
+}, async () => {
   const house = await openHouse();
   const got = await send(house, { ...MESSAGES, body: { ...TURN, model: 'any name' } });
   const run = house.book.runs[0]!;
@@ -31,7 +33,9 @@ test('a Messages reply is a complete message, with usage as that protocol define
   expect(got.headers['x-should-retry']).toBeUndefined();
 });
 
-test('a chat reply is a complete completion, with usage as that protocol defines it', async () => {
+test('a chat reply is a complete completion, with usage as that protocol defines it', {
+  tags: ['§2.2-fields', 'C1'],
+}, async () => {
   const house = await openHouse();
   const got = await send(house, { ...CHAT, body: TURN });
   const run = house.book.runs[0]!;
@@ -46,7 +50,7 @@ test('a chat reply is a complete completion, with usage as that protocol defines
   expect([got.headers['x-session-id'], got.headers['x-run-id']]).toEqual([run.sessionId, run.id]);
 });
 
-test('an answer without text has no content blocks', async () => {
+test('an answer without text has no content blocks', { tags: ['§2.4-fields'] }, async () => {
   const house = await openHouse({ play: (run, book) => finish(book, run, '') });
   expect((await send(house, { ...MESSAGES, body: TURN })).json).toMatchObject({ content: [] });
 });
@@ -62,6 +66,7 @@ const FAILURES = [
 
 test.each(FAILURES)(
   'a run that failed with %s is a %i that no client repeats',
+  { tags: ['D6'] },
   async (type, status, expected, retryAfter) => {
     const error: RunError = { type, message: 'It broke.', retryable: false };
     const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
@@ -89,7 +94,9 @@ test('a run stopped under its waiting request is a 409', async () => {
   ]);
 });
 
-test('a wait that times out returns the run, and can be repeated only with an idempotency key', async () => {
+test('a wait that times out returns the run, and can be repeated only with an idempotency key', {
+  tags: ['C8'],
+}, async () => {
   const awaitResult = async () => {
     throw new ErrandError('wait_timeout', 'Still running.');
   };
@@ -162,7 +169,9 @@ test('an accepted run is reported before its body is let go of: it may end meanw
   expect(order).toEqual(['1 parent', 'let go']);
 });
 
-test('the history has blocks, tools and attachments in wire names', async () => {
+test('the history has blocks, tools and attachments in wire names', {
+  tags: ['§2.7-fields', '§4.6-history', 'E2'],
+}, async () => {
   const attachment = {
     id: 'a1',
     name: 'p.png',
@@ -240,7 +249,7 @@ test('the history has blocks, tools and attachments in wire names', async () => 
   });
 });
 
-test('the list of models holds the one model of the key', async () => {
+test('the list of models holds the one model of the key', { tags: ['C13'] }, async () => {
   const house = await openHouse();
   expect((await send(house, { path: '/openapi/v1/models', as: KEY })).json).toEqual({
     object: 'list',

@@ -17,7 +17,7 @@ test('events reach the client as they are committed', async () => {
   expect(json((await next())!)).toMatchObject({ delta: { text: 'Live.' } });
 });
 
-test('a stream rejoined from any event holds exactly what came after it', async () => {
+test('a stream rejoined from any event holds exactly what came after it', { tags: ['C12'] }, async () => {
   const house = await openHouse();
   for (const path of [MESSAGES, CHAT]) {
     const { run } = await streamed(house, path);
@@ -32,7 +32,7 @@ test('a stream rejoined from any event holds exactly what came after it', async 
   }
 });
 
-test('the larger of Last-Event-ID and after counts', async () => {
+test('the larger of Last-Event-ID and after counts', { tags: ['C12'] }, async () => {
   const house = await openHouse();
   const { run } = await streamed(house, MESSAGES);
   const got = await send(house, {
@@ -43,7 +43,7 @@ test('the larger of Last-Event-ID and after counts', async () => {
   expect(parse(got.text).map(({ event }) => event)).toEqual(['message_stop']);
 });
 
-test('a rejoin after the last event ends at once, on chat with [DONE]', async () => {
+test('a rejoin after the last event ends at once, on chat with [DONE]', { tags: ['§4.2-stream'] }, async () => {
   const house = await openHouse();
   const messages = await streamed(house, MESSAGES);
   const after = (run: { id: string }) => ({
@@ -111,7 +111,9 @@ function handClock() {
   return { clock, pass, waiting: () => timers.size };
 }
 
-test('a ping comes after ten silent seconds, not before, and carries the last id', async () => {
+test('a ping comes after ten silent seconds, not before, and carries the last id', {
+  tags: ['§4.3-stream', 'C10-pings'],
+}, async () => {
   const { clock, pass } = handClock();
   const house = await openHouse({ play: () => {}, parts: { clock } });
   const messages = await live(house, MESSAGES, START);
@@ -127,7 +129,7 @@ test('a ping comes after ten silent seconds, not before, and carries the last id
   expect(await messages.next()).toEqual({ id: '3', event: 'ping', data: '{"type":"ping"}', comment: null });
 });
 
-test('the ping of a chat stream is a comment', async () => {
+test('the ping of a chat stream is a comment', { tags: ['C10-pings'] }, async () => {
   const { clock, pass } = handClock();
   const house = await openHouse({ play: () => {}, parts: { clock } });
   const chat = await live(house, CHAT, START);

@@ -6,7 +6,9 @@ import { ErrandError } from '../../../src/domain/errors.ts';
 import { openHouse } from '../../support/http/http-house.ts';
 import { KEY } from '../../support/http/run-streams.ts';
 
-test('the official Anthropic client streams a turn and reads a whole one', async () => {
+test('the official Anthropic client streams a turn and reads a whole one', {
+  tags: ['§1-protocols', '§1-streams'],
+}, async () => {
   const house = await openHouse();
   const client = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 0 });
   const params = { model: 'errand', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
@@ -21,7 +23,9 @@ test('the official Anthropic client streams a turn and reads a whole one', async
     });
 });
 
-test('the official OpenAI client streams a turn, reads a whole one, and understands a refusal', async () => {
+test('the official OpenAI client streams a turn, reads a whole one, and understands a refusal', {
+  tags: ['§1-protocols', '§1-streams'],
+}, async () => {
   const house = await openHouse();
   const client = new OpenAI({ apiKey: KEY, baseURL: `${house.url}/openapi/v1`, maxRetries: 0 });
   const messages = [{ role: 'user' as const, content: 'Hi' }];

@@ -4,7 +4,9 @@ import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { finish, openHouse, send, USAGE } from '../../support/http/http-house.ts';
 import { CHAT, KEY, MESSAGES, json, parse, streamed } from '../../support/http/run-streams.ts';
 
-test('a Messages stream is the official one, each event with its journal id', async () => {
+test('a Messages stream is the official one, each event with its journal id', {
+  tags: ['§4.3-stream', '§6.1-conversations', 'C10-order'],
+}, async () => {
   const house = await openHouse();
   const { got, events, run } = await streamed(house, MESSAGES);
   expect(got.headers).toMatchObject({
@@ -61,7 +63,9 @@ test('message_start reports the prompt as estimated at acceptance, also long aft
   }
 });
 
-test('a chat stream is data only and ends with [DONE]', async () => {
+test('a chat stream is data only and ends with [DONE]', {
+  tags: ['§2.3-deltas', '§4.2-stream', '§6.1-conversations'],
+}, async () => {
   const house = await openHouse();
   const { events, run } = await streamed(house, CHAT);
   expect(events.every(({ id, event }) => id === null && event === null)).toBe(true);
@@ -80,7 +84,7 @@ test('a chat stream is data only and ends with [DONE]', async () => {
     });
 });
 
-test('a chat stream reports usage in its last chunk, and ids, only when asked', async () => {
+test('a chat stream reports usage in its last chunk, and ids, only when asked', { tags: ['C9'] }, async () => {
   const house = await openHouse();
   const { events } = await streamed(
     house,
@@ -169,7 +173,9 @@ test('text before and after a tool is kept apart on the chat stream', async () =
   expect(text.join('')).toBe('I look.\n\nFound.');
 });
 
-test('a structured result comes between message_delta and message_stop', async () => {
+test('a structured result comes between message_delta and message_stop', {
+  tags: ['§6.1-conversations', 'C15'],
+}, async () => {
   const structured: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
     { type: 'message', payload: { ...SAID, structuredOutput: null } },
@@ -229,7 +235,9 @@ test('on chat the text of a structured result is the whole content, before the f
   expect(events.at(-1)?.data).toBe('[DONE]');
 });
 
-test('a failure ends each stream with its error and no normal end', async () => {
+test('a failure ends each stream with its error and no normal end', {
+  tags: ['§4.3-stream', '§7-shapes', 'C11'],
+}, async () => {
   const failing: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: null, usage: USAGE } },
     {

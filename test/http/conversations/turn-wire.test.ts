@@ -172,6 +172,7 @@ test('an image of a kind that no model takes is kept, and so is one under a wron
 
 test.each(both.flatMap((name) => REFUSED.map(([body, words]) => ({ name, words, body }))))(
   '$name refuses: $words',
+  { tags: ['§4.2-file-ids', 'A4-types'] },
   async ({ name, body, words }) => {
     expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
   },
@@ -258,55 +259,77 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ],
 ];
 
-test.each(ONLY)('%s refuses %j', async (name, body, words) => {
+test.each(ONLY)('%s refuses %j', { tags: ['§4.3-sources'] }, async (name, body, words) => {
   expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
 });
 
-test.each(both)('%s takes only the last user message, and ignores what surrounds it', async (name) => {
-  const messages = [
-    { role: 'system', content: 7 },
-    { role: 'user', content: 'first' },
-    { role: 'assistant' },
-    { role: 'user', content: 'second' },
-    { role: 'tool', content: null },
-  ];
-  expect((await parse(name, turn({ messages }))).input.content).toEqual([{ type: 'text', text: 'second' }]);
-});
+test.each(both)(
+  '%s takes only the last user message, and ignores what surrounds it',
+  { tags: ['§1-last-user-message', '§4.3-last-user-message'] },
+  async (name) => {
+    const messages = [
+      { role: 'system', content: 7 },
+      { role: 'user', content: 'first' },
+      { role: 'assistant' },
+      { role: 'user', content: 'second' },
+      { role: 'tool', content: null },
+    ];
+    expect((await parse(name, turn({ messages }))).input.content).toEqual([{ type: 'text', text: 'second' }]);
+  },
+);
 
-test.each(both)('%s takes unknown fields, nulls for absent ones, and a session id in lower case', async (name) => {
-  const body = turn({ metadata: { session_id: SESSION, other: [1] }, stream: null, tools: [{}], n: 3 });
-  expect(await parse(name, body)).toMatchObject({
-    stream: false,
-    input: { protocol: name, model: 'm', sessionId: SESSION.toLowerCase(), idempotencyKey: null, includeUsage: false },
-  });
-});
+test.each(both)(
+  '%s takes unknown fields, nulls for absent ones, and a session id in lower case',
+  { tags: ['§1-unknown-fields', '§4.3-parameters', '§9-unknown-fields'] },
+  async (name) => {
+    const body = turn({ metadata: { session_id: SESSION, other: [1] }, stream: null, tools: [{}], n: 3 });
+    expect(await parse(name, body)).toMatchObject({
+      stream: false,
+      input: {
+        protocol: name,
+        model: 'm',
+        sessionId: SESSION.toLowerCase(),
+        idempotencyKey: null,
+        includeUsage: false,
+      },
+    });
+  },
+);
 
-test.each(both)('%s counts a model of 256 characters outside the basic plane as 256', async (name) => {
-  expect((await parse(name, turn({ model: '😀'.repeat(256) }))).input.model).toHaveLength(512);
-});
+test.each(both)(
+  '%s counts a model of 256 characters outside the basic plane as 256',
+  { tags: ['A5-limits'] },
+  async (name) => {
+    expect((await parse(name, turn({ model: '😀'.repeat(256) }))).input.model).toHaveLength(512);
+  },
+);
 
-test.each(both)('%s reads files from base64, data URLs and stored paths, whatever their type says', async (name) => {
-  const source = (data: string, more: JsonObject = {}) => ({ type: 'url', data, ...more });
-  const { content } = (
-    await parse(
-      name,
-      saying([
-        { type: 'text', text: 'see' },
-        { type: 'file', file_name: 'a.txt', source: source('aGk=', { media_type: 'Text/Plain; charset=utf-8' }) },
-        { type: 'document', source: source('DATA:application/pdf;base64,aGk=') },
-        { type: 'file', source: source('attachments/1/b.txt') },
-      ]),
-    )
-  ).input;
-  expect(content).toEqual([
-    { type: 'text', text: 'see' },
-    { type: 'upload', media: 'file', name: 'a.txt', mimeType: 'text/plain', bytes: Buffer.from('hi') },
-    { type: 'upload', media: 'file', name: null, mimeType: 'application/pdf', bytes: Buffer.from('hi') },
-    { type: 'stored', media: 'file', name: null, path: 'attachments/1/b.txt' },
-  ]);
-});
+test.each(both)(
+  '%s reads files from base64, data URLs and stored paths, whatever their type says',
+  { tags: ['§4.2-blocks', '§4.3-sources', 'C3'] },
+  async (name) => {
+    const source = (data: string, more: JsonObject = {}) => ({ type: 'url', data, ...more });
+    const { content } = (
+      await parse(
+        name,
+        saying([
+          { type: 'text', text: 'see' },
+          { type: 'file', file_name: 'a.txt', source: source('aGk=', { media_type: 'Text/Plain; charset=utf-8' }) },
+          { type: 'document', source: source('DATA:application/pdf;base64,aGk=') },
+          { type: 'file', source: source('attachments/1/b.txt') },
+        ]),
+      )
+    ).input;
+    expect(content).toEqual([
+      { type: 'text', text: 'see' },
+      { type: 'upload', media: 'file', name: 'a.txt', mimeType: 'text/plain', bytes: Buffer.from('hi') },
+      { type: 'upload', media: 'file', name: null, mimeType: 'application/pdf', bytes: Buffer.from('hi') },
+      { type: 'stored', media: 'file', name: null, path: 'attachments/1/b.txt' },
+    ]);
+  },
+);
 
-test('images are read in each protocol in its own form', async () => {
+test('images are read in each protocol in its own form', { tags: ['§4.2-blocks', '§4.3-sources'] }, async () => {
   const upload = { type: 'upload', media: 'image', mimeType: 'image/gif', bytes: aGif(1, 1) };
   const data = aGif(1, 1).toString('base64');
   const image = { type: 'image', file_name: 'p.gif', source: { type: 'base64', media_type: 'image/gif', data } };
@@ -320,7 +343,9 @@ test('images are read in each protocol in its own form', async () => {
   expect((await parse('chat', saying(forms))).input.content).toEqual([expected, expected]);
 });
 
-test('images by web address are read in each protocol in its own form, to be fetched later', async () => {
+test('images by web address are read in each protocol in its own form, to be fetched later', {
+  tags: ['§4.2-blocks', '§4.3-sources'],
+}, async () => {
   const url = 'https://x.example/a.png?size=1';
   const address = { type: 'address', media: 'image', url };
   const image = (source: JsonObject) => ({ type: 'image', file_name: 'a.png', source });
@@ -339,20 +364,26 @@ test('images by web address are read in each protocol in its own form, to be fet
   ]);
 });
 
-test.each(both)('%s takes an attachment of exactly the limit, and refuses one byte more with 413', async (name) => {
-  const file = (bytes: number) =>
-    saying([{ type: 'file', source: { media_type: 'text/plain', data: Buffer.alloc(bytes).toString('base64') } }]);
-  expect(await refusal(name, file(30))).toBe('accepted');
-  expect(await refusal(name, file(31))).toMatch(/^too_large messages\[0\]\.content\[0\]\.source\.data: /);
-  expect(await refusal(name, file(3_000))).toMatch(/^too_large /);
-});
+test.each(both)(
+  '%s takes an attachment of exactly the limit, and refuses one byte more with 413',
+  { tags: ['§7-image-size', '§8-attachment-size'] },
+  async (name) => {
+    const file = (bytes: number) =>
+      saying([{ type: 'file', source: { media_type: 'text/plain', data: Buffer.alloc(bytes).toString('base64') } }]);
+    expect(await refusal(name, file(30))).toBe('accepted');
+    expect(await refusal(name, file(31))).toMatch(/^too_large messages\[0\]\.content\[0\]\.source\.data: /);
+    expect(await refusal(name, file(3_000))).toMatch(/^too_large /);
+  },
+);
 
-test('the Messages protocol keeps an idempotency key of 128 code points', async () => {
+test('the Messages protocol keeps an idempotency key of 128 code points', {
+  tags: ['§8-idempotency-key', 'D4'],
+}, async () => {
   const key = '😀'.repeat(128);
   expect((await parse('messages', turn({ idempotency_key: key }))).input.idempotencyKey).toBe(key);
 });
 
-test('a background payload without background is checked and then ignored', async () => {
+test('a background payload without background is checked and then ignored', { tags: ['D5'] }, async () => {
   expect(await refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
 });
 

@@ -75,7 +75,9 @@ test('a preview arrives complete, with all headers that keep it from acting as t
   expect(got.headers['content-security-policy']).not.toContain('allow');
 });
 
-test('a page that could run scripts is a download, even when a preview is asked for', async () => {
+test('a page that could run scripts is a download, even when a preview is asked for', {
+  tags: ['E7-bytes'],
+}, async () => {
   const house = await filesHouse();
   for (const [name, type] of [
     ['page.html', 'text/html'],
@@ -139,7 +141,7 @@ const RANGES: readonly (readonly [range: string, status: number, part: string, c
   ['bytes=0x0-4', 200, TEN, undefined],
 ];
 
-test.each(RANGES)('Range: %s answers %i', async (range, status, part, contentRange) => {
+test.each(RANGES)('Range: %s answers %i', { tags: ['E7-bytes'] }, async (range, status, part, contentRange) => {
   const house = await filesHouse();
   const got = await send(house, { path: await house.address('a.txt', TEN), headers: { range } });
   expect([got.status, got.headers['content-range']]).toEqual([status, contentRange]);
@@ -158,7 +160,7 @@ test('a range counts only for the content that the client has the other parts of
   expect(await ask('Sun, 01 Mar 2026 12:00:00 GMT')).toBe(200);
 });
 
-test('a client that already has the content gets none', async () => {
+test('a client that already has the content gets none', { tags: ['E7-bytes'] }, async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   for (const known of [`"${sha256(TEN)}"`, `"x", W/"${sha256(TEN)}"`, '*']) {
@@ -170,7 +172,7 @@ test('a client that already has the content gets none', async () => {
   await waitFor(() => house.openBlobs() === 0);
 });
 
-test('HEAD returns the headers of GET, without a body', async () => {
+test('HEAD returns the headers of GET, without a body', { tags: ['E7-bytes'] }, async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   const [head, whole] = [
@@ -191,7 +193,9 @@ test('an empty file is an ordinary one', async () => {
   await waitFor(() => house.openBlobs() === 0);
 });
 
-test('an expired or altered address is refused, and so are those of a deleted session and of a blob that is gone', async () => {
+test('an expired or altered address is refused, and so are those of a deleted session and of a blob that is gone', {
+  tags: ['E7-signed'],
+}, async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   const refused = async (target: string) => {

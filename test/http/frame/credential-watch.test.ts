@@ -46,7 +46,9 @@ test('a store that can’t be read causes no refusals', async () => {
   expect(refusals).toEqual([]);
 });
 
-test('thousands are checked in small parts, all within the minute, and those that have left never', async () => {
+test('thousands are checked in small parts, all within the minute, and those that have left never', {
+  tags: ['G10'],
+}, async () => {
   const clock = fakeClock();
   const watch = makeCredentialWatch(clock);
   let [looks, timers] = [0, 0];

@@ -31,7 +31,7 @@ test.each([
   ['limit=', 'limit: must be an integer from 1 to 500'],
   ['offset=-1', 'offset: must be an integer from 0'],
   ['offset=9007199254740993', 'offset: must be an integer from 0'],
-])('the query "%s" is refused', (text, words) => {
+])('the query "%s" is refused', { tags: ['A8-queries'] }, (text, words) => {
   expect(() => readQuery(text, shape)).toThrow(words);
 });
 

@@ -27,7 +27,9 @@ const ask = (house: House, body: object, more: Partial<Sent> = {}) =>
 
 const PASSWORD = { grant_type: 'password', username: 'mara', password: 'correct horse' };
 
-test('a token is returned in its four fields, and is not cacheable', async () => {
+test('a token is returned in its four fields, and is not cacheable', {
+  tags: ['§2.1-fields', '§4.1-headers'],
+}, async () => {
   const { house } = await houseOf();
   const got = await ask(house, PASSWORD);
   expect([got.status, got.json]).toEqual([200, { access_token: 'a.b.c', token_type: 'bearer', expires_in: 60 }]);
@@ -58,11 +60,15 @@ const GRANTS: readonly [body: object, more: Partial<Sent>, grant: object][] = [
   [{ grant_type: 'api_key', api_key: 'errand_key', username: 7 }, {}, { type: 'api_key', apiKey: null }],
 ];
 
-test.each(GRANTS)('%j %j asks for exactly this', async (body, more, grant) => {
-  const { house, grants } = await houseOf();
-  expect((await ask(house, body, more)).status).toBe(200);
-  expect(grants).toEqual([grant]);
-});
+test.each(GRANTS)(
+  '%j %j asks for exactly this',
+  { tags: ['§4.1-grants', '§4.1-rule-2'] },
+  async (body, more, grant) => {
+    const { house, grants } = await houseOf();
+    expect((await ask(house, body, more)).status).toBe(200);
+    expect(grants).toEqual([grant]);
+  },
+);
 
 interface Refusal extends Partial<Sent> {
   readonly does: string;
@@ -133,19 +139,23 @@ const TYPES: Readonly<Record<number, string>> = {
   502: 'api_error',
 };
 
-test.each(REFUSALS)('$does, reported in the first shape and not cacheable', async ({ status, says, ...sent }) => {
-  const { house, grants } = await houseOf();
-  const got = await send(house, { method: 'POST', path: PATH, ...sent });
-  expect(got.status).toBe(status);
-  expect(got.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-  if (status === 405) expect(got.headers.allow).toBe('POST');
-  if (sent.method !== 'HEAD') {
-    const message = expect.stringMatching(says ?? /./) as string;
-    const type = TYPES[status] ?? 'invalid_request_error';
-    expect(got.json).toEqual({ type: 'error', error: { type, message } });
-  }
-  expect(grants).toEqual([]);
-});
+test.each(REFUSALS)(
+  '$does, reported in the first shape and not cacheable',
+  { tags: ['§4.1-headers', '§7-token-statuses'] },
+  async ({ status, says, ...sent }) => {
+    const { house, grants } = await houseOf();
+    const got = await send(house, { method: 'POST', path: PATH, ...sent });
+    expect(got.status).toBe(status);
+    expect(got.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    if (status === 405) expect(got.headers.allow).toBe('POST');
+    if (sent.method !== 'HEAD') {
+      const message = expect.stringMatching(says ?? /./) as string;
+      const type = TYPES[status] ?? 'invalid_request_error';
+      expect(got.json).toEqual({ type: 'error', error: { type, message } });
+    }
+    expect(grants).toEqual([]);
+  },
+);
 
 const FAILURES: readonly [ErrorReason | 'bug', number][] = [
   ['bad_request', 400],
@@ -158,21 +168,25 @@ const FAILURES: readonly [ErrorReason | 'bug', number][] = [
   ['bug', 500],
 ];
 
-test.each(FAILURES)('a login that fails with %s is %i, not cacheable', async (reason, status) => {
-  const failure = reason === 'bug' ? new Error('secret detail') : new ErrandError(reason, 'No.');
-  const { house } = await houseOf(failure);
-  const got = await ask(house, PASSWORD);
-  const message = reason === 'bug' ? 'Internal error.' : 'No.';
-  expect([got.status, got.json]).toEqual([
-    status,
-    {
-      type: 'error',
-      error: { type: TYPES[status] ?? (status === 503 ? 'api_error' : 'invalid_request_error'), message },
-    },
-  ]);
-  expect(got.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-  expect(got.headers['retry-after'] !== undefined).toBe([429, 503].includes(status));
-});
+test.each(FAILURES)(
+  'a login that fails with %s is %i, not cacheable',
+  { tags: ['§4.1-headers', '§7-token-statuses'] },
+  async (reason, status) => {
+    const failure = reason === 'bug' ? new Error('secret detail') : new ErrandError(reason, 'No.');
+    const { house } = await houseOf(failure);
+    const got = await ask(house, PASSWORD);
+    const message = reason === 'bug' ? 'Internal error.' : 'No.';
+    expect([got.status, got.json]).toEqual([
+      status,
+      {
+        type: 'error',
+        error: { type: TYPES[status] ?? (status === 503 ? 'api_error' : 'invalid_request_error'), message },
+      },
+    ]);
+    expect(got.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    expect(got.headers['retry-after'] !== undefined).toBe([429, 503].includes(status));
+  },
+);
 
 test('a body with broken framing gets a reply that is not cacheable', async () => {
   const { house } = await houseOf();

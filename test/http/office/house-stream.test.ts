@@ -76,7 +76,7 @@ test('while nobody watches, nothing is kept: the first watcher that resumes gets
   expect(await stream.ids(1)).toEqual([4]);
 });
 
-test('large inputs are held and sent by their start alone', async () => {
+test('large inputs are held and sent by their start alone', { tags: ['G18'] }, async () => {
   const { house, store, fence } = await openOffice();
   const stream = await watch(house, PATH);
   const calls = [{ id: 'a', name: 'write_file', input: { path: 'a.md', content: 'x'.repeat(1_000_000) } }];

@@ -32,7 +32,7 @@ const overview = { total: 0, running: 0, pending: 0, failed: 0, completed: 0, id
 const permissions = { allow_other_conversations: true, conversation_access_label: 'Administrator, read only' };
 
 describe('the snapshot', () => {
-  test('of an empty house has its teams, and nothing else', async () => {
+  test('of an empty house has its teams, and nothing else', { tags: ['§2.14-shapes', 'G14'] }, async () => {
     expect(await data('/snapshot?tz=UTC')).toEqual({
       generated_at: NOON,
       overview: { ...overview, total_cost_usd: 0, total_tokens: 0 },
@@ -55,7 +55,7 @@ describe('the snapshot', () => {
     });
   });
 
-  test('shows runs, teams and sessions', async () => {
+  test('shows runs, teams and sessions', { tags: ['§4.8-rule-9'] }, async () => {
     const done = await rows.work({ who: ann, calls: 2 });
     const ben = await rows.person('ben');
     await rows.work({ who: ben, goesOn: true });
@@ -121,13 +121,13 @@ describe('the snapshot', () => {
   test.each([
     ['the day before, when it was yesterday in Shanghai', '', 0],
     ['the day before, in another zone', '?tz=Pacific/Honolulu', TOKENS],
-  ])('has what was used %s', async (_, query, tokens) => {
+  ])('has what was used %s', { tags: ['§4.8-time-zone'] }, async (_, query, tokens) => {
     await rows.work({ who: ann });
     rows.clock.jump(5 * 3_600_000);
     expect(await data(`/snapshot${query}`)).toMatchObject({ overview: { total_tokens: tokens } });
   });
 
-  test('has 72 rows unless another number is requested', async () => {
+  test('has 72 rows unless another number is requested', { tags: ['§4.8-ranges'] }, async () => {
     for (let run = 0; run < 73; run += 1) await rows.accept(ann);
     for (const [query, length] of [
       ['', 72],
@@ -210,7 +210,7 @@ describe('the last hour', () => {
 describe('today’s runs of a team', () => {
   const today = (team: string, query = '') => data(`/teams/${team}/today-active-runs?tz=UTC${query}`);
 
-  test('are rows with what their session used today', async () => {
+  test('are rows with what their session used today', { tags: ['§2.14-shapes'] }, async () => {
     const run = await rows.work({ who: ann, calls: 2 });
     const later = await rows.work({ who: ann, in: run, scheduled: true });
     const { items: tasks } = await rows.store.schedules.list({
@@ -250,7 +250,7 @@ describe('today’s runs of a team', () => {
     expect(await today(red, '&source_type=scheduled_task')).toMatchObject({ items: [{ run_id: later.id }], total: 1 });
   });
 
-  test('come in pages, whose end item_total shows', async () => {
+  test('come in pages, whose end item_total shows', { tags: ['§4.8-rule-4'] }, async () => {
     for (let run = 0; run < 3; run += 1) await rows.work({ who: ann });
     await rows.callWithoutRun(await rows.work({ who: ann, calls: 0 }));
     const page = async (number: number) => today(red, `&limit=2&page=${number}`);
@@ -272,7 +272,7 @@ describe('today’s runs of a team', () => {
     expect(await page(Number.MAX_SAFE_INTEGER)).toMatchObject({ items: [], item_total: 3, has_more: false });
   });
 
-  test('of deleted sessions are marked, and have no conversation', async () => {
+  test('of deleted sessions are marked, and have no conversation', { tags: ['§4.8-rule-7'] }, async () => {
     await rows.delete(await rows.work({ who: ann }));
     expect(await today(red)).toMatchObject({ items: [{ is_deleted: true, can_view_conversation: false }], total: 1 });
   });

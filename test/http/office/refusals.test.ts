@@ -130,7 +130,7 @@ async function openOffice() {
   return { house, at, statusOf, audited, run, deleted, store };
 }
 
-test('these are all endpoints of Office Mode', async () => {
+test('these are all endpoints of Office Mode', { tags: ['§4.8-endpoints'] }, async () => {
   const { house } = await openOffice();
   const routes = routesOf(house.parts, () => 'gone').filter(({ path }) => path.startsWith(BASE));
   expect(routes.map(({ method, path }) => `${method} ${path.slice(BASE.length)}`).sort()).toEqual(
@@ -138,49 +138,61 @@ test('these are all endpoints of Office Mode', async () => {
   );
 });
 
-test.each(PATHS)('%s accepts an admin key of an administrator, as a Bearer, and nothing else', async (path) => {
-  const { house, at, statusOf, audited } = await openOffice();
-  for (const [who, { query = '', ...credential }, status] of CREDENTIALS.map(
-    ([who, how, status]) => [who, how as { query?: string; as?: string }, status] as const,
-  )) {
-    // Neither an unknown id nor a bad query is examined before the credential.
-    for (const target of [at(path), at(path, 'limit=x&tz=x', UNKNOWN)]) {
-      const got = await send(house, { path: `${target}&${query}`, ...credential });
-      expect([who, target, got.status]).toEqual([who, target, status]);
-      expect(got.json).toEqual({ code: status, message: expect.any(String) as string, data: null });
+test.each(PATHS)(
+  '%s accepts an admin key of an administrator, as a Bearer, and nothing else',
+  { tags: ['§4.8-endpoints', '§5-rule-2'] },
+  async (path) => {
+    const { house, at, statusOf, audited } = await openOffice();
+    for (const [who, { query = '', ...credential }, status] of CREDENTIALS.map(
+      ([who, how, status]) => [who, how as { query?: string; as?: string }, status] as const,
+    )) {
+      // Neither an unknown id nor a bad query is examined before the credential.
+      for (const target of [at(path), at(path, 'limit=x&tz=x', UNKNOWN)]) {
+        const got = await send(house, { path: `${target}&${query}`, ...credential });
+        expect([who, target, got.status]).toEqual([who, target, status]);
+        expect(got.json).toEqual({ code: status, message: expect.any(String) as string, data: null });
+      }
     }
-  }
-  expect(audited()).toEqual([]);
-  expect(await statusOf(at(path))).toBe(path.includes('browser') ? 404 : 200);
-});
+    expect(audited()).toEqual([]);
+    expect(await statusOf(at(path))).toBe(path.includes('browser') ? 404 : 200);
+  },
+);
 
-test.each(OF_SESSIONS)('%s of a session that is unknown, malformed or deleted is not found', async (path) => {
-  const { house, at, audited, run, deleted } = await openOffice();
-  const ids = [
-    UNKNOWN,
-    deleted.sessionId,
-    'x',
-    '0',
-    run.sessionId.slice(1),
-    `${run.sessionId}0`,
-    '%00',
-    '__unassigned__',
-  ];
-  for (const id of ids) {
-    const got = await send(house, { path: at(path, undefined, id), as: 'admin-key' });
-    expect([id, got.status]).toEqual([id, 404]);
-    expect(got.json).toMatchObject({ code: 404, data: null });
-  }
-  expect(audited()).toEqual([]);
-});
+test.each(OF_SESSIONS)(
+  '%s of a session that is unknown, malformed or deleted is not found',
+  { tags: ['§4.8-endpoints', 'A8-ids', 'G11'] },
+  async (path) => {
+    const { house, at, audited, run, deleted } = await openOffice();
+    const ids = [
+      UNKNOWN,
+      deleted.sessionId,
+      'x',
+      '0',
+      run.sessionId.slice(1),
+      `${run.sessionId}0`,
+      '%00',
+      '__unassigned__',
+    ];
+    for (const id of ids) {
+      const got = await send(house, { path: at(path, undefined, id), as: 'admin-key' });
+      expect([id, got.status]).toEqual([id, 404]);
+      expect(got.json).toMatchObject({ code: 404, data: null });
+    }
+    expect(audited()).toEqual([]);
+  },
+);
 
-test.each(['run-events/stream?', 'stream-events?'])('%s of a run of another session is not found', async (path) => {
-  const { statusOf, run, deleted } = await openOffice();
-  for (const id of [UNKNOWN, deleted.id])
-    expect(await statusOf(`${BASE}/sessions/${run.sessionId}/${path}run_id=${id}`)).toBe(404);
-});
+test.each(['run-events/stream?', 'stream-events?'])(
+  '%s of a run of another session is not found',
+  { tags: ['§4.8-endpoints'] },
+  async (path) => {
+    const { statusOf, run, deleted } = await openOffice();
+    for (const id of [UNKNOWN, deleted.id])
+      expect(await statusOf(`${BASE}/sessions/${run.sessionId}/${path}run_id=${id}`)).toBe(404);
+  },
+);
 
-test('a team that is unknown or malformed is not found, and the virtual one always is', async () => {
+test('a team that is unknown or malformed is not found, and the virtual one always is', { tags: ['G11'] }, async () => {
   const { statusOf } = await openOffice();
   const of = (team: string) => statusOf(`${BASE}/teams/${team}/today-active-runs`);
   for (const team of [UNKNOWN, 'Red', 'x', '0', '%00', '__UNASSIGNED__', '__unassigned__x', 'x%2Fy'])
@@ -190,6 +202,7 @@ test('a team that is unknown or malformed is not found, and the virtual one alwa
 
 test.each(PATHS.filter((path) => REFUSED[path]!.length > 0))(
   '%s refuses what is out of range, of another type or there twice, and clamps nothing',
+  { tags: ['§4.8-ranges', '§8-office-mode', 'A8-queries', 'G21'] },
   async (path) => {
     const { house, at, audited } = await openOffice();
     for (const query of REFUSED[path]!) {
@@ -204,7 +217,7 @@ test.each(PATHS.filter((path) => REFUSED[path]!.length > 0))(
   },
 );
 
-test.each(PATHS)('%s ignores a parameter that it does not know, also twice', async (path) => {
+test.each(PATHS)('%s ignores a parameter that it does not know, also twice', { tags: ['G21'] }, async (path) => {
   const { at, statusOf } = await openOffice();
   expect(await statusOf(`${at(path)}&sort=up&sort=down`)).toBe(path.includes('browser') ? 404 : 200);
 });

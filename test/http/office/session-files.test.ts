@@ -12,7 +12,7 @@ beforeEach(async () => {
 describe('the context', () => {
   const of = ({ sessionId }: { readonly sessionId: string }) => at.data(`/sessions/${sessionId}/context-usage`);
 
-  test('is that of the last model call, and its parts add up', async () => {
+  test('is that of the last model call, and its parts add up', { tags: ['G7'] }, async () => {
     const first = await at.finished();
     const second = await at.working(first);
     await at.rows.accept({ sessionId: first.sessionId });
@@ -48,7 +48,7 @@ describe('the context', () => {
 });
 
 describe('the workspace', () => {
-  test('is empty and has no archive until its export is ready', async () => {
+  test('is empty and has no archive until its export is ready', { tags: ['G19'] }, async () => {
     const run = await at.finished();
     expect(await at.data(`/sessions/${run.sessionId}/workspace/files`)).toEqual([]);
     const filename = `workspace-${run.sessionId}.zip`;
@@ -95,7 +95,9 @@ describe('pictures of the browser', () => {
     hold.release();
   };
 
-  test('are found by tool use, the newest of the session, and lead to their bytes', async () => {
+  test('are found by tool use, the newest of the session, and lead to their bytes', {
+    tags: ['G7', 'G19'],
+  }, async () => {
     const first = await at.rows.begin();
     await keep(first, 'call-1_A', 'old');
     await at.rows.end(first);

@@ -18,7 +18,7 @@ describe('messages with files', () => {
     sha256: 'ab',
   };
 
-  test('have what was said and done, and what was attached', async () => {
+  test('have what was said and done, and what was attached', { tags: ['G3'] }, async () => {
     const first = await at.finished();
     await at.rows.accept({
       sessionId: first.sessionId,
@@ -85,7 +85,7 @@ describe('messages with files', () => {
     });
   });
 
-  test('come the newest page first, ascending inside, and lead on to the past', async () => {
+  test('come the newest page first, ascending inside, and lead on to the past', { tags: ['G3'] }, async () => {
     const { sessionId } = await at.rows.begin();
     for (let more = 0; more < 4; more += 1) await at.rows.accept({ sessionId });
     const page = async (query: string) => {
@@ -115,7 +115,7 @@ describe('messages with files', () => {
 });
 
 describe('rounds', () => {
-  test('have what was asked, done and answered, the first one first', async () => {
+  test('have what was asked, done and answered, the first one first', { tags: ['G6'] }, async () => {
     const first = await at.finished();
     const second = await at.working(first);
     expect(await at.data(`/sessions/${first.sessionId}/run-rounds`)).toEqual({
@@ -175,7 +175,7 @@ describe('rounds', () => {
     expect(await page('?offset=45')).toMatchObject({ numbers: [], total: 45 });
   });
 
-  test('a round with nothing said yet has null, and long texts are cut', async () => {
+  test('a round with nothing said yet has null, and long texts are cut', { tags: ['G6'] }, async () => {
     const long = '🌊'.repeat(5_000);
     const run = await at.rows.accept({ content: [{ type: 'text', text: long }], preview: '🌊' });
     await at.rows.accept({

@@ -9,7 +9,9 @@ beforeEach(async () => {
 });
 
 describe('runs of a session', () => {
-  test('are rows with all that is shown of a run, the newest first', async () => {
+  test('are rows with all that is shown of a run, the newest first', {
+    tags: ['§2.14-shapes', 'G5', 'G15'],
+  }, async () => {
     const first = await at.finished();
     await at.collected(first);
     const second = await at.working(first);
@@ -84,7 +86,9 @@ describe('runs of a session', () => {
   const rowsOf = async ({ sessionId }: { readonly sessionId: string }) =>
     ((await at.data(`/office-runs/session/${sessionId}`)) as { items: Record<string, unknown>[] }).items;
 
-  test('a run without a team is unassigned, and one of a nameless user is shown by the username', async () => {
+  test('a run without a team is unassigned, and one of a nameless user is shown by the username', {
+    tags: ['G19'],
+  }, async () => {
     await at.rows.store.users.change('mara', { fullName: '' });
     const run = await at.rows.accept();
     expect(await rowsOf(run)).toMatchObject([
@@ -106,7 +110,9 @@ describe('runs of a session', () => {
     });
   });
 
-  test('a run keeps the team of its acceptance, and a session has that of its newest run', async () => {
+  test('a run keeps the team of its acceptance, and a session has that of its newest run', {
+    tags: ['§4.8-rule-2'],
+  }, async () => {
     const run = await at.finished();
     const red = await at.rows.store.teams.create({ name: 'Red', budgetUsd: null });
     await at.rows.store.users.change('mara', { teamId: red.id });
@@ -122,7 +128,7 @@ describe('runs of a session', () => {
     expect(await teamOfSession()).toEqual(['Red', 'Red']);
   });
 
-  test('what a run does is shown until it is over', async () => {
+  test('what a run does is shown until it is over', { tags: ['G15'] }, async () => {
     const run = await at.rows.begin();
     expect(await rowsOf(run)).toMatchObject([{ detail: 'thinks', progress: 5 }]);
     const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
@@ -154,12 +160,12 @@ describe('runs of a session', () => {
     expect(await rowsOf(run)).toMatchObject([{ detail: null, model_wait: null }]);
   });
 
-  test('a failed run has its error', async () => {
+  test('a failed run has its error', { tags: ['G15'] }, async () => {
     const run = await at.failed({ sessionId: null });
     expect(await rowsOf(run)).toMatchObject([{ last_error: 'The model is gone.', status: 'failed' }]);
   });
 
-  test('one’s own are one’s own', async () => {
+  test('one’s own are one’s own', { tags: ['G14'] }, async () => {
     // The house's identities are this user.
     const own = { ...at.rows.user, id: '0198c0de-0000-7000-8000-000000000001' };
     const { default: Connection } = await import('better-sqlite3');

@@ -7,7 +7,7 @@ beforeEach(async () => {
   at = await officeSessions();
 });
 
-test('detail has sums, every message and every run, oldest first', async () => {
+test('detail has sums, every message and every run, oldest first', { tags: ['§2.14-shapes'] }, async () => {
   const first = await at.finished();
   const second = await at.working(first);
   at.rows.clock.advance(7_000);
@@ -47,7 +47,7 @@ test('detail has sums, every message and every run, oldest first', async () => {
   });
 });
 
-test('detail of a long session has all of it', async () => {
+test('detail of a long session has all of it', { tags: ['G23'] }, async () => {
   const first = await at.rows.begin();
   await at.rows.end(first);
   for (let more = 0; more < 210; more += 1) await at.rows.end(await at.rows.begin(first.sessionId));
@@ -59,7 +59,7 @@ test('detail of a long session has all of it', async () => {
   expect(found.messages.map(({ id }) => id)).toEqual(Array.from({ length: 422 }, (_, index) => index + 1));
 });
 
-test('a session has its owner, team and current run, and what failed last', async () => {
+test('a session has its owner, team and current run, and what failed last', { tags: ['G2', 'G23'] }, async () => {
   const first = await at.finished();
   const { teamId } = await at.rows.store.users.get('mara');
   const basics = {
@@ -93,7 +93,9 @@ test('a session has its owner, team and current run, and what failed last', asyn
   });
 });
 
-test('a summary counts messages, runs, finished tool calls and files, and the time at work', async () => {
+test('a summary counts messages, runs, finished tool calls and files, and the time at work', {
+  tags: ['G4', 'G20'],
+}, async () => {
   const first = await at.finished();
   await at.collected(first);
   await at.working(first);
@@ -138,7 +140,7 @@ describe.each(PATHS)('%s', (path) => {
     expect((await at.get(of(run.sessionId.toUpperCase()))).status).toBe(path.includes('browser') ? 404 : 200);
   });
 
-  test('is recorded before it is answered', async () => {
+  test('is recorded before it is answered', { tags: ['G10'] }, async () => {
     const { sessionId } = await at.rows.begin();
     await at.get(of(sessionId));
     expect(at.rows.rows('SELECT username, action, target_id AS id FROM audit_entries')).toEqual([
@@ -151,7 +153,7 @@ test.each([
   ['/office-runs/session/ID', 500],
   ['/sessions/ID/run-rounds', 500],
   ['/sessions/ID/messages-with-files', 200],
-])('a page of %s may have %i', async (path, most) => {
+])('a page of %s may have %i', { tags: ['§4.8-ranges', '§8-office-mode'] }, async (path, most) => {
   const { sessionId } = await at.rows.begin();
   expect((await at.get(`${path.replace('ID', sessionId)}?limit=${most}`)).status).toBe(200);
 });

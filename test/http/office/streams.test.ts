@@ -6,7 +6,9 @@ import type { SseEvent } from '../../support/http/sse.ts';
 
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;
 
-test('a stream begins with retry, and without a position after the newest event', async () => {
+test('a stream begins with retry, and without a position after the newest event', {
+  tags: ['§4.8-streams', '§6.1-office-mode', 'G16'],
+}, async () => {
   const { house, session, say, run } = await openOffice();
   await say('past');
   const response = await fetch(`${house.url}${session}/stream`, { headers: { authorization: 'Bearer admin-key' } });
@@ -32,18 +34,22 @@ test.each([
   ['stream?replay=true', 0],
   ['stream?after_id=200', 200],
   ['run-events/stream?run_id=RUN&after_id=1', 1],
-])('%s brings the past, exactly as stream-events has it, and then the present', async (query, after) => {
-  const { house, session, say, run } = await openOffice();
-  await say(...Array.from({ length: 450 }, (_, at) => String(at)));
-  const past = itemsOf(await send(house, { path: `${session}/stream-events?after_id=${after}`, as: 'admin-key' }));
-  expect(past).toHaveLength(452 - after);
-  const stream = await watch(house, `${session}/${query.replace('RUN', run.id)}`);
-  for (const item of past) expect(json(await stream.next())).toEqual(item);
-  await say('live');
-  expect(json(await stream.next())).toMatchObject({ id: 453, payload: { delta: { text: 'live' } } });
-});
+])(
+  '%s brings the past, exactly as stream-events has it, and then the present',
+  { tags: ['§4.8-streams', 'G22'] },
+  async (query, after) => {
+    const { house, session, say, run } = await openOffice();
+    await say(...Array.from({ length: 450 }, (_, at) => String(at)));
+    const past = itemsOf(await send(house, { path: `${session}/stream-events?after_id=${after}`, as: 'admin-key' }));
+    expect(past).toHaveLength(452 - after);
+    const stream = await watch(house, `${session}/${query.replace('RUN', run.id)}`);
+    for (const item of past) expect(json(await stream.next())).toEqual(item);
+    await say('live');
+    expect(json(await stream.next())).toMatchObject({ id: 453, payload: { delta: { text: 'live' } } });
+  },
+);
 
-test('the larger of after_id and Last-Event-ID counts', async () => {
+test('the larger of after_id and Last-Event-ID counts', { tags: ['G9'] }, async () => {
   const { house, session, say } = await openOffice();
   await say('a', 'b', 'c');
   const byHeader = await watch(house, `${session}/stream?after_id=2`, { 'last-event-id': '4' });
@@ -52,7 +58,9 @@ test('the larger of after_id and Last-Event-ID counts', async () => {
   expect(await byQuery.ids(2)).toEqual([4, 5]);
 });
 
-test('watchers that join while events are committed get each once and in order', async () => {
+test('watchers that join while events are committed get each once and in order', {
+  tags: ['§4.8-streams'],
+}, async () => {
   const { house, session, say, run } = await openOffice();
   const paths = [`${session}/stream?replay=true`, `${session}/run-events/stream?run_id=${run.id}&after_id=1`];
   const readers: Promise<number[]>[] = [];
@@ -66,7 +74,9 @@ test('watchers that join while events are committed get each once and in order',
   for (const ids of found) expect(ids).toEqual(Array.from(ids, (_, at) => 62 - ids.length + 1 + at));
 });
 
-test("a run's stream has its own events and those that name it, and outlives its end", async () => {
+test("a run's stream has its own events and those that name it, and outlives its end", {
+  tags: ['G16', 'G22'],
+}, async () => {
   const { house, session, accept, finish, store, run, say } = await openOffice();
   const ofRun = await watch(house, `${session}/run-events/stream?run_id=${run.id}`);
   const all = await watch(house, `${session}/stream`);
@@ -91,7 +101,7 @@ test("a run's stream has its own events and those that name it, and outlives its
   ]);
 });
 
-test('a deleted session ends its streams after session.deleted', async () => {
+test('a deleted session ends its streams after session.deleted', { tags: ['G16'] }, async () => {
   const { house, session, run, store, say } = await openOffice();
   await say('a');
   const streams = [
@@ -128,7 +138,9 @@ test('many watchers of one event share one rendering of it', async () => {
   expect(reads).toBe(1);
 });
 
-test('the pages of stream-events lead to the newest and to the oldest event, each once', async () => {
+test('the pages of stream-events lead to the newest and to the oldest event, each once', {
+  tags: ['§4.8-refill', 'G5'],
+}, async () => {
   const { house, session, say, finish, store, run } = await openOffice();
   await say(...Array.from({ length: 9 }, (_, at) => String(at)));
   await finish();

@@ -34,7 +34,7 @@ async function aMinute(clock: FakeClock): Promise<void> {
   }
 }
 
-test('a heartbeat comes after fifteen silent seconds, not before', async () => {
+test('a heartbeat comes after fifteen silent seconds, not before', { tags: ['G9'] }, async () => {
   const clock = fakeClock();
   const { house, session, say } = await openOffice({ parts: { clock } });
   const stream = await watch(house, `${session}/stream?replay=true`);
@@ -51,7 +51,9 @@ test('a heartbeat comes after fifteen silent seconds, not before', async () => {
   expect(await stream.next()).toMatchObject({ comment: 'heartbeat' });
 });
 
-test('an administrator who loses the role loses the stream within a minute; others keep theirs', async () => {
+test('an administrator who loses the role loses the stream within a minute; others keep theirs', {
+  tags: ['G10'],
+}, async () => {
   const clock = fakeClock();
   const lost = new Set<string>();
   const authenticate = async (credential: string | null): Promise<Identity> => {
@@ -77,7 +79,9 @@ test('an administrator who loses the role loses the stream within a minute; othe
   expect(await rest(streams.kept)).toMatchObject({ id: '3' });
 });
 
-test('a role taken, a key revoked or an account disabled in the store ends the stream, and the key opens no other', async () => {
+test('a role taken, a key revoked or an account disabled in the store ends the stream, and the key opens no other', {
+  tags: ['G10'],
+}, async () => {
   const clock = fakeClock();
   let authenticate: ReturnType<typeof makeAuthenticate> | undefined;
   const { house, session, store, say } = await openOffice({
@@ -130,7 +134,7 @@ test('a role taken, a key revoked or an account disabled in the store ends the s
   expect(await readToEnd(kept.stream)).toMatchObject({ id: '3' });
 });
 
-test('a drain ends all streams, and those that come during it', async () => {
+test('a drain ends all streams, and those that come during it', { tags: ['G16'] }, async () => {
   const { house, session } = await openOffice();
   const stream = await watch(house, `${session}/stream?replay=true`);
   await stream.ids(2);
@@ -139,7 +143,7 @@ test('a drain ends all streams, and those that come during it', async () => {
   expect(await (await watch(house, `${session}/stream?replay=true`)).next()).toBeUndefined();
 });
 
-test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap', async () => {
+test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap', { tags: ['G9'] }, async () => {
   const { house, session, say } = await openOffice();
   const reading = await watch(house, `${session}/stream?after_id=2`);
   const socket = ask(house, `${session}/stream?after_id=2`);
@@ -158,7 +162,9 @@ test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap
   expect(await back.ids(said - 2)).toEqual(Array.from({ length: said - 2 }, (_, at) => at + 3));
 });
 
-test('a watcher that reads nothing for thirty seconds is dropped, one that reads slowly is not', async () => {
+test('a watcher that reads nothing for thirty seconds is dropped, one that reads slowly is not', {
+  tags: ['G9'],
+}, async () => {
   const clock = fakeClock();
   const { house, session, say } = await openOffice({ parts: { clock } });
   await say(...Array.from({ length: 400 }, () => 'x'.repeat(32 * 1024)));
@@ -178,7 +184,7 @@ test('a watcher that reads nothing for thirty seconds is dropped, one that reads
   slow!.destroy();
 });
 
-test('a thousand watchers that come and go leave nothing behind', { timeout: 120_000 }, async () => {
+test('a thousand watchers that come and go leave nothing behind', { tags: ['G9'], timeout: 120_000 }, async () => {
   const { house, session, say, run } = await openOffice();
   const paths = [
     `${session}/stream?replay=true`,

@@ -23,7 +23,9 @@ const HTML_POLICY =
 const PASSIVE_POLICY =
   "default-src 'none'; script-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-test('an entry is its bytes, with every header that keeps it from acting as the daemon', async () => {
+test('an entry is its bytes, with every header that keeps it from acting as the daemon', {
+  tags: ['§4.7-content', 'F3'],
+}, async () => {
   const { site, send, clock } = await publishedHouse();
   const { base } = await site(SITE);
   for (const path of [`${base}/content`, `${base}/assets/index.html`]) {
@@ -65,7 +67,7 @@ const KINDS: readonly (readonly [name: string, type: string, policy: string])[] 
   ['noname', 'application/octet-stream', PASSIVE_POLICY],
 ];
 
-test.each(KINDS)('%s is sent as %s, under a policy of its kind', async (name, type, policy) => {
+test.each(KINDS)('%s is sent as %s, under a policy of its kind', { tags: ['F3'] }, async (name, type, policy) => {
   const { site, send } = await publishedHouse();
   const { base } = await site({ '/index.md': '# Index', [`/${name}`]: '1' });
   const shown = await send(`${base}/assets/${name}`);
@@ -85,7 +87,9 @@ test('only what a page adds itself is passed over in a query', async () => {
     );
 });
 
-test('HEAD, ranges and conditions work for content, assets and media alike', async () => {
+test('HEAD, ranges and conditions work for content, assets and media alike', {
+  tags: ['§4.7-content', 'F4-shares'],
+}, async () => {
   const { site, send, clock } = await publishedHouse();
   const { base } = await site({ '/song.mp3': '0123456789' });
   for (const path of [`${base}/content`, `${base}/assets/song.mp3`, `${base}/media`]) {
@@ -118,7 +122,7 @@ test('a known content is sent again for nobody, with the policy that it has now'
   expect(got.headers['content-security-policy']).toBe(HTML_POLICY);
 });
 
-test('only images, audio and video are media', async () => {
+test('only images, audio and video are media', { tags: ['F9-media'] }, async () => {
   const { site, send } = await publishedHouse();
   for (const [name, status] of [
     ['a.png', 200],
@@ -158,7 +162,7 @@ const ODD_NAMES = [
   'con:aux.txt',
 ];
 
-test('odd names are found by their own address', async () => {
+test('odd names are found by their own address', { tags: ['F4-assets'] }, async () => {
   const { site, send } = await publishedHouse();
   const files = Object.fromEntries(ODD_NAMES.map((name) => [`/site/${name}`, `I am ${name}`]));
   const { base } = await site({ '/site/index.html': PAGE, ...files });
@@ -226,7 +230,7 @@ test('whatever else is asked for is not there', async () => {
   }
 });
 
-test('a name in one normal form is not the same name in another', async () => {
+test('a name in one normal form is not the same name in another', { tags: ['F4-assets'] }, async () => {
   const { site, send } = await publishedHouse();
   const { base } = await site({ '/index.html': PAGE, '/caf\u00e9.txt': 'composed' });
   expect((await send(`${base}/assets/caf%C3%A9.txt`)).text).toBe('composed');
@@ -259,7 +263,9 @@ test('of a share that has ended, was withdrawn or whose page is deleted, nothing
   for (const { base } of [expiring, withdrawn, deleted]) expect(await statuses(base)).toEqual([404, 404, 404, 404]);
 });
 
-test('a file whose bytes are gone is 404 and one line of the log, and the rest of the share works', async () => {
+test('a file whose bytes are gone is 404 and one line of the log, and the rest of the share works', {
+  tags: ['§4.7-checks'],
+}, async () => {
   const { site, send, directory, lines } = await publishedHouse();
   const { base, key, shareCode } = await site(SITE);
   const blob = sha256('hello()');

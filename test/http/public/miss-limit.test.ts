@@ -8,7 +8,9 @@ import { publishedHouse } from '../../support/http/published-house.ts';
 
 const UNKNOWN = `/api/v1/public/shares/${'0'.repeat(22)}`;
 
-test('after 60 unknown codes in a minute, nothing is looked up for the rest of it', async () => {
+test('after 60 unknown codes in a minute, nothing is looked up for the rest of it', {
+  tags: ['F8-misses'],
+}, async () => {
   const { site, send, clock } = await publishedHouse();
   const { base, key } = await site({ '/index.html': 'x' });
   for (let i = 0; i < 60; i += 1) expect((await send(i % 2 === 0 ? UNKNOWN : `${UNKNOWN}x`)).status).toBe(404);
@@ -24,7 +26,9 @@ test('after 60 unknown codes in a minute, nothing is looked up for the rest of i
   expect((await send(base)).status).toBe(200);
 });
 
-test('a file that a share lacks, and a share that has ended, don’t count as guesses', async () => {
+test('a file that a share lacks, and a share that has ended, don’t count as guesses', {
+  tags: ['F8-misses'],
+}, async () => {
   const { site, send, store } = await publishedHouse();
   const [{ base }, ended] = [await site({ '/index.html': 'x' }), await site({ '/index.html': 'x' })];
   await store.shares.withdraw(ended.shareCode);

@@ -12,7 +12,9 @@ const PUBLIC = '/api/v1/public';
 
 const isBeijing = (at: number) => new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 
-test('the list has exactly the fields of the contract, with times of Beijing', async () => {
+test('the list has exactly the fields of the contract, with times of Beijing', {
+  tags: ['§2.13-list-item'],
+}, async () => {
   const { site, data, clock } = await publishedHouse();
   const at = clock.now();
   const { key } = await site(FILES, { name: 'Tides', description: 'Of the sea', category: 'Sea' });
@@ -88,7 +90,9 @@ test('a page off the board has its detail all the same', async () => {
   });
 });
 
-test('a page whose versions have all ended keeps what was last known of them but the file, and is not on the board', async () => {
+test('a page whose versions have all ended keeps what was last known of them but the file, and is not on the board', {
+  tags: ['§2.13-detail'],
+}, async () => {
   const { site, data, store } = await publishedHouse();
   const { key, shareCode } = await site(FILES);
   const { workspace_file: file, ...before } = (await data(`${PUBLIC}/publishes/${key}`)).data as Record<
@@ -263,7 +267,9 @@ const QUERIES: readonly (readonly [query: string, found: readonly number[] | num
   ['?version_no=one', 422],
 ];
 
-test('versions are found by number and by days of a zone, and nothing is guessed of a query', async () => {
+test('versions are found by number and by days of a zone, and nothing is guessed of a query', {
+  tags: ['§4.7-dates'],
+}, async () => {
   const { versions } = await withVersions();
   for (const [query, found] of QUERIES) expect([query, await versions(query)]).toEqual([query, found]);
 });

@@ -40,7 +40,7 @@ describe('a change', () => {
         ],
       },
     ],
-  ])('of %j changes that and nothing else', async (body, changed) => {
+  ])('of %j changes that and nothing else', { tags: ['I1-fields'] }, async (body, changed) => {
     const before = await tasks.read(tasks.own);
     tasks.rows.clock.advance(1_000);
     const got = await tasks.change(body);

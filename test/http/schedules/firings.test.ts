@@ -11,7 +11,9 @@ beforeEach(async () => {
 });
 
 describe('a run on request', () => {
-  test('is a firing with a session of its own, which shows in the list of firings and in the task', async () => {
+  test('is a firing with a session of its own, which shows in the list of firings and in the task', {
+    tags: ['I5-replies'],
+  }, async () => {
     tasks.rows.clock.advance(1_000);
     const got = await tasks.run();
     expect(got.status).toBe(201);

@@ -19,7 +19,9 @@ beforeEach(async () => {
   tasks = await taskHouse();
 });
 
-test('a new task has the documented defaults, and shows when it fires next', async () => {
+test('a new task has the documented defaults, and shows when it fires next', {
+  tags: ['I1-fields', 'I5-replies'],
+}, async () => {
   const { timezone: _, ...noZone } = NEW;
   const got = await tasks.user({ method: 'POST', path: PATH, body: noZone });
   expect(got.status).toBe(201);
@@ -59,7 +61,7 @@ test('times are those of the zone, also over a change of its clocks', async () =
   ]);
 });
 
-test('everything that can be chosen is kept', async () => {
+test('everything that can be chosen is kept', { tags: ['I1-fields'] }, async () => {
   const steps = [{ prompt: 'Collect' }, { prompt: 'Write' }];
   const chosen = { target: 'team:press', project_id: PROJECT, enabled: false, overlap: 'queue', steps };
   const task = data(await tasks.create(chosen));
@@ -129,7 +131,7 @@ const WRONG: readonly (readonly [string, object, string])[] = [
   ['enabled in words', { enabled: 'yes' }, 'enabled'],
 ];
 
-test('whatever is wrong is 422 with its field, and nothing is kept', async () => {
+test('whatever is wrong is 422 with its field, and nothing is kept', { tags: ['I8-cron'] }, async () => {
   for (const [name, body, field] of WRONG) {
     const got = await tasks.create(body);
     expect([name, got.status, message(got).slice(0, field.length + 2)]).toEqual([name, 422, `${field}: `]);

@@ -32,7 +32,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
     ['deletes one', 200, () => ({ method: 'DELETE', path: `${PATH}/${tasks.own}` })],
   ] as const;
 
-  test('every request has the status of its caller', async () => {
+  test('every request has the status of its caller', { tags: ['I5-endpoints'] }, async () => {
     for (const [what, success, request] of REQUESTS) {
       const got = await send(tasks.house, { ...request(), ...who });
       const expected = [what, status === 200 ? success : status, ['code', 'data', 'message']];
@@ -47,18 +47,26 @@ test.each([
   ['deletes', 'DELETE', ''],
   ['fires', 'POST', '/run'],
   ['lists the firings of', 'GET', '/firings'],
-])("nobody %s another user's task; an unknown one and a malformed id are 404", async (_what, method, rest) => {
-  const statusOf = async (id: string) => {
-    const body = method === 'PATCH' ? { body: { enabled: false } } : {};
-    return (await tasks.user({ method, path: `${PATH}/${id}${rest}`, ...body })).status;
-  };
-  expect(await Promise.all([tasks.ofOther, UNKNOWN, 'x', '1', '%00'].map(statusOf))).toEqual([403, 404, 404, 404, 404]);
-  expect(data(await tasks.admin({ path: `${PATH}/${tasks.ofOther}` }))).toMatchObject({ enabled: true });
-  expect(tasks.rows.rows('SELECT id FROM firings')).toEqual([]);
-});
+])(
+  "nobody %s another user's task; an unknown one and a malformed id are 404",
+  { tags: ['I5-endpoints'] },
+  async (_what, method, rest) => {
+    const statusOf = async (id: string) => {
+      const body = method === 'PATCH' ? { body: { enabled: false } } : {};
+      return (await tasks.user({ method, path: `${PATH}/${id}${rest}`, ...body })).status;
+    };
+    expect(await Promise.all([tasks.ofOther, UNKNOWN, 'x', '1', '%00'].map(statusOf))).toEqual([
+      403, 404, 404, 404, 404,
+    ]);
+    expect(data(await tasks.admin({ path: `${PATH}/${tasks.ofOther}` }))).toMatchObject({ enabled: true });
+    expect(tasks.rows.rows('SELECT id FROM firings')).toEqual([]);
+  },
+);
 
 describe('owners', () => {
-  test('an administrator makes tasks of others, by name or id; nobody else does', async () => {
+  test('an administrator makes tasks of others, by name or id; nobody else does', {
+    tags: ['I5-endpoints'],
+  }, async () => {
     for (const reference of ['otto', 'mara']) {
       const got = await tasks.create({ user: reference }, tasks.admin);
       expect([got.status, data(got)['owner']]).toMatchObject([201, { username: reference }]);
@@ -87,7 +95,9 @@ describe('owners', () => {
   });
 });
 
-test('a list has one’s own tasks, an administrator’s has all; by name, owner and state', async () => {
+test('a list has one’s own tasks, an administrator’s has all; by name, owner and state', {
+  tags: ['I5-endpoints'],
+}, async () => {
   await tasks.create({ name: 'Te_t%' });
   await tasks.create({ name: 'Test1', enabled: false });
   const names = async (query: string, by = tasks.user) => {

@@ -33,7 +33,7 @@ async function leaveSocket(directory: string, name: string): Promise<string> {
   return left;
 }
 
-test('the socket is for its owner and group, and gone after the end', async () => {
+test('the socket is for its owner and group, and gone after the end', { tags: ['K1-socket'] }, async () => {
   const path = join(temporaryDirectory(), 'errand.sock');
   const listener = await listen(server(), { kind: 'unix', path });
   expect(listener.address).toBe(`unix:${path}`);

@@ -86,7 +86,9 @@ const call = as('conversation-key');
 const admin = as('admin-key');
 
 describe('the list', () => {
-  test("holds this key's sessions only, the one changed last first, in the shape of the specification", async () => {
+  test("holds this key's sessions only, the one changed last first, in the shape of the specification", {
+    tags: ['§2.6-fields'],
+  }, async () => {
     const { status, json } = await call('GET', API);
     expect(status).toBe(200);
     const [one, two, three] = own.map(({ sessionId }) => sessionId);
@@ -178,7 +180,7 @@ test('a stop of an executing run says that its executor was cancelled', async ()
   });
 });
 
-test('a deleted session is 404 everywhere, and the second delete, too', async () => {
+test('a deleted session is 404 everywhere, and the second delete, too', { tags: ['§2.12-fields'] }, async () => {
   const { sessionId, id } = own[0]!;
   expect((await call('DELETE', `${API}/${sessionId}`)).json).toEqual({ id: sessionId, cleanup: { scheduled: true } });
   for (const [method, path] of [
@@ -201,7 +203,7 @@ test('a deleted session is 404 everywhere, and the second delete, too', async ()
   expect(rows.committed.at(-1)).toMatchObject({ type: 'session.deleted', payload: { title: 'one' }, runSeq: null });
 });
 
-test('capabilities are those of the key, all off at first', async () => {
+test('capabilities are those of the key, all off at first', { tags: ['§2.10-fields'] }, async () => {
   const { json } = await call('GET', `${API}/${own[0]!.sessionId}/capability-config`);
   expect(json).toEqual({
     session_id: own[0]!.sessionId,

@@ -198,7 +198,7 @@ test.each([
   ['choices', ['red', 'blue']],
   ['a form', { colour: 'red', notes: [null, { 'key with spaces': 'ü' }] }],
   ['64 KB', 'x'.repeat(65_534)],
-])('%s is an answer: kept as it is, and the queue is woken', async (_name, answers) => {
+])('%s is an answer: kept as it is, and the queue is woken', { tags: ['I2'] }, async (_name, answers) => {
   const got = await answer(own.id, answers);
   expect([got.status, data(got)]).toEqual([200, expect.objectContaining({ status: 'answered', answers })]);
   expect(data(got)).toMatchObject({ answered_at: '2026-03-01T12:00:00.000Z' });
@@ -223,7 +223,9 @@ test.each([
   expect([(await rows.store.userInputs.find(own.id))!.status, woken]).toEqual(['pending', 0]);
 });
 
-test('a question is settled once: every later answer or expiry is 409, in words that fit', async () => {
+test('a question is settled once: every later answer or expiry is 409, in words that fit', {
+  tags: ['§3.4-answered'],
+}, async () => {
   expect((await answer(own.id, 'red')).status).toBe(200);
   const again = await answer(own.id, 'blue');
   expect([again.status, (again.json as { message: string }).message]).toEqual([

@@ -4,7 +4,7 @@ import { ErrandError, notFound } from '../../../src/domain/errors.ts';
 import { errorPageReply } from '../../../src/http/share/page-reply.ts';
 import { openHouse } from '../../support/http/http-house.ts';
 
-test('an address that leads nowhere is a page, and elsewhere still JSON', async () => {
+test('an address that leads nowhere is a page, and elsewhere still JSON', { tags: ['F2-pages'] }, async () => {
   const { url } = await openHouse();
   const response = await fetch(`${url}/share/p/%3Cscript%3E/x`);
   expect(response.status).toBe(404);

@@ -29,7 +29,7 @@ function shown({
 
 const made = (text: string): EntryText => ({ kind: 'html', html: Buffer.from(text) });
 
-test('who published it and when, in Beijing time, and what it is filed under', () => {
+test('who published it and when, in Beijing time, and what it is filed under', { tags: ['F2-pages'] }, () => {
   const html = shown({
     page: { name: 'Tides & winds', description: 'Of <October>', category: 'Surveys', tags: ['quay', '"a"'] },
   });
@@ -66,7 +66,7 @@ test('messengers get a title, a sentence, the full address, and a picture where 
   expect(picture).toContain('content="summary_large_image"');
 });
 
-test('HTML is framed at its own address in a sandbox that is not of this origin', () => {
+test('HTML is framed at its own address in a sandbox that is not of this origin', { tags: ['F2-pages'] }, () => {
   const version = aVersion('/site/index.html');
   const html = shown({ version, page: { name: 'A "b"' } });
   const [frame = ''] = /<iframe[^>]*>/.exec(html) ?? [];
@@ -168,7 +168,7 @@ test('the end of a share, its files and its size are at the foot', () => {
   );
 });
 
-test('without distractions, there is the content and nothing else', () => {
+test('without distractions, there is the content and nothing else', { tags: ['F2-pages'] }, () => {
   const versions = [2, 1].map((no) => aVersion('/site/index.html', { no, isLatest: no === 2 }));
   const html = shown({
     page: { isDistractionFree: true, versionCount: 2, description: 'x' },

@@ -104,13 +104,15 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
     ['lists its deliveries', () => ({ path: `${WEBHOOKS}/${own}/deliveries` })],
     ['lists deliveries', () => ({ path: DELIVERIES })],
     ['deletes one', () => ({ method: 'DELETE', path: `${WEBHOOKS}/${own}` })],
-  ] as const)(`${status}: %s`, async (_what, request) => {
+  ] as const)(`${status}: %s`, { tags: ['§4.9-test', 'H8'] }, async (_what, request) => {
     const got = await send(house, { ...request(), ...who });
     expect([got.status, Object.keys(got.json as object).sort()]).toEqual([status, ['code', 'data', 'message']]);
   });
 });
 
-test("another user's webhook and the house's are 403, an unknown one and a malformed id 404", async () => {
+test("another user's webhook and the house's are 403, an unknown one and a malformed id 404", {
+  tags: ['A8-ids', 'H8'],
+}, async () => {
   const statusOf = async (id: number | string) => (await user({ path: `${WEBHOOKS}/${id}` })).status;
   expect(await Promise.all([ofOther, ofHouse, 999, 'x', '0', '1e3'].map(statusOf))).toEqual([
     403, 403, 404, 404, 404, 404,
@@ -118,7 +120,9 @@ test("another user's webhook and the house's are 403, an unknown one and a malfo
   expect((await user({ method: 'DELETE', path: `${WEBHOOKS}/${ofOther}` })).status).toBe(403);
 });
 
-test('a new webhook has the documented defaults, and never shows its secret', async () => {
+test('a new webhook has the documented defaults, and never shows its secret', {
+  tags: ['§2.15-fields', 'H1'],
+}, async () => {
   const got = await create({ secret: SECRET });
   expect(got.status).toBe(201);
   const { id } = data(got) as unknown as { id: number };
@@ -165,7 +169,7 @@ test.each([
   ['too long a backoff', { retry_backoff_ms: 3_600_001 }, 'retry_backoff_ms'],
   ['a project in the scope global', { scope: 'global', project_id: rowsUuid() }, 'project_id'],
   ['the scope project without one', { scope: 'project' }, 'project_id'],
-])('%s is 422, and nothing is kept', async (_name, body, field) => {
+])('%s is 422, and nothing is kept', { tags: ['§2.15-addresses', 'H17'] }, async (_name, body, field) => {
   const got = await create(body);
   expect([got.status, message(got)]).toEqual([422, expect.stringMatching(`^${field.replace(/[[\]]/g, '\\$&')}: `)]);
   expect(data(await user({ path: WEBHOOKS }))).toMatchObject({ total: 1 });
@@ -184,7 +188,7 @@ test.each([
   'https://a.localhost/hook',
   'https://ledger.example:8443/',
   'http://0x7f000001/',
-])('%s may not be reached: 400 when it is saved, new or changed', async (url) => {
+])('%s may not be reached: 400 when it is saved, new or changed', { tags: ['H7'] }, async (url) => {
   const got = await create({ url });
   expect([got.status, message(got)]).toEqual([400, expect.stringContaining('may not be reached')]);
   expect((await change({ url })).status).toBe(400);
@@ -201,7 +205,9 @@ test('a name is saved without being looked up: the reply tells nothing of the na
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('webhooks of the house are made, listed and seen by administrators, in the scope global', async () => {
+test('webhooks of the house are made, listed and seen by administrators, in the scope global', {
+  tags: ['§4.9-list'],
+}, async () => {
   expect((await create({ owner_scope: 'system' })).status).toBe(403);
   expect((await create({ owner_scope: 'system', project_id: rowsUuid() }, admin)).status).toBe(422);
   const made = await create({ owner_scope: 'system' }, admin);
@@ -240,7 +246,7 @@ test('changes touch what they name; a new secret overlaps with the one before, n
   expect(data(await change({ scope: 'global' }))).toMatchObject({ scope: 'global', project_id: null });
 });
 
-test('a deleted webhook is gone, with its deliveries', async () => {
+test('a deleted webhook is gone, with its deliveries', { tags: ['H17'] }, async () => {
   expect(data(await user({ method: 'DELETE', path: `${WEBHOOKS}/${own}` }))).toEqual({ id: own });
   expect((await user({ path: `${WEBHOOKS}/${own}/deliveries` })).status).toBe(404);
   expect(changed).toEqual([own]);
@@ -251,12 +257,16 @@ test.each([
   ['event_type_filtered', { events: ['session.completed'], session_kinds: ['scheduled'] }],
   ['session_kind_filtered', { session_kinds: ['scheduled'], scope: 'project', project_id: rowsUuid() }],
   ['session_project_missing', { scope: 'project', project_id: rowsUuid() }],
-])('a test is held back by %s, the first filter that applies, and nothing is sent', async (reason, filters) => {
-  await change(filters);
-  const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
-  expect(data(got)).toMatchObject({ delivered: false, matched: false, filtered_reason: reason, event_id: null });
-  expect([sent, data(await user({ path: `${WEBHOOKS}/${own}/deliveries` }))['total']]).toEqual([[], 0]);
-});
+])(
+  'a test is held back by %s, the first filter that applies, and nothing is sent',
+  { tags: ['§6.6-reasons', 'H5'] },
+  async (reason, filters) => {
+    await change(filters);
+    const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
+    expect(data(got)).toMatchObject({ delivered: false, matched: false, filtered_reason: reason, event_id: null });
+    expect([sent, data(await user({ path: `${WEBHOOKS}/${own}/deliveries` }))['total']]).toEqual([[], 0]);
+  },
+);
 
 test('a caller has two tests in flight, and a third is 429 until one has ended', async () => {
   const { promise, resolve: reply } = Promise.withResolvers<void>();
@@ -273,7 +283,9 @@ test('a caller has two tests in flight, and a third is 429 until one has ended',
   expect((await user(request)).status).toBe(200);
 });
 
-test('a test without a session sends a made-up event once, and keeps it with its attempt', async () => {
+test('a test without a session sends a made-up event once, and keeps it with its attempt', {
+  tags: ['§6.6-session', 'H10'],
+}, async () => {
   result = { ...result, statusCode: 500, error: 'The receiver replied with status 500.', responseExcerpt: 'no' };
   const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
   expect(data(got)).toEqual({
@@ -333,7 +345,9 @@ test('a test and its delivery report alike a name that nobody knows, one that le
   expect(await reported('slow.example')).toBe(ofPrivate);
 });
 
-test('a test with a session uses its kind and project: one of another user is 403, an unknown one 404', async () => {
+test('a test with a session uses its kind and project: one of another user is 403, an unknown one 404', {
+  tags: ['§4.9-test', '§6.6-session', 'H10'],
+}, async () => {
   const run = await rows.accept();
   const body = { event_type: 'session.completed', session_id: run.sessionId };
   const test = (by = user) => by({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body });
@@ -373,7 +387,9 @@ test('a page of deliveries begins among the first 10,000', async () => {
   expect([await statusOf(10_000), await statusOf(10_001)]).toEqual([200, 422]);
 });
 
-test('deliveries are made again one by one and many at a time, but not of a disabled webhook', async () => {
+test('deliveries are made again one by one and many at a time, but not of a disabled webhook', {
+  tags: ['H11'],
+}, async () => {
   result = { ...result, statusCode: null, error: 'Refused.' };
   for (const event_type of ['session.failed', 'session.stopped'])
     await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type } });

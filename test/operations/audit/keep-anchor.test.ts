@@ -90,7 +90,7 @@ test.each([
     'anchor_altered',
   ],
   ['half of an anchor', () => writeFileSync(anchorPath(dataDir), '{"last'), 'anchor_altered'],
-])('with %s, the next start says so, and every later one', async (_, harm, fault) => {
+])('with %s, the next start says so, and every later one', { tags: ['G17'] }, async (_, harm, fault) => {
   await recorded(3);
   harm();
   expect((await opened()).fault()).toMatch(/^On 2026-03-01T12:00:00.000Z, the daemon found that /);
@@ -103,7 +103,7 @@ test.each([
   expect(errors()).toHaveLength(1);
 });
 
-test('an older copy of the database is found, as its anchor is ahead', async () => {
+test('an older copy of the database is found, as its anchor is ahead', { tags: ['G17'] }, async () => {
   await recorded(1);
   const older = house.rows('SELECT * FROM audit_head') as [{ seal: string; last_hash: string }];
   await recorded(2);

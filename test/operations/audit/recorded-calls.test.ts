@@ -70,7 +70,9 @@ test('repeated reads leave one entry in ten minutes, each change leaves one', as
   expect(await built.entries()).toHaveLength(6);
 });
 
-test('a list leaves one entry a minute and reader, however many owners and things are on it', async () => {
+test('a list leaves one entry a minute and reader, however many owners and things are on it', {
+  tags: ['G10'],
+}, async () => {
   const built = await auditedHouse();
   const { operations: verbs, clock } = built;
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;

@@ -90,7 +90,9 @@ test('the right password gives a token of its user', async () => {
   expect(await whoIs(password('mara', 'correct horse'))).toMatchObject({ username: 'mara' });
 });
 
-test('an unknown account, a wrong password and an id for a name are one and the same refusal', async () => {
+test('an unknown account, a wrong password and an id for a name are one and the same refusal', {
+  tags: ['B7-passwords'],
+}, async () => {
   const { logIn, user } = await house();
   const grants = [
     password('mara', 'wrong'),
@@ -106,7 +108,7 @@ test('an unknown account, a wrong password and an id for a name are one and the 
   }
 });
 
-test('an unknown account takes as long as a wrong password', async () => {
+test('an unknown account takes as long as a wrong password', { tags: ['B7-passwords'] }, async () => {
   const { logIn } = await house();
   const timeOf = async (username: string, at: number) => {
     // Of the whole process: passwords are hashed in threads of its own.
@@ -135,7 +137,9 @@ test('a disabled user hears so only with the right password', async () => {
   await expect(built.logIn(password('mara', 'correct horse'))).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-test('ten failed passwords block the address, whatever the account, and no other', async () => {
+test('ten failed passwords block the address, whatever the account, and no other', {
+  tags: ['B7-attempts'],
+}, async () => {
   const { logIn, whoIs, clock } = await house();
   for (let i = 0; i < 10; i += 1) {
     await expect(logIn(password(`guess${i}`, 'x', '2001:db8::1'))).rejects.toMatchObject({ reason: 'unauthenticated' });
@@ -228,7 +232,7 @@ const KEYS: readonly [role: Role, scope: KeyScope, reason: string | null][] = [
   ['admin', 'admin', null],
 ];
 
-test.each(KEYS)('role %s with a key of scope %s', async (role, scope, reason) => {
+test.each(KEYS)('role %s with a key of scope %s', { tags: ['§4.1-rule-3', 'B4'] }, async (role, scope, reason) => {
   const built = await house();
   const pia = await addUser(built, 'pia', role);
   const { grant } = await addKey(built, pia.seq, scope);
@@ -236,7 +240,9 @@ test.each(KEYS)('role %s with a key of scope %s', async (role, scope, reason) =>
   else await expect(built.logIn(grant)).rejects.toMatchObject({ reason });
 });
 
-test('no key, a text that is none, a login token, an expired and a revoked key are 401; a disabled owner is 403', async () => {
+test('no key, a text that is none, a login token, an expired and a revoked key are 401; a disabled owner is 403', {
+  tags: ['§4.1-rule-3'],
+}, async () => {
   const built = await house();
   const { logIn, store, clock } = built;
   const pia = await addUser(built, 'pia', 'user');
@@ -253,7 +259,7 @@ test('no key, a text that is none, a login token, an expired and a revoked key a
   await expect(logIn(good.grant)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
-test('a token outlives the key that it was issued for', async () => {
+test('a token outlives the key that it was issued for', { tags: ['§4.1-rule-3', 'B5'] }, async () => {
   const { clock, ...built } = await house();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
   const deriveKey = () => Buffer.alloc(32, 9);
@@ -263,7 +269,9 @@ test('a token outlives the key that it was issued for', async () => {
   expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });
 });
 
-test('an account that signs on for the first time is made with the defaults, once', async () => {
+test('an account that signs on for the first time is made with the defaults, once', {
+  tags: ['§4.1-rule-2'],
+}, async () => {
   const built = await house({ ...SSO, defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' } });
   const team = await built.store.teams.create({ name: 'Labs', budgetUsd: null });
   const users = await Promise.all([1, 2, 3, 4].map(() => built.whoIs(ssoToken('corp'))));
@@ -298,7 +306,7 @@ test('a disabled account does not sign on', async () => {
   await expect(built.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-test('another provider, or none at all, is 422, and no request is sent', async () => {
+test('another provider, or none at all, is 422, and no request is sent', { tags: ['B8'] }, async () => {
   const { logIn, asked } = await house();
   const other = { reason: 'unprocessable', details: { field: 'provider' } };
   for (const name of ['other', 'CORP', 'corp ']) await expect(logIn(ssoToken(name))).rejects.toMatchObject(other);

@@ -44,7 +44,7 @@ async function forge({ store, deriveKey, user, clock }: House, header: Part = {}
   return `${signed}.${mac}`;
 }
 
-test('a token names its user, its key and its times, and nothing secret', async () => {
+test('a token names its user, its key and its times, and nothing secret', { tags: ['B6'] }, async () => {
   const { tokens, user, clock, store } = await house();
   const { text, expiresInSeconds } = await tokens.issueToken(user);
   const [key] = (await store.signingKeys.list()).items;
@@ -90,7 +90,7 @@ test('a forged token that is right in everything is taken, so that the refusals 
   expect(await built.tokens.resolveToken(await forge(built))).toMatchObject({ kind: 'token' });
 });
 
-test('a token is good to its last moment and no longer', async () => {
+test('a token is good to its last moment and no longer', { tags: ['§5-rule-4'] }, async () => {
   const { tokens, user, clock } = await house();
   const { text } = await tokens.issueToken(user);
   clock.advance(3_599_999);
@@ -153,7 +153,7 @@ test.each<[string, Part, Part]>([
   await expect(built.tokens.resolveToken(forged)).rejects.toMatchObject(INVALID);
 });
 
-test('a token without a signature is refused', async () => {
+test('a token without a signature is refused', { tags: ['B6'] }, async () => {
   const built = await house();
   const [head, claims] = (await forge(built)).split('.');
   const bare = encode({ ...decode(`${head}`, 0), alg: 'none' });
@@ -161,7 +161,7 @@ test('a token without a signature is refused', async () => {
   await expect(built.tokens.resolveToken(`${bare}.${claims}.`)).rejects.toMatchObject(INVALID);
 });
 
-test('a token that another key signed is refused, whatever it claims', async () => {
+test('a token that another key signed is refused, whatever it claims', { tags: ['B6'] }, async () => {
   const built = await house();
   const [head, claims] = (await forge(built)).split('.');
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');

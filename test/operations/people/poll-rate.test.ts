@@ -20,13 +20,17 @@ function house(perSecond = 10) {
   return { clock, passes };
 }
 
-test('ten look-ups pass at once, the eleventh does not, and each key has its own', () => {
+test('ten look-ups pass at once, the eleventh does not, and each key has its own', {
+  tags: ['§7-look-up-429', '§8-polling', 'D9'],
+}, () => {
   const { passes } = house();
   expect(passes(1, 15)).toBe(10);
   expect(passes(2, 15)).toBe(10);
 });
 
-test('the bucket fills with time, never over its brim, and a jump of the wall clock fills nothing', () => {
+test('the bucket fills with time, never over its brim, and a jump of the wall clock fills nothing', {
+  tags: ['§8-polling'],
+}, () => {
   const { clock, passes } = house();
   passes(1, 10);
   clock.jump(3_600_000);

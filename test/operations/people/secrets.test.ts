@@ -8,7 +8,7 @@ import {
   secretMatches,
 } from '../../../src/operations/people/secrets.ts';
 
-test('a key has the form of B2 and matches only its own secret', () => {
+test('a key has the form of B2 and matches only its own secret', { tags: ['B2'] }, () => {
   const key = makeKey();
   expect(key.text).toMatch(/^errand_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/);
   const { id, secret } = parseKey(key.text)!;
@@ -20,12 +20,13 @@ test('a key has the form of B2 and matches only its own secret', () => {
 
 test.each(['', 'errand_', 'errand_12345678_short', `errand_12345678_${'x'.repeat(44)}`, `sk-${'x'.repeat(40)}`])(
   '%j is no key',
+  { tags: ['B2'] },
   (text) => {
     expect(parseKey(text)).toBeUndefined();
   },
 );
 
-test('a password is kept as argon2id', async () => {
+test('a password is kept as argon2id', { tags: ['B7-passwords'] }, async () => {
   const password = makePassword();
   expect(password).toMatch(/^[A-Za-z0-9]{20}$/);
   const hashed = await hashPassword(password);

@@ -37,7 +37,9 @@ const says =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-test('the provider is asked once, by GET, with the token in the named parameter', async () => {
+test('the provider is asked once, by GET, with the token in the named parameter', {
+  tags: ['§4.1-rule-2'],
+}, async () => {
   const { asked, ask } = await provider(says({ code: 0, data: { empNo: 'E-10086' } }));
   expect(await ask()).toBe('E-10086');
   expect(asked).toHaveLength(1);
@@ -53,7 +55,7 @@ test.each([
   ['a number', { data: { empNo: 42 } }, '42'],
   ['zero', { data: { empNo: 0 } }, '0'],
   ['a text beside a code of its own', { code: 200, data: { empNo: 'x.y@corp' } }, 'x.y@corp'],
-])('an empNo that is %s is the account', async (_what, body, account) => {
+])('an empNo that is %s is the account', { tags: ['§4.1-rule-2'] }, async (_what, body, account) => {
   expect(await (await provider(says(body))).ask()).toBe(account);
 });
 
@@ -63,7 +65,7 @@ test.each<[string, Answer]>([
   ['no data and code 1', says({ code: 1, data: null })],
   ['no data and a code in text', says({ code: 'E401' })],
   ['no data and a negative code', says({ code: -1, message: 'expired' })],
-])('%s means that the token is wrong', async (_what, answer) => {
+])('%s means that the token is wrong', { tags: ['B8'] }, async (_what, answer) => {
   await expect((await provider(answer)).ask()).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
@@ -98,7 +100,7 @@ test.each<[string, Answer, RegExp]>([
     (response) => void response.writeHead(200).write('{', () => response.destroy()),
     /reached/,
   ],
-])('%s is a provider that fails', async (_what, answer, message) => {
+])('%s is a provider that fails', { tags: ['B8'] }, async (_what, answer, message) => {
   const { ask } = await provider(answer);
   const error: unknown = await ask().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ reason: 'bad_gateway', message: expect.stringMatching(message) as string });

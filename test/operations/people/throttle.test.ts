@@ -11,7 +11,9 @@ async function times(count: number, act: () => Promise<unknown>): Promise<void> 
   for (let i = 0; i < count; i += 1) await act();
 }
 
-test('the eleventh login after ten failures in a minute is not even tried, from that address only', async () => {
+test('the eleventh login after ten failures in a minute is not even tried, from that address only', {
+  tags: ['B7-attempts'],
+}, async () => {
   const throttle = makeThrottle(fakeClock());
   await times(10, () => throttle('a', fail));
   let tried = false;

@@ -147,7 +147,7 @@ test.each([
   ['getShare', () => house.operations.getShare(otto, house.page.shareCode)],
   ['changeShare', () => house.operations.changeShare(otto, house.page.shareCode, { expiresAt: null })],
   ['withdrawShare', () => house.operations.withdrawShare(otto, house.page.shareCode)],
-])('%s of another’s page is forbidden, and changes nothing', async (_, call) => {
+])('%s of another’s page is forbidden, and changes nothing', { tags: ['F7-access'] }, async (_, call) => {
   await expect(call()).rejects.toMatchObject({ reason: 'forbidden' });
   expect(await house.operations.getShare(mara, house.page.shareCode)).toMatchObject({
     status: 'active',
@@ -181,7 +181,9 @@ test('lists have one’s own, the newest first, with each filter; administrators
   expect(await listShares(mara, { pageKey: second.key, limit: 9, offset: 0 })).toMatchObject({ total: 1 });
 });
 
-test('a share ends in the future, or never; a withdrawal is for good and may be repeated', async () => {
+test('a share ends in the future, or never; a withdrawal is for good and may be repeated', {
+  tags: ['F7-shares'],
+}, async () => {
   const { changeShare, withdrawShare, getShare } = house.operations;
   const { shareCode } = house.page;
   const expiresAt = house.clock.now() + 60_000;

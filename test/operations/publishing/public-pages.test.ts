@@ -114,7 +114,7 @@ test.each([
   'index.html/',
   '%',
   '_ndex.html',
-])('an asset that is in no row of the manifest is not found: %j', async (path) => {
+])('an asset that is in no row of the manifest is not found: %j', { tags: ['F4-assets'] }, async (path) => {
   const { shareCode } = await publishSite();
   const refusal = { reason: 'not_found', message: 'File not found.', details: { why: 'file' } };
   await expect(verbs.openAsset(shareCode, path)).rejects.toMatchObject(refusal);
@@ -155,7 +155,9 @@ test('unknown keys and codes are not found, without a reason', async () => {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { reason: 'not_found', details: {} } });
 });
 
-test('an expired share is not found from its end on, and the version before is the latest again', async () => {
+test('an expired share is not found from its end on, and the version before is the latest again', {
+  tags: ['§4.7-checks'],
+}, async () => {
   const { id, key, shareCode, run } = await publishSite();
   const second = await house.release(id, run);
   await house.store.shares.setEnd(second.shareCode, house.clock.now() + 1_000);
@@ -192,7 +194,9 @@ test('a deleted page is not found, nor are its shares; nobody reads why', async 
     await expect(verb).rejects.toMatchObject({ reason: 'not_found', details: {} });
 });
 
-test('two hundred versions are read in pages, by number and by time', async () => {
+test('two hundred versions are read in pages, by number and by time', {
+  tags: ['§4.7-versions', '§4.7-dates'],
+}, async () => {
   const run = await house.workspace(filesOf('/site/index.html'));
   const { id, key } = await house.publish(run);
   const first = house.clock.now();

@@ -10,7 +10,7 @@ const PROMPT: TaskWork = { prompt: 'Write', steps: [kept(ONE, 'Write')] };
 const STEPS: TaskWork = { prompt: null, steps: [kept(ONE, 'Collect'), kept(TWO, 'Write')] };
 const BOTH: TaskWork = { prompt: 'Tides', steps: [kept(ONE, 'Collect'), kept(TWO, 'Write')] };
 
-test('without steps, the prompt is the one step, which has an id', () => {
+test('without steps, the prompt is the one step, which has an id', { tags: ['I5-replies'] }, () => {
   const none: WantedWork[] = [{ prompt: 'Write' }, { prompt: 'Write', steps: null }, { prompt: 'Write', steps: [] }];
   for (const wanted of none) {
     const { prompt, steps } = changedWork(null, wanted);

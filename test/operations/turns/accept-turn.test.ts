@@ -91,7 +91,9 @@ test('a text is put together in one turn of the event loop and committed in a la
   expect(loops['committed']).toBeGreaterThan(loops['made']!);
 });
 
-test('a turn is answered once it is on the disk, though its run may have begun before', async () => {
+test('a turn is answered once it is on the disk, though its run may have begun before', {
+  tags: ['D7-acceptance'],
+}, async () => {
   const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const { accept } = await house({
@@ -108,7 +110,7 @@ test('a turn is answered once it is on the disk, though its run may have begun b
   await answer;
 });
 
-test('a turn that the disk failed to keep is refused', async () => {
+test('a turn that the disk failed to keep is refused', { tags: ['D7-acceptance'] }, async () => {
   const { accept } = await house({ kept: () => Promise.reject(new ErrandError('unavailable', 'lost')) });
   await expect(accept([{ type: 'text', text: 'hello' }])).rejects.toMatchObject({ reason: 'unavailable' });
 });

@@ -50,7 +50,7 @@ function tamper({ file }: StoreHouse, sql: string): void {
   connection.close();
 }
 
-test('each hash is made of the one before and of every field of its entry', async () => {
+test('each hash is made of the one before and of every field of its entry', { tags: ['G17'] }, async () => {
   const house = await storeHouse();
   await record(house, 3);
   const entries = await entriesOf(house);
@@ -78,7 +78,7 @@ test('each hash is made of the one before and of every field of its entry', asyn
   });
 });
 
-test('an entry is in the commit of its verb, and a verb that throws leaves none', async () => {
+test('an entry is in the commit of its verb, and a verb that throws leaves none', { tags: ['G17'] }, async () => {
   const house = await storeHouse();
   const recorded: AuditEntry[] = [];
   const note = noteOf(anEntry({ action: 'team.create' }), (entry) => void recorded.push(entry));

@@ -13,7 +13,9 @@ const HOLDER = `
   setInterval(() => undefined, 1000);
 `;
 
-test('a directory that another process holds is refused with its pid, and free again once it was killed', async () => {
+test('a directory that another process holds is refused with its pid, and free again once it was killed', {
+  tags: ['K1-lock'],
+}, async () => {
   const directory = temporaryDirectory();
   const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -68,7 +68,9 @@ const UNASSIGNED: Readonly<
   ],
 };
 
-test('a team has as many scheduled tasks as its members have enabled, and the virtual team those of the others', async () => {
+test('a team has as many scheduled tasks as its members have enabled, and the virtual team those of the others', {
+  tags: ['§4.8-rule-9'],
+}, async () => {
   const house = await officeHouse();
   const red = await house.team('Red');
   const ann = await house.person('ann', red);
@@ -84,13 +86,19 @@ test('a team has as many scheduled tasks as its members have enabled, and the vi
   expect(unassigned).toMatchObject({ active: 1, scheduledTasks: 1 });
 });
 
-test.each(Object.entries(UNASSIGNED))('rule 1: the virtual team and %s', async (_, [play, active]) => {
-  const house = await officeHouse();
-  await play(house);
-  expect((await house.snapshot('UTC', 1)).unassigned?.active ?? null).toBe(active);
-});
+test.each(Object.entries(UNASSIGNED))(
+  'rule 1: the virtual team and %s',
+  { tags: ['§4.8-rule-1'] },
+  async (_, [play, active]) => {
+    const house = await officeHouse();
+    await play(house);
+    expect((await house.snapshot('UTC', 1)).unassigned?.active ?? null).toBe(active);
+  },
+);
 
-test('runs are counted by status whatever the limit says: live ones, and those that ended today', async () => {
+test('runs are counted by status whatever the limit says: live ones, and those that ended today', {
+  tags: ['G13'],
+}, async () => {
   const house = await officeHouse();
   const who = await house.person('ann');
   await house.work({ who });
@@ -107,7 +115,7 @@ test('runs are counted by status whatever the limit says: live ones, and those t
   expect(runs).toHaveLength(1);
 });
 
-test('rows are what runs, what waits, and what ended today, the newest first in each', async () => {
+test('rows are what runs, what waits, and what ended today, the newest first in each', { tags: ['G13'] }, async () => {
   const house = await officeHouse();
   const who = await house.person('ann');
   await house.work({ who });
@@ -123,7 +131,9 @@ test('rows are what runs, what waits, and what ended today, the newest first in 
   for (const limit of [1, 2, 3, 4, 5]) expect(await idsOf(limit)).toEqual(expected.slice(0, limit));
 });
 
-test('runs of deleted sessions are neither rows nor counted, and what they used is', async () => {
+test('runs of deleted sessions are neither rows nor counted, and what they used is', {
+  tags: ['§4.8-rule-7', 'G11'],
+}, async () => {
   const house = await officeHouse();
   const who = await house.person('ann', await house.team('Red'));
   await house.work({ who });
@@ -153,7 +163,7 @@ test('the house’s usage is that of its teams, of users without one, and of del
   expect(ledgerFaults(house.file)).toEqual([]);
 });
 
-test('the sessions that changed last are returned with their newest run, at most 24', async () => {
+test('the sessions that changed last are returned with their newest run, at most 24', { tags: ['G13'] }, async () => {
   const house = await officeHouse();
   const who = await house.person('ann', await house.team('Red'));
   const runs = [];

@@ -265,10 +265,10 @@ async function holds({ play: act, source = null, ...expected }: Scenario): Promi
   expect(rest?.active ?? 0).toBe((await house.today()).total);
 }
 
-test.each(Object.entries(RULE_2))('rule 2: %s', (_, scenario) => holds(scenario));
+test.each(Object.entries(RULE_2))('rule 2: %s', { tags: ['§4.8-rule-2'] }, (_, scenario) => holds(scenario));
 
-test.each(Object.entries(RULE_3))('rule 3: %s', (_, scenario) => holds(scenario));
+test.each(Object.entries(RULE_3))('rule 3: %s', { tags: ['§4.8-rule-3'] }, (_, scenario) => holds(scenario));
 
-test.each(Object.entries(RULE_5))('rule 5: %s', (_, scenario) => holds(scenario));
+test.each(Object.entries(RULE_5))('rule 5: %s', { tags: ['§4.8-rule-5'] }, (_, scenario) => holds(scenario));
 
-test.each(Object.entries(RULE_7))('rule 7: %s', (_, scenario) => holds(scenario));
+test.each(Object.entries(RULE_7))('rule 7: %s', { tags: ['§4.8-rule-7'] }, (_, scenario) => holds(scenario));

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest';
 import { COST, officeHouse, TOKENS } from '../../support/store/office-house.ts';
 
-test('rule 8: a row has what its session used today, for whichever team, and nothing of yesterday', async () => {
+test('rule 8: a row has what its session used today, for whichever team, and nothing of yesterday', {
+  tags: ['§4.8-rule-8'],
+}, async () => {
   const house = await officeHouse();
   const [red, blue] = [await house.team('Red'), await house.team('Blue')];
   const who = await house.person('ann', red);
@@ -22,7 +24,9 @@ test('rule 8: a row has what its session used today, for whichever team, and not
   ]);
 });
 
-test('rule 6: live unassigned runs come before runs found through usage; pages are of sessions', async () => {
+test('rule 6: live unassigned runs come before runs found through usage; pages are of sessions', {
+  tags: ['§4.8-rule-6'],
+}, async () => {
   const house = await officeHouse();
   const who = await house.person('ann');
   const used = [await house.work({ who }), await house.work({ who })];
@@ -51,7 +55,7 @@ test('sessions that were used last come first', async () => {
   expect(items.map(({ run }) => run.sessionId)).toEqual(order);
 });
 
-test('a deleted session is marked, and its title is gone with it', async () => {
+test('a deleted session is marked, and its title is gone with it', { tags: ['§4.8-rule-7'] }, async () => {
   const house = await officeHouse();
   const red = await house.team('Red');
   const run = await house.work({ who: await house.person('ann', red) });
@@ -61,7 +65,9 @@ test('a deleted session is marked, and its title is gone with it', async () => {
   expect(items).toMatchObject([{ isDeleted: true, source: 'normal_session', run: { id: run.id, sessionTitle: '' } }]);
 });
 
-test('the day turns during a run: each day has what was used in it, in every zone', async () => {
+test('the day turns during a run: each day has what was used in it, in every zone', {
+  tags: ['§4.8-time-zone'],
+}, async () => {
   const house = await officeHouse('2026-03-10T15:50:00Z');
   const red = await house.team('Red');
   const run = await house.work({ who: await house.person('ann', red), goesOn: true });

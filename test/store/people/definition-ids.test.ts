@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openStore } from '../../../src/store/open-store.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 
-test('a name gets its id at first sight and keeps it, whatever comes and goes', async () => {
+test('a name gets its id at first sight and keeps it, whatever comes and goes', { tags: ['J4'] }, async () => {
   const { store } = await storeHouse();
   const { idsFor, namesOf } = store.definitionIds;
   const [tides, reefs] = await idsFor('skill', ['tides', 'reefs']);

@@ -4,7 +4,7 @@ import { makeReleases } from '../../../src/publishing/releases.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { aPage, filesOf, MANUAL, publishHouse, SITE } from '../../support/store/publishing.ts';
 
-test('a page version holds the entry’s folder and all below it', async () => {
+test('a page version holds the entry’s folder and all below it', { tags: ['F11-folder'] }, async () => {
   const house = await publishHouse();
   const published = await house.publish(await house.workspace());
   expect(published).toMatchObject({ no: 1, key: expect.stringMatching(/^[0-9A-Za-z]{16}$/) });
@@ -36,17 +36,21 @@ test.each([
   ['an entry among the attachments', '/uploads/index.html', ['/uploads/index.html', '/uploads/x.csv'], 'page'],
   ['an image', '/a/moon.PNG', ['/a/moon.PNG'], 'media'],
   ['any other file', '/a/b.txt', ['/a/b.txt'], 'file'],
-])('names that begin with a dot and attachments of others are left out: %s', async (_, entryPath, held, shareType) => {
-  const house = await publishHouse();
-  const hidden = ['/.env', '/a/.git/config', '/uploads/.secret', '/.git/deep/er/index.html'];
-  const all = ['/index.md', '/a/b.txt', '/uploads/index.html', '/uploads/x.csv', ...hidden];
-  const files = filesOf(...(shareType === 'page' ? all : [...all, '/a/moon.PNG']));
-  const { shareCode } = await house.publish(await house.workspace(files), { entryPath });
-  expect(await house.filesOfShare(shareCode)).toEqual(held);
-  expect(await house.share(shareCode)).toMatchObject({ shareType, entryPath });
-});
+])(
+  'names that begin with a dot and attachments of others are left out: %s',
+  { tags: ['F11-folder'] },
+  async (_, entryPath, held, shareType) => {
+    const house = await publishHouse();
+    const hidden = ['/.env', '/a/.git/config', '/uploads/.secret', '/.git/deep/er/index.html'];
+    const all = ['/index.md', '/a/b.txt', '/uploads/index.html', '/uploads/x.csv', ...hidden];
+    const files = filesOf(...(shareType === 'page' ? all : [...all, '/a/moon.PNG']));
+    const { shareCode } = await house.publish(await house.workspace(files), { entryPath });
+    expect(await house.filesOfShare(shareCode)).toEqual(held);
+    expect(await house.share(shareCode)).toMatchObject({ shareType, entryPath });
+  },
+);
 
-test('folders that are left out are passed over, however many files they have', async () => {
+test('folders that are left out are passed over, however many files they have', { tags: ['F11-folder'] }, async () => {
   const house = await publishHouse();
   const many = Array.from({ length: 3_000 }, (_, index) => `/.cache/${index}`);
   const dotted = Array.from({ length: 1_200 }, (_, index) => `/d${index}/.gitkeep`);
@@ -67,6 +71,7 @@ test.each([
   ['hidden', '/.well/index.html', /begins with a dot/],
 ])(
   'an entry that is not a plain file of the workspace is refused, and leaves nothing: %s',
+  { tags: ['F7-entry'] },
   async (_, entryPath, mustBe) => {
     const house = await publishHouse();
     const { sessionSeq } = await house.workspace([...SITE, ...filesOf('/.well/index.html')]);
@@ -77,7 +82,9 @@ test.each([
   },
 );
 
-test('a version over a limit is refused with the limit; one at the limit is not', async () => {
+test('a version over a limit is refused with the limit; one at the limit is not', {
+  tags: ['F11-limits'],
+}, async () => {
   const house = await publishHouse();
   const big = { path: '/site/big.bin', size: 2 * 1_048_576 - 3, sha256: 'big' };
   const { sessionSeq } = await house.workspace([...SITE, big]);
@@ -109,7 +116,9 @@ test('a version whose paths are too long together is refused, so that everybody 
   });
 });
 
-test('a release without changes is a version all the same, and the event has all its facts', async () => {
+test('a release without changes is a version all the same, and the event has all its facts', {
+  tags: ['§6.5-publish_page.published', 'F13-order'],
+}, async () => {
   const house = await publishHouse();
   const run = await house.workspace();
   const { id, key } = await house.publish(run, { category: 'Sea', isOnBoard: false });
@@ -178,7 +187,7 @@ test('the wait for files ends after twenty seconds', async () => {
   expect([house.listeners.size, house.count('publish_pages')]).toEqual([0, 0]);
 });
 
-test('a session that was deleted gives no version, and its versions stay', async () => {
+test('a session that was deleted gives no version, and its versions stay', { tags: ['F1-copy'] }, async () => {
   const house = await publishHouse();
   const run = await house.workspace();
   const { id, shareCode } = await house.publish(run);
@@ -195,7 +204,9 @@ test('a session that was deleted gives no version, and its versions stay', async
 const MANY = filesOf('/index.html', ...Array.from({ length: 600 }, (_, index) => `/data/${index}.json`));
 const MANY_ENTRY = { entryPath: '/index.html' };
 
-test('a version of many files is copied in parts, and nobody sees it before the last', async () => {
+test('a version of many files is copied in parts, and nobody sees it before the last', {
+  tags: ['F1-copy'],
+}, async () => {
   const house = await publishHouse();
   const run = await house.workspace(MANY);
   const seen: unknown[] = [];
@@ -216,7 +227,9 @@ test('a version of many files is copied in parts, and nobody sees it before the 
   expect(house.releases.active()).toBe(0);
 });
 
-test('a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start', async () => {
+test('a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start', {
+  tags: ['F1-copy'],
+}, async () => {
   const house = await publishHouse();
   const run = await house.workspace(MANY);
   const source = { sessionSeq: run.sessionSeq, ...MANY_ENTRY };

@@ -102,7 +102,9 @@ async function movesOf(name: string): Promise<string[]> {
   return moved.map((run) => `${run.status} → ${after[before.indexOf(run)]!.status}`);
 }
 
-test('verbs make every move of the table, and no other; a verb that moves nothing writes nothing', async () => {
+test('verbs make every move of the table, and no other; a verb that moves nothing writes nothing', {
+  tags: ['D1'],
+}, async () => {
   const made = new Set<string>();
   for (const name of Object.keys(VERBS)) for (const move of await movesOf(name)) made.add(move);
   const moves = RUN_STATES.flatMap((from) => RUN_MOVES[from].map((to) => `${from} → ${to}`));

@@ -41,7 +41,9 @@ test('what a user says is made into the text that is kept before the commit begi
   expect((await house.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
 });
 
-test('a second turn of a session waits for the first, and is claimable once that has ended', async () => {
+test('a second turn of a session waits for the first, and is claimable once that has ended', {
+  tags: ['§4.3-rule-5', 'C5'],
+}, async () => {
   const house = await storeHouse();
   const first = await house.accept();
   const second = await house.accept({ sessionId: first.sessionId });
@@ -79,7 +81,7 @@ test('an accepted turn and a claim asked for in the same tick share their commit
   expect(TYPES(house.committed)).toEqual(['run.queued', 'run.started']);
 });
 
-test('progress of an outdated attempt is refused and leaves nothing behind', async () => {
+test('progress of an outdated attempt is refused and leaves nothing behind', { tags: ['D7-attempts'] }, async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
@@ -162,7 +164,9 @@ test('a failed run keeps what its agent did', async () => {
   expect(await house.store.sessions.find(run!.sessionId)).toMatchObject({ status: 'failed' });
 });
 
-test('an interrupted run is queued again with its open block closed; a third crash fails it', async () => {
+test('an interrupted run is queued again with its open block closed; a third crash fails it', {
+  tags: ['D7-resumes'],
+}, async () => {
   const house = await storeHouse();
   const { seq } = await house.accept();
   for (const resumes of [1, 2]) {
@@ -222,7 +226,9 @@ test('leases: a jump of the clock takes no run from its worker; a run without a 
   expect((await house.store.runs.get(lost.seq)).status).toBe('queued');
 });
 
-test('an idempotency key finds its run: first requests per key and target, continuations per session', async () => {
+test('an idempotency key finds its run: first requests per key and target, continuations per session', {
+  tags: ['§4.3-rule-2', 'D4'],
+}, async () => {
   const house = await storeHouse();
   const turn = aTurn(house.user, house.key);
   const first = await house.store.runs.accept({ ...turn, idempotencyKey: 'order-1' });

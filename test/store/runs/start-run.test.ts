@@ -41,6 +41,7 @@ function rowsOf(house: StoreHouse, sessionSeq: number) {
 
 test.each([{ continues: false }, { continues: true }])(
   'a run that starts at once leaves what one leaves that is claimed next, continues: $continues',
+  { tags: ['C5'] },
   async ({ continues }) => {
     const house = await storeHouse();
     const outputSchema = { type: 'object' };

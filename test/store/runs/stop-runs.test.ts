@@ -15,7 +15,9 @@ const sessionRow = (house: StoreHouse) =>
     'SELECT status, stop_requested_at, stop_confirmed_at, stop_cause FROM sessions ORDER BY seq',
   )[0];
 
-test('queued runs end at once as canceled, each with one event, and the stop counts as confirmed', async () => {
+test('queued runs end at once as canceled, each with one event, and the stop counts as confirmed', {
+  tags: ['E8'],
+}, async () => {
   const house = await storeHouse();
   const first = await house.accept();
   const second = await house.accept({ sessionId: first.sessionId });
@@ -62,7 +64,9 @@ test('a finalizing run is canceled, too', async () => {
   expect(ends(house).map(({ type }) => type)).toEqual(['run.stopped']);
 });
 
-test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', async () => {
+test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', {
+  tags: ['§3.1-one-end', 'D1'],
+}, async () => {
   const house = await storeHouse();
   const outcomes = { completed: 0, canceled: 0 };
   for (let round = 0; round < 1_000; round += 1) {

@@ -52,7 +52,9 @@ const typesOf = (house: StoreHouse) => house.committed.map(({ type }) => type);
 const sessionStatus = async (house: StoreHouse, { sessionId }: Pick<ClaimedRun, 'sessionId'>) =>
   (await house.store.sessions.find(sessionId))!.status;
 
-test('a run that waits is running without a lease, holds no slot, and has asked one question', async () => {
+test('a run that waits is running without a lease, holds no slot, and has asked one question', {
+  tags: ['§3.4-pending'],
+}, async () => {
   const house = await storeHouse();
   const { run } = await waiting(house);
   expect(rowOf(house, run)).toMatchObject({ status: 'waiting', lease_until: null });
@@ -108,7 +110,9 @@ test('a jump of the wall clock while a run waits takes nothing from its time', a
   expect(again!.workedMs).toBe(0);
 });
 
-test('of an answer, a second answer, an expiry and a stop the first committed wins, in every order', async () => {
+test('of an answer, a second answer, an expiry and a stop the first committed wins, in every order', {
+  tags: ['§3.4-answered'],
+}, async () => {
   const moves = {
     answer: (house: StoreHouse, id: string) => house.store.userInputs.answer(id, 'a'),
     again: (house: StoreHouse, id: string) => house.store.userInputs.answer(id, 'b'),

@@ -7,7 +7,9 @@ import { storeHouse } from '../../support/store/store-house.ts';
 const MINUTE = 60_000;
 const NOTHING = { fired: 0, skipped: 0, putOff: 0, full: false };
 
-test('a firing is a session of its owner without a key, with a run, at its minute', async () => {
+test('a firing is a session of its owner without a key, with a run, at its minute', {
+  tags: ['I1-firings', 'I6'],
+}, async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
   const task = await store.schedules.create(aTask(user.seq, { name: 'Ebb', projectId: 'p' }));
@@ -40,7 +42,7 @@ test('a firing is a session of its owner without a key, with a run, at its minut
   expect(await store.sessions.listOfKey(house.key.seq, 9, 0)).toMatchObject({ total: 0 });
 });
 
-test('the times of a downtime fire once, and the next one is after it', async () => {
+test('the times of a downtime fire once, and the next one is after it', { tags: ['I1-downtime'] }, async () => {
   const house = await storeHouse();
   const task = await house.store.schedules.create(aTask(house.user.seq));
   const due = house.clock.now() + MINUTE;
@@ -52,7 +54,9 @@ test('the times of a downtime fire once, and the next one is after it', async ()
   expect(await house.store.schedules.find(task.id)).toMatchObject({ nextFireAt: due + 3 * 60 * MINUTE });
 });
 
-test('a daemon that was off over a clock change fires what the change skipped, once', async () => {
+test('a daemon that was off over a clock change fires what the change skipped, once', {
+  tags: ['I1-downtime'],
+}, async () => {
   const house = await storeHouse();
   house.clock.jump(Date.parse('2026-03-28T12:00Z') - house.clock.now());
   const cron = { cron: '30 2 * * *', timezone: 'Europe/Zurich' };
@@ -63,7 +67,7 @@ test('a daemon that was off over a clock change fires what the change skipped, o
   expect(await house.store.schedules.find(task.id)).toMatchObject({ nextFireAt: Date.parse('2026-03-30T00:30Z') });
 });
 
-test('no time fires twice when the clock is put back', async () => {
+test('no time fires twice when the clock is put back', { tags: ['I1-downtime'] }, async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
   const task = await store.schedules.create(aTask(user.seq, { overlap: 'queue' }));
@@ -111,7 +115,9 @@ test('the time of a task whose owner is disabled passes without a firing', async
   expect(await fireDue(house)).toMatchObject({ fired: 1 });
 });
 
-test('a firing that falls due during an earlier one is skipped, and the task says when', async () => {
+test('a firing that falls due during an earlier one is skipped, and the task says when', {
+  tags: ['I9-overlap'],
+}, async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
   const task = await store.schedules.create(aTask(user.seq));
@@ -129,7 +135,9 @@ test('a firing that falls due during an earlier one is skipped, and the task say
   expect(await fireDue(house)).toEqual({ ...NOTHING, fired: 1 });
 });
 
-test('firings queue behind an earlier one, up to a limit, and run in order, one at a time', async () => {
+test('firings queue behind an earlier one, up to a limit, and run in order, one at a time', {
+  tags: ['I9-overlap'],
+}, async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
   const task = await store.schedules.create(aTask(user.seq, { overlap: 'queue' }));

@@ -18,7 +18,9 @@ async function fired(work = steps('one', 'two', 'three')) {
 const runsOf = ({ rows }: StoreHouse) =>
   rows<{ status: string; sessionSeq: number }>('SELECT status, session_seq AS sessionSeq FROM runs ORDER BY seq');
 
-test('steps run one after another in one session, and each is reported', async () => {
+test('steps run one after another in one session, and each is reported', {
+  tags: ['§3.5', 'I1-firings', 'I7'],
+}, async () => {
   const { house, task, firing } = await fired();
   expect(await firing()).toMatchObject({ status: 'pending', stepNo: 1, stepCount: 3, endedAt: null });
   const first = await work(house);
@@ -52,7 +54,7 @@ test('steps run one after another in one session, and each is reported', async (
   expect(types.indexOf('run.done')).toBeLessThan(types.indexOf('run.queued', types.indexOf('run.queued') + 1));
 });
 
-test('a step that fails ends the firing', async () => {
+test('a step that fails ends the firing', { tags: ['I1-firings', 'I7'] }, async () => {
   const { house, firing } = await fired();
   await work(house);
   const second = await work(house, FAILED);
@@ -62,7 +64,7 @@ test('a step that fails ends the firing', async () => {
   expect(house.committed.at(-1)).toMatchObject({ payload: { lastError: 'The model is gone.' } });
 });
 
-test('the pages of a task get a job when all steps have completed, and none otherwise', async () => {
+test('the pages of a task get a job when all steps have completed, and none otherwise', { tags: ['F12'] }, async () => {
   const { house, store, task } = await fired(steps('one', 'two'));
   await store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: task.id }));
   const jobs = () => house.rows<{ runSeq: number }>('SELECT run_seq AS runSeq FROM publish_jobs');
@@ -75,7 +77,7 @@ test('the pages of a task get a job when all steps have completed, and none othe
   expect(jobs()).toHaveLength(1);
 });
 
-test('a step that is incomplete ends the firing as failed', async () => {
+test('a step that is incomplete ends the firing as failed', { tags: ['I1-firings'] }, async () => {
   const { house, firing } = await fired();
   await work(house, { ...FAILED, outcome: 'incomplete' } as never);
   expect(await firing()).toMatchObject({ status: 'failed', stepNo: 1 });
@@ -83,6 +85,7 @@ test('a step that is incomplete ends the firing as failed', async () => {
 
 test.each(['stopRun', 'stopSession', 'deleteSession'])(
   '%s ends the firing as stopped, without another step',
+  { tags: ['I7'] },
   async (how) => {
     const { house, store, firing } = await fired();
     const [run] = await house.claim();
@@ -99,7 +102,7 @@ test.each(['stopRun', 'stopSession', 'deleteSession'])(
   },
 );
 
-test('a crash between two moves neither repeats nor loses a step', async () => {
+test('a crash between two moves neither repeats nor loses a step', { tags: ['§3.5', 'I1-firings'] }, async () => {
   const { house, store, firing } = await fired(steps('one', 'two'));
   const [run] = await house.claim();
   await store.runs.rescue();
@@ -113,7 +116,9 @@ test('a crash between two moves neither repeats nor loses a step', async () => {
   expect(movesOf(house, run!.id)).toEqual(ENDED);
 });
 
-test('a run whose agent had ended at the crash is settled by the rescue, with the next step', async () => {
+test('a run whose agent had ended at the crash is settled by the rescue, with the next step', {
+  tags: ['I7'],
+}, async () => {
   const { house, store, firing } = await fired(steps('one', 'two'));
   const [run] = await house.claim();
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
@@ -147,7 +152,9 @@ test('queued runs of an owner who is disabled are stopped, and so is what waits 
   expect((await store.schedules.find(task.id))!.lastStatus).toBe('stopped');
 });
 
-test('runs of tasks are background work: they leave a slot, and take turns with the runs of keys', async () => {
+test('runs of tasks are background work: they leave a slot, and take turns with the runs of keys', {
+  tags: ['I6'],
+}, async () => {
   const house = await storeHouse();
   const { store, user, clock } = house;
   for (let at = 0; at < 4; at += 1) await store.schedules.create(aTask(user.seq));
@@ -171,7 +178,7 @@ test('runs of tasks are background work: they leave a slot, and take turns with 
   expect((await claim(9)).map(({ run }) => run.seq)).toEqual([seq]);
 });
 
-test('unfinished runs of tasks count toward the limit of their user, and of no key', async () => {
+test('unfinished runs of tasks count toward the limit of their user, and of no key', { tags: ['I6'] }, async () => {
   const house = await storeHouse();
   for (let at = 0; at < 2; at += 1)
     await fireNow(house, await house.store.schedules.create(aTask(house.user.seq, { cron: '0 0 * * *' })));

@@ -13,7 +13,9 @@ const promptsOf = ({ rows }: StoreHouse) =>
     ({ content }) => (JSON.parse(content) as { text: string }[])[0]!.text,
   );
 
-test('a task is found with its next time, its owner and the one step of its prompt', async () => {
+test('a task is found with its next time, its owner and the one step of its prompt', {
+  tags: ['I1-fields'],
+}, async () => {
   const { store, user, clock } = await storeHouse();
   const { schedules } = store;
   const task = await schedules.create(aTask(user.seq, { cron: '30 12 * * *', projectId: 'p' }));
@@ -122,6 +124,7 @@ test('whoever listens is called when times may have changed', async () => {
 
 test.each(['disable', 'delete'])(
   'to %s a task drops a firing that has not begun, and leaves one that has',
+  { tags: ['I8-disabled'] },
   async (how) => {
     const house = await storeHouse();
     const { store, user, clock } = house;

@@ -62,6 +62,7 @@ const PATHS: Readonly<Record<InsightStatus, readonly InsightStatus[]>> = {
 
 test.each(INSIGHT_STATUSES.flatMap((from) => INSIGHT_STATUSES.map((to) => [from, to] as const)))(
   'from %s to %s',
+  { tags: ['I3'] },
   async (from, to) => {
     const house = await storeHouse();
     const { id } = await reported(house);

@@ -3,7 +3,9 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { storeHouse } from '../../support/store/store-house.ts';
 
-test("a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out", async () => {
+test("a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out", {
+  tags: ['§4.6-list'],
+}, async () => {
   const house = await storeHouse();
   const other = await house.makeKey();
   const [first, second, gone] = [await house.accept(), await house.accept(), await house.accept()];
@@ -19,7 +21,9 @@ test("a key's sessions come with the one changed last first; other keys, kinds a
   expect(await house.store.sessions.listOfKey(house.key.seq, 10, 2)).toEqual({ items: [], total: 2 });
 });
 
-test('a page of a hundred thousand sessions of one key is read from the index, the last one as well', async () => {
+test('a page of a hundred thousand sessions of one key is read from the index, the last one as well', {
+  tags: ['§4.6-list'],
+}, async () => {
   const house = await storeHouse();
   const connection = new Connection(house.file);
   connection

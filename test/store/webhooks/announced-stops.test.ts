@@ -42,13 +42,17 @@ const STOPS: readonly (readonly [string, (sessionSeq: number) => Promise<unknown
   ['deleting the session', (sessionSeq) => house.store.sessions.deleteSession(sessionSeq)],
 ];
 
-test.each(STOPS)('%s with queued turns behind the one that executes sends one event, of that one', async (_, stop) => {
-  const runs = await turns(4);
-  await house.claim();
-  await stop(runs[0]!.sessionSeq);
-  expect(await announced()).toEqual([runs[0]!.id]);
-  expect(told()).toBe(4);
-});
+test.each(STOPS)(
+  '%s with queued turns behind the one that executes sends one event, of that one',
+  { tags: ['§3.3-one-event'] },
+  async (_, stop) => {
+    const runs = await turns(4);
+    await house.claim();
+    await stop(runs[0]!.sessionSeq);
+    expect(await announced()).toEqual([runs[0]!.id]);
+    expect(told()).toBe(4);
+  },
+);
 
 test.each(STOPS)(
   '%s with queued turns behind one that waits for its user sends one event, of that one',
@@ -62,12 +66,16 @@ test.each(STOPS)(
   },
 );
 
-test.each(STOPS)('%s that finds queued turns only sends one event, of the newest', async (_, stop) => {
-  const runs = await turns(3);
-  await stop(runs[0]!.sessionSeq);
-  expect(await announced()).toEqual([runs[2]!.id]);
-  expect(told()).toBe(3);
-});
+test.each(STOPS)(
+  '%s that finds queued turns only sends one event, of the newest',
+  { tags: ['§3.3-one-event'] },
+  async (_, stop) => {
+    const runs = await turns(3);
+    await stop(runs[0]!.sessionSeq);
+    expect(await announced()).toEqual([runs[2]!.id]);
+    expect(told()).toBe(3);
+  },
+);
 
 test('stopping one run sends its event, and so does the stop of what was behind it', async () => {
   const [first, second, third] = await turns(3);
@@ -76,7 +84,9 @@ test('stopping one run sends its event, and so does the stop of what was behind 
   expect(await announced()).toEqual([second!.id, third!.id]);
 });
 
-test('runs that a queue finds of a disabled user are one stop for each session', async () => {
+test('runs that a queue finds of a disabled user are one stop for each session', {
+  tags: ['§3.3-one-event'],
+}, async () => {
   const [, , newest] = await turns(3);
   const other = await house.accept();
   await house.store.users.create({ ...house.user, username: 'root', passwordHash: 'x' });
@@ -89,14 +99,18 @@ test('runs that a queue finds of a disabled user are one stop for each session',
 test.each([
   ['disabled', (id: string) => house.store.schedules.change(id, { enabled: false })],
   ['deleted', (id: string) => house.store.schedules.remove(id)],
-])('a firing that waits as its task is %s is dropped without an event: nobody stopped it', async (_, drop) => {
-  const task = await house.store.schedules.create(aTask(house.user.seq));
-  house.clock.advance(60_000);
-  await fireDue(house);
-  await drop(task.id);
-  expect(told()).toBe(1);
-  expect(await announced()).toEqual([]);
-});
+])(
+  'a firing that waits as its task is %s is dropped without an event: nobody stopped it',
+  { tags: ['§3.3-one-event'] },
+  async (_, drop) => {
+    const task = await house.store.schedules.create(aTask(house.user.seq));
+    house.clock.advance(60_000);
+    await fireDue(house);
+    await drop(task.id);
+    expect(told()).toBe(1);
+    expect(await announced()).toEqual([]);
+  },
+);
 
 test('what readers of an event see of a stop is its reason alone', async () => {
   const runs = await turns(2);

@@ -95,7 +95,7 @@ test.each(DELIVERY_STATES)('from %s the table of moves is kept', async (from) =>
   expect([...reached].sort()).toEqual([...DELIVERY_MOVES[from]].sort());
 });
 
-test('what is delivered again has one more attempt at once, of the same bytes', async () => {
+test('what is delivered again has one more attempt at once, of the same bytes', { tags: ['H11'] }, async () => {
   const { delivery, webhook } = await deliver();
   await record(delivery.id, ARRIVED);
   house.clock.advance(1_000);
@@ -135,7 +135,7 @@ test('many are delivered again from a moment on, in batches that end', async () 
   expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ state: 'failed', attemptCount: 1 });
 });
 
-test('lists have each filter, the newest first, and say how many there are', async () => {
+test('lists have each filter, the newest first, and say how many there are', { tags: ['H11'] }, async () => {
   const first = await deliver({ userSeq: house.user.seq });
   house.clock.advance(1_000);
   const second = await deliver();

@@ -59,7 +59,9 @@ async function keyOf(user: User) {
   });
 }
 
-test('a webhook of a user gets the events of its owner alone, a system webhook those of all', async () => {
+test('a webhook of a user gets the events of its owner alone, a system webhook those of all', {
+  tags: ['§6.2-system'],
+}, async () => {
   const olga = await another('olga');
   const [own, hers, all] = [
     await create({ userSeq: house.user.seq }),
@@ -74,7 +76,7 @@ test('a webhook of a user gets the events of its owner alone, a system webhook t
   expect(sentTo(all.id)).toEqual([first.sessionId, second.sessionId]);
 });
 
-test('one event has one id for all webhooks, and no other event has it', async () => {
+test('one event has one id for all webhooks, and no other event has it', { tags: ['§6.3-envelope'] }, async () => {
   await create();
   await create({ userSeq: house.user.seq });
   const { sessionId } = await endRun();
@@ -91,7 +93,7 @@ test('one event has one id for all webhooks, and no other event has it', async (
   expect(ids[0]!.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('the filters of a webhook are asked', async () => {
+test('the filters of a webhook are asked', { tags: ['§6.2-filters'] }, async () => {
   const olga = await another('olga');
   const key = await keyOf(olga);
   const wants = async (over: Given) => (await create(over)).id;
@@ -111,7 +113,9 @@ test('the filters of a webhook are asked', async () => {
   expect(sent).toEqual({ chat: [], api: both, mill: [inMill.sessionId], quarry: [], failures: [], disabled: [] });
 });
 
-test('webhooks of a disabled user rest, and get nothing of that time later; system webhooks get it', async () => {
+test('webhooks of a disabled user rest, and get nothing of that time later; system webhooks get it', {
+  tags: ['H16'],
+}, async () => {
   const olga = await another('olga');
   const [hers, all] = [await create({ userSeq: olga.seq }), await create()];
   const key = await keyOf(olga);
@@ -133,7 +137,7 @@ test('what happened before its owner was disabled is planned for its webhook', a
   expect(sentTo(id)).toEqual([before.sessionId]);
 });
 
-test('a new webhook gets no earlier events, nor does one that is enabled again', async () => {
+test('a new webhook gets no earlier events, nor does one that is enabled again', { tags: ['H16'] }, async () => {
   await endRun();
   const { id } = await create();
   const second = await endRun();
@@ -330,6 +334,7 @@ test('the events of a backlog are planned in their order, whatever their types',
 
 test.each([1, 100, 101, 250])(
   'killed at body %d, and started again, it has planned each event once',
+  { tags: ['H3-at-least-once'] },
   async (killAt) => {
     await endRun();
     const { id } = await create();
@@ -393,7 +398,7 @@ test('without an enabled webhook nothing is wanted', async () => {
   expect(await wanted()).toEqual([]);
 });
 
-test('every event type is yielded by a journal type of its own', () => {
+test('every event type is yielded by a journal type of its own', { tags: ['§6.2-types'] }, () => {
   const journalTypes = Object.values(WEBHOOK_EVENTS).map(({ journalType }) => journalType);
   expect(new Set(journalTypes).size).toBe(journalTypes.length);
 });

@@ -13,7 +13,7 @@ const PAGE = { limit: 9, offset: 0, ownerScope: null, userSeq: null, enabled: nu
 const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over), renderId);
 const sealed = (id: number) => Buffer.from(`sealed for ${secretContextOf(id)}`);
 
-test('a webhook is kept as it was given, and its secret is sealed for it', async () => {
+test('a webhook is kept as it was given, and its secret is sealed for it', { tags: ['§2.15-fields'] }, async () => {
   const given = { userSeq: house.user.seq, projectId: 'mill', sessionKinds: ['api'] as const, sealSecret: sealed };
   const webhook = await create(given);
   const { sealSecret, ...configuration } = aWebhook(given);
@@ -48,7 +48,7 @@ test('a rotation keeps the secret before for a day, and one that is taken away l
   expect(await secrets()).toEqual(['fourth', undefined]);
 });
 
-test('lists are of an owner scope, of a user, or of what is enabled', async () => {
+test('lists are of an owner scope, of a user, or of what is enabled', { tags: ['§4.9-list'] }, async () => {
   const own = await create({ userSeq: house.user.seq });
   const system = await create();
   const off = await create({ enabled: false });

@@ -58,7 +58,7 @@ function press(state: AppState, ...keys: readonly string[]): AppState {
 
 const chosen = (state: AppState) => /^❯.*$/m.exec(frame(state))?.[0] ?? '';
 
-test('the floor on a usual terminal', () => {
+test('the floor on a usual terminal', { tags: ['§4.8-rule-9'] }, () => {
   expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
     " ● 2 running   ○ 1 pending   ✓ 1 completed   ✗ 1 failed   - 0 stopped   $12.41 · 3.1M   2/8 · queue 1  ● live  12:00:00
 

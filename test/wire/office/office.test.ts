@@ -194,7 +194,9 @@ const EXAMPLES: readonly [Shape<unknown>, JsonObject][] = [
   [officeArchive, { url: null, filename: 'workspace.zip' }],
 ];
 
-test('every shape of Office Mode reads its example as it is, and refuses the same without one of its fields', () => {
+test('every shape of Office Mode reads its example as it is, and refuses the same without one of its fields', {
+  tags: ['§2.14-shapes'],
+}, () => {
   for (const [shape, example] of EXAMPLES) {
     expect(shape.read(example, '')).toEqual(example);
     for (const name of Object.keys(example)) {

@@ -94,7 +94,7 @@ test('a prompt that is too long is not waited out, whatever the status', () => {
   expect(failureOf(fault, CALLED, 0)).toMatchObject({ again: false, isDown: false });
 });
 
-test('a connection that takes too long is reported as a timeout', () => {
+test('a connection that takes too long is reported as a timeout', { tags: ['D8-limits'] }, () => {
   expect(failureOf(unreached('UND_ERR_CONNECT_TIMEOUT'), CALLED, 0).error).toEqual({
     type: 'timeout_error',
     message: 'The model "house-model" could not be reached: connecting took too long.',

@@ -135,7 +135,7 @@ test('flags of serve reach the configuration', async () => {
   expect(calls).toEqual(['start on 127.0.0.1:1, workers false']);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s drains, and a clean end is 0', async (name) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s drains, and a clean end is 0', { tags: ['K5-serve'] }, async (name) => {
   const { verbs, calls, finish } = actor(null);
   const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
   await running.until('Errand listens');
@@ -220,7 +220,7 @@ test('SIGHUP reads the configuration again and ends nothing; the end of the term
   expect(await inTerminal.code).toBe(0);
 });
 
-test('a daemon is reported as ready after its credentials have been shown', async () => {
+test('a daemon is reported as ready after its credentials have been shown', { tags: ['K5-first-start'] }, async () => {
   const dataDir = makeDirectory();
   const file = path.join(dataDir, 'first-credentials');
   const { verbs, calls, finish } = actor(
@@ -248,7 +248,7 @@ test('a data directory that another daemon holds ends with 6', async () => {
   expect(ended).toEqual({ code: 6, stdout: '', stderr: 'errand: Process 42 holds the data directory.\n' });
 });
 
-test('init prints its document, plain columns, or words for people', async () => {
+test('init prints its document, plain columns, or words for people', { tags: ['K5-init'] }, async () => {
   const { verbs, calls } = actor(null);
   const dataDir = makeDirectory();
   const json = await run(['init', '--admin', 'root', '-o', 'json'], { daemon: verbs, dataDir });
@@ -268,7 +268,9 @@ test('serve with -o json prints the same document', async () => {
   expect(JSON.parse(stdout)).toEqual(DOCUMENT);
 });
 
-test('a bad configuration ends serve, init and config with 78 and every problem, and starts nothing', async () => {
+test('a bad configuration ends serve, init and config with 78 and every problem, and starts nothing', {
+  tags: ['J2-problems'],
+}, async () => {
   const dataDir = makeDirectory();
   mkdirSync(path.join(dataDir, 'config'));
   writeFileSync(path.join(dataDir, 'config', 'errand.yaml'), 'listen: nowhere\nlistne: x\n');

@@ -57,7 +57,9 @@ test('in JSON, a list is what the API replies', async () => {
   expect(JSON.parse(stdout)).toEqual({ items: [SECOND, FIRST], total: 2 });
 });
 
-test('the tail shows the last entries, follows new ones through a restart, and ends with Ctrl-C', async () => {
+test('the tail shows the last entries, follows new ones through a restart, and ends with Ctrl-C', {
+  tags: ['K7-observing'],
+}, async () => {
   let asked = 0;
   const { dataDir } = await startFakeDaemon({
     'GET /api/v1/audit?limit=10': () => ({ items: [FIRST], total: 1 }),
@@ -78,7 +80,7 @@ test('the tail shows the last entries, follows new ones through a restart, and e
   );
 });
 
-test('an intact log ends with 0, and prints what to note', async () => {
+test('an intact log ends with 0, and prints what to note', { tags: ['K7-observing'] }, async () => {
   const { dataDir } = await startFakeDaemon(LOG);
   const { code, stdout } = await run(['audit', 'verify', '--expect', `1:${FIRST.hash}`], { dataDir });
   expect([code, stdout]).toEqual([0, `The audit log is intact, with 2 entries. The last is 2:${SECOND.hash}\n`]);

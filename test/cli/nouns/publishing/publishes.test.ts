@@ -57,7 +57,9 @@ const VERSION: OwnedVersionWire = {
 const SHARE: ShareWire = { publish_key: KEY, name: PAGE.name, ...VERSION };
 const none = () => ({ items: [], total: 0 });
 
-test('a page of a session is created with what its options say, and its addresses are shown', async () => {
+test('a page of a session is created with what its options say, and its addresses are shown', {
+  tags: ['K7-publishes'],
+}, async () => {
   const { dataDir, received } = await startFakeDaemon({
     'GET /api/v1/ids/sessions/0190f6a0': () => ({ id: SESSION }),
     'POST /api/v1/publishes': () => PAGE,

@@ -53,7 +53,7 @@ const taskDaemon = (more: Readonly<Record<string, Route>> = {}) =>
 
 const CREATE = ['schedules', 'create', 'news', '--user', 'mara'];
 
-test('a task is created with what its options say', async () => {
+test('a task is created with what its options say', { tags: ['K7-schedules'] }, async () => {
   const { dataDir, received } = await startFakeDaemon({ [`POST ${PATH}`]: () => TASK });
   const work = ['--prompt', 'Tides.', '--step', 'Collect', '--step', 'Write', '--target', 'team:press'];
   const flags = ['--project', PROJECT, '--overlap', 'queue', '--disabled', '--timezone', 'Australia/Lord_Howe'];
@@ -161,7 +161,7 @@ test('a name of none is not found', async () => {
   expect(await run(['schedules', 'show', 'a / b?'], { dataDir })).toMatchObject({ code: 5 });
 });
 
-test('the next firings are shown in the zone of the task, and here', async () => {
+test('the next firings are shown in the zone of the task, and here', { tags: ['K7-schedules'] }, async () => {
   const { dataDir } = await taskDaemon();
   const { stdout, stderr } = await run(['schedules', 'next', 'news'], { dataDir });
   const [first, second] = stdout.split('\n').map((line) => line.split('\t'));
@@ -200,7 +200,7 @@ test('a change of nothing is a usage error', async () => {
   expect(await run(['schedules', 'set', 'news'], { dataDir })).toMatchObject({ code: 2 });
 });
 
-test('a task is fired now, and the firing names its session', async () => {
+test('a task is fired now, and the firing names its session', { tags: ['K7-schedules'] }, async () => {
   const { dataDir } = await taskDaemon({ [`POST ${PATH}/${ID}/run`]: () => FIRING });
   const { code, stdout, stderr } = await run(['schedules', 'run', 'news', '-o', 'json'], { dataDir });
   expect([code, JSON.parse(stdout)]).toEqual([0, FIRING]);

@@ -92,32 +92,36 @@ const TEST = ['webhooks', 'test', '3', '--event', 'session.completed'];
 test.each([
   ['what its options say', ['--session-kind', 'api', '--timeout', '500ms', '--backoff', '30s'], [500, 30_000]],
   ['their earlier names', ['--kind', 'api', '--timeout-ms', '500', '--backoff-ms', '100'], [500, 100]],
-])('a webhook is created with %s, and its generated secret is shown once', async (_name, pace, [timeout, backoff]) => {
-  const { dataDir, received } = await startFakeDaemon({ 'POST /api/v1/webhooks': () => HOOK });
-  const flags = ['--event', 'session.completed', '--event', 'session.failed', '--project', PROJECT];
-  const patience = [...pace, '--retries', '0', '--disabled', '--user', 'mara'];
-  const args = ['webhooks', 'create', 'ledger', HOOK.url, ...flags, ...patience, '--generate-secret'];
-  const { code, stdout, stderr } = await run([...args, '-o', 'json'], { dataDir });
-  const { secret, ...webhook } = JSON.parse(stdout);
-  expect([code, webhook]).toEqual([0, HOOK]);
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(stderr).toContain('shown only now');
-  expect(stderr).toContain('webhooks test 3 --event session.completed');
-  expect(received.at(-1)?.body).toEqual({
-    name: 'ledger',
-    url: HOOK.url,
-    events: ['session.completed', 'session.failed'],
-    session_kinds: ['api'],
-    scope: 'project',
-    project_id: PROJECT,
-    timeout_ms: timeout,
-    retry_count: 0,
-    retry_backoff_ms: backoff,
-    enabled: false,
-    user: 'mara',
-    secret,
-  });
-});
+])(
+  'a webhook is created with %s, and its generated secret is shown once',
+  { tags: ['K7-webhooks'] },
+  async (_name, pace, [timeout, backoff]) => {
+    const { dataDir, received } = await startFakeDaemon({ 'POST /api/v1/webhooks': () => HOOK });
+    const flags = ['--event', 'session.completed', '--event', 'session.failed', '--project', PROJECT];
+    const patience = [...pace, '--retries', '0', '--disabled', '--user', 'mara'];
+    const args = ['webhooks', 'create', 'ledger', HOOK.url, ...flags, ...patience, '--generate-secret'];
+    const { code, stdout, stderr } = await run([...args, '-o', 'json'], { dataDir });
+    const { secret, ...webhook } = JSON.parse(stdout);
+    expect([code, webhook]).toEqual([0, HOOK]);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(stderr).toContain('shown only now');
+    expect(stderr).toContain('webhooks test 3 --event session.completed');
+    expect(received.at(-1)?.body).toEqual({
+      name: 'ledger',
+      url: HOOK.url,
+      events: ['session.completed', 'session.failed'],
+      session_kinds: ['api'],
+      scope: 'project',
+      project_id: PROJECT,
+      timeout_ms: timeout,
+      retry_count: 0,
+      retry_backoff_ms: backoff,
+      enabled: false,
+      user: 'mara',
+      secret,
+    });
+  },
+);
 
 test('a secret comes from a file, and is never printed', async () => {
   const { dataDir, received } = await startFakeDaemon({ 'POST /api/v1/webhooks': () => HOOK });
@@ -145,7 +149,7 @@ test.each([
   ['an id that is none', ['show', 'x'], 'It must be a number from 1'],
   ['a rotation to nothing', ['rotate-secret', '3'], '--generate-secret'],
   ['a deletion without a terminal', ['delete', '3'], '--yes'],
-])('%s is a usage error', async (_name, args, words) => {
+])('%s is a usage error', { tags: ['K7-webhooks'] }, async (_name, args, words) => {
   const { dataDir } = await startFakeDaemon({ 'GET /api/v1/webhooks/3': () => HOOK });
   expect(await run(['webhooks', ...args], { dataDir })).toMatchObject({
     code: 2,
@@ -185,13 +189,13 @@ test.each<readonly [readonly string[], unknown]>([
   [['enable', '3'], { enabled: true }],
   [['disable', '3'], { enabled: false }],
   [['rotate-secret', '3', '--remove'], { secret: null }],
-])('%j changes just that', async (args, body) => {
+])('%j changes just that', { tags: ['K7-deliveries'] }, async (args, body) => {
   const { dataDir, received } = await startFakeDaemon({ 'PATCH /api/v1/webhooks/3': () => HOOK });
   expect((await run(['webhooks', ...args], { dataDir })).code).toBe(0);
   expect(received.at(-1)?.body).toEqual(body);
 });
 
-test('a rotation says that both secrets sign', async () => {
+test('a rotation says that both secrets sign', { tags: ['K7-deliveries'] }, async () => {
   const { dataDir, received } = await startFakeDaemon({ 'PATCH /api/v1/webhooks/3': () => HOOK });
   const { stdout, stderr } = await run(['webhooks', 'rotate-secret', '3', '--generate-secret'], { dataDir });
   expect(stderr).toContain('24 hours');
@@ -330,7 +334,7 @@ test('what a deleted session has left of a delivery has no body', async () => {
   expect((await run(['deliveries', 'show', '41'], { dataDir })).code).toBe(0);
 });
 
-test('deliveries are asked for with their filters, of one webhook or of all', async () => {
+test('deliveries are asked for with their filters, of one webhook or of all', { tags: ['K7-deliveries'] }, async () => {
   const query = `webhook_id=3&event_type=session.failed&event_id=${EVENT_ID}&state=failed&since=2026-02-28T12%3A00%3A00.000Z&until=2026-03-01&limit=1&offset=5`;
   const { dataDir } = await startFakeDaemon({
     [`GET /api/v1/webhook-deliveries?${query}`]: () => ({ items: [SENT], total: 7 }),

@@ -73,7 +73,7 @@ test('one question shows what is asked, the options and until when', async () =>
   expect([fields.get('multiple'), fields.get('expires_at'), fields.get('status')]).toEqual(['true', LATER, 'pending']);
 });
 
-test('an answer is a text, or JSON from a file or standard input', async () => {
+test('an answer is a text, or JSON from a file or standard input', { tags: ['K7-observing'] }, async () => {
   const file = path.join(makeDirectory(), 'answer.json');
   writeFileSync(file, '{"colour": ["red", "blue"]}\n');
   const { dataDir, received } = await daemon();
@@ -126,7 +126,7 @@ test('a question that is settled already is a conflict', async () => {
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('answered already') });
 });
 
-test('insights are listed, shown and moved on', async () => {
+test('insights are listed, shown and moved on', { tags: ['K7-observing'] }, async () => {
   const { dataDir, received } = await startFakeDaemon({
     'GET /api/v1/insights?status=new': () => ({ items: [INSIGHT], total: 1 }),
     [`GET /api/v1/insights/${ID}`]: () => INSIGHT,

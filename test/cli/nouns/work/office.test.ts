@@ -30,7 +30,7 @@ test('without a terminal the live view names --once, and nothing is asked of the
   expect(server.requests).toEqual([]);
 });
 
-test('--once prints a row per run and the counters', async () => {
+test('--once prints a row per run and the counters', { tags: ['K7-observing'] }, async () => {
   const { ended, server, entities } = await office('--once', '--tz', 'Asia/Kathmandu');
   expect(ended.code).toBe(0);
   const rows = ended.stdout

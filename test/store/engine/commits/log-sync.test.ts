@@ -70,7 +70,9 @@ const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
 };
 
-test('until the disk has synced a commit, no verb settles, no event is published and nobody reads its rows', async () => {
+test('until the disk has synced a commit, no verb settles, no event is published and nobody reads its rows', {
+  tags: ['D7-acceptance'],
+}, async () => {
   const house = await storeHouse();
   const { seq, sessionSeq } = await house.accept();
   const { database, early, count, settled, note } = open(house.file);

@@ -34,7 +34,7 @@ async function houseWithTeams() {
   return { ...house, red, blue, join };
 }
 
-test('a model call leaves a row with everything that is reported of it', async () => {
+test('a model call leaves a row with everything that is reported of it', { tags: ['G12'] }, async () => {
   const house = await houseWithTeams();
   await house.join(house.red.id);
   const run = await house.accept();
@@ -72,7 +72,9 @@ test('a model call leaves a row with everything that is reported of it', async (
   ]);
 });
 
-test('replies, sub-agents and summaries leave a row each, which add up to the usage of the run', async () => {
+test('replies, sub-agents and summaries leave a row each, which add up to the usage of the run', {
+  tags: ['G12'],
+}, async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
@@ -85,7 +87,7 @@ test('replies, sub-agents and summaries leave a row each, which add up to the us
   expect(ledgerFaults(house.file)).toEqual([]);
 });
 
-test('an attempt that has lost its run leaves no row', async () => {
+test('an attempt that has lost its run leaves no row', { tags: ['G12'] }, async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
@@ -95,7 +97,9 @@ test('an attempt that has lost its run leaves no row', async () => {
   expect(records(house)).toEqual([]);
 });
 
-test('a row has the team of its moment; without one it counts for the team of its run, which stays', async () => {
+test('a row has the team of its moment; without one it counts for the team of its run, which stays', {
+  tags: ['§4.8-rule-2'],
+}, async () => {
   const house = await houseWithTeams();
   await house.join(house.red.id);
   await house.accept();
@@ -155,7 +159,7 @@ test('a call without a run counts for its session, and for no source', async () 
   expect(ledgerFaults(house.file)).toEqual([]);
 });
 
-test('whatever verbs do, the rows add up to what is kept of them', async () => {
+test('whatever verbs do, the rows add up to what is kept of them', { tags: ['G12'] }, async () => {
   const house = await storeHouse();
   await callEveryVerb(house);
   expect(records(house)).not.toEqual([]);
