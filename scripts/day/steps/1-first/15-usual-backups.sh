@@ -5,6 +5,5 @@ errand doctor >/srv/said 2>&1
 advice=$(sed -nE 's/.*\tbackups\t.*\t([^\t]+)$/\1/p' /srv/said)
 types "$advice"
 types 'errand status --wait --timeout 30s'
-types 'errand backup create'
-types 'errand backup verify'
-sees 'is intact' 'a backup can be made, verified'
+holds 'the first backup is made at once' within 60 errand backup verify
+types 'errand backup list'
