@@ -406,7 +406,10 @@ test('a large copy is removed beside the event loop', async () => {
   const { directory } = await retentionHouse();
   const file = path.join(directory, 'errand.db.v30.backup');
   writeFileSync(file, 'rows');
-  const removal = keepOfUpgradeCopies(directory).remove(Date.now() + DAY, makeBatch(() => 0, 1));
+  const removal = keepOfUpgradeCopies(directory).remove(
+    Date.now() + DAY,
+    makeBatch(() => 0, 1),
+  );
   expect(existsSync(file)).toBe(true);
   expect(await removal).toMatchObject({ rows: 1 });
   expect(existsSync(file)).toBe(false);
