@@ -7,6 +7,7 @@ import type { Caller } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { PageRecord, VersionRecord } from '../../store/publishing/page-rows.ts';
 import type { PageChanges } from '../../store/publishing/pages.ts';
+import { ofAnother } from '../../store/publishing/releases.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Looking } from '../looking.ts';
 import { type CreatePageParts, makeCreatePage, MANUAL, type NewPage, published } from './create-page.ts';
@@ -92,11 +93,7 @@ export function makePageOperations(parts: PageOperationParts) {
       if (sourceSeq === null)
         throw new ErrandError('conflict', 'No firing of the scheduled task has completed since the page was created.');
       // Its owner has it from someone else, whose other files are not theirs to publish.
-      if (sourceUserSeq !== userSeq)
-        throw new ErrandError(
-          'conflict',
-          'The page comes from a session of another user: its versions stay as they are.',
-        );
+      if (sourceUserSeq !== userSeq) throw ofAnother();
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
       const outcome = await releases.release(source, { page: { id }, ...MANUAL, reason: input.reason }, note);

@@ -59,7 +59,7 @@ export function makeReleases(database: Database) {
 
     /**
      * Copies the last part, or all, and publishes the version. Throws `not_found` when the page was deleted or the job was
-     * settled meanwhile, `conflict` when the session was deleted, or the owner or the task has too many pages.
+     * settled meanwhile, `conflict` when the session was deleted or is another user's, or the owner or the task has too many pages.
      */
     publish: (draft: Draft, publication: Publication, note?: Note<Published>): Promise<Published> =>
       auditedWrite(note, (tx) => publishIn(tx, draft, publication)),
@@ -124,6 +124,8 @@ function* publishIn(tx: Transaction, draft: Draft, publication: Publication): St
   if (jobId !== null && (yield* tx.run('DELETE FROM publish_jobs WHERE id = ?', jobId)) === 0) throw notFound('Job');
   const { id } = 'id' in publication.page ? publication.page : yield* insertPage(tx, publication.page);
   const page = yield* getPage(tx, id);
+  // It may have got another owner while the files were waited for. A job was made when its firing completed, and stays good.
+  if (trigger === 'manual' && 'id' in publication.page && page.userSeq !== plan.userSeq) throw ofAnother();
   const seq = yield* copyIn(tx, draft);
   const newest = 'SELECT max(no) AS no FROM publish_versions WHERE page_id = ?';
   const no = ((yield* tx.get<{ no: number | null }>(newest, id))!.no ?? 0) + 1;
@@ -165,6 +167,10 @@ function* getPage(tx: Reader, id: number): Step<PageFacts> {
   if (page === undefined) throw notFound('Page');
   return page;
 }
+
+/** The refusal of a version of files that are not those of the page's owner. */
+export const ofAnother = () =>
+  new ErrandError('conflict', 'The page comes from a session of another user: its versions stay as they are.');
 
 /** The refusal of a version whose session is no longer there. */
 export const sessionGone = () =>

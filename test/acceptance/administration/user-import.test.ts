@@ -6,6 +6,7 @@ import type { KeyWire } from '../../../src/wire/people/key.ts';
 import type { UserWire } from '../../../src/wire/people/user.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 let daemon: DaemonProcess;
 
@@ -144,4 +145,23 @@ test('a key is for the user of the row, also where the username is the id of ano
   const { users } = await imported(`username\n${username}\n`, '--keys', 'global', '--credentials', credentials);
   const { items } = await errand<{ items: KeyWire[] }>('keys', 'list');
   expect(items.find(({ id: made }) => made === users[0]!.key)).toMatchObject({ username });
+});
+
+test('an import that breaks off says how it continues, and does', async () => {
+  const rows = Array.from({ length: 100 }, (_, n) => `late${n}`);
+  const file = fileWith(`username\n${rows.join('\n')}\n`);
+  const [first, second] = ['one.csv', 'two.csv'].map((name) => path.join(temporaryDirectory(), name));
+  const importing = (credentials: string) =>
+    runErrand(['users', 'import', file, '--credentials', credentials, '--data-dir', daemon.dataDir]);
+  const broken = importing(first!).catch((error: { stderr: string }) => error);
+  const linesOf = (of: string) => (existsSync(of) ? readFileSync(of, 'utf8').trim().split('\n') : []);
+  await waitFor(() => linesOf(first!).length > 3);
+  await daemon.kill();
+  expect((await broken).stderr).toContain('The same command with another file for --credentials continues.');
+  await daemon.restart();
+  await importing(second!);
+  const names = new Set([...linesOf(first!), ...linesOf(second!)].map((line) => line.split(',')[0]));
+  // The one in progress may have been created without an answer.
+  expect(names.size).toBeGreaterThanOrEqual(100);
+  expect(await usernames()).toEqual(expect.arrayContaining(rows));
 });

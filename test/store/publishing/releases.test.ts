@@ -175,6 +175,33 @@ test('files of a run that is not collected yet are waited for', async () => {
   expect(house.listeners.size).toBe(0);
 });
 
+test('a page that gets another owner while files are waited for gets no version of the former one', async () => {
+  const house = await publishHouse();
+  const run = await house.workspace();
+  const { id } = await house.publish(run);
+  const later = await house.uncollected(run.sessionId);
+  const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
+  const released = house.releases.release(source, { ...MANUAL, page: { id } });
+  await vi.waitUntil(() => house.listeners.size === 1);
+  const { seq: heir } = await house.store.users.create({
+    username: 'ben',
+    fullName: '',
+    department: '',
+    role: 'user',
+    teamId: null,
+    functionalRole: null,
+    scenario: null,
+    passwordHash: 'x',
+  });
+  await house.store.pages.handOver(id, heir);
+  await house.store.artifacts.recordArtifacts(later.seq, { files: SITE, skipped: {} });
+  house.collected(run.sessionSeq);
+  await expect(released).rejects.toMatchObject({ reason: 'conflict' });
+  expect(house.rows('SELECT no, user_seq AS owner FROM publish_versions WHERE is_open = 1')).toEqual([
+    { no: 1, owner: heir },
+  ]);
+});
+
 test('the wait for files ends after twenty seconds', async () => {
   const house = await publishHouse();
   const run = await house.uncollected();

@@ -1,4 +1,5 @@
 // `errand users import`: makes users be as a CSV file says, all of it checked before anything is done.
+import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client } from '../../../../client/client.ts';
 import type { KeyScope } from '../../../../domain/people/user.ts';
@@ -131,7 +132,8 @@ async function carryOut(context: Context, steps: readonly ImportStep[], options:
       outcomes.push(await settle(context.client(), step, options, credentials));
     }
   } catch (error) {
-    context.out.hint(`${outcomes.length} of ${steps.length} users are done. The same command continues.`);
+    const same = `The same command${hasFile(options) ? ' with another file for --credentials' : ''} continues.`;
+    context.out.hint(`${outcomes.length} of ${steps.length} users are done. ${same}`);
     throw error;
   } finally {
     bar.end();
@@ -139,6 +141,9 @@ async function carryOut(context: Context, steps: readonly ImportStep[], options:
   }
   return outcomes;
 }
+
+/** It is never replaced: what it holds can't be shown again. */
+const hasFile = ({ credentials }: Options) => credentials !== undefined && existsSync(credentials);
 
 async function settle(
   client: Client,
