@@ -36,7 +36,8 @@ export interface NamedUser {
 type UserRecordRow = UserRow & { team_name: string | null };
 
 const WITH_TEAM = 'SELECT u.*, t.name AS team_name FROM users u LEFT JOIN teams t ON t.id = u.team_id';
-const BY_REFERENCE = `${WITH_TEAM} WHERE ? IN (u.id, u.username) LIMIT 1`;
+const BY_ID = `${WITH_TEAM} WHERE u.id = ?`;
+const BY_NAME = `${WITH_TEAM} WHERE u.username = ?`;
 
 const toUserRecord = (row: UserRecordRow): UserRecord => ({
   ...toUser(row),
@@ -66,7 +67,7 @@ const COLUMNS = {
   passwordHash: 'password_hash',
 } as const satisfies Record<keyof UserChanges, string>;
 
-/** The verbs on users. A `reference` is an id or a username. */
+/** The verbs on users. A `reference` is an id or else a username: an id of one may be the name of another. */
 export function makeUsers(database: Database, planning: Pick<Planning, 'planThen'>) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
@@ -95,7 +96,7 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
 
     /** The user of exactly this username, or else the name that looks like it and keeps it from being taken. */
     findNamed: read(function* (tx: Reader, username: string): Step<NamedUser> {
-      const named = yield* tx.get<UserRecordRow>(`${WITH_TEAM} WHERE u.username = ?`, username);
+      const named = yield* tx.get<UserRecordRow>(BY_NAME, username);
       if (named !== undefined) return { found: toUserRecord(named), lookAlike: undefined };
       return { found: undefined, lookAlike: (yield* findTaken(tx, username))?.username };
     }),
@@ -159,7 +160,8 @@ function* changeIn(tx: Transaction, reference: string, changes: UserChanges): St
 }
 
 function* getIn(tx: Reader, reference: string): Step<UserRecord> {
-  const row = yield* tx.get<UserRecordRow>(BY_REFERENCE, reference);
+  const row =
+    (yield* tx.get<UserRecordRow>(BY_ID, reference)) ?? (yield* tx.get<UserRecordRow>(BY_NAME, reference));
   if (row === undefined) throw notFound('User');
   return toUserRecord(row);
 }

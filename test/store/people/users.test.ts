@@ -31,6 +31,7 @@ test('a user whose name is the id of another is created and changed as themselve
   const { users, create, team } = await peopled();
   const { id } = await create('olga', null);
   const namesake = await create(id, await team('Blue'));
+  expect(await users.get(id)).toMatchObject({ username: 'olga' });
   expect(namesake).toMatchObject({ username: id, teamName: 'Blue' });
   expect(await users.change(namesake.id, { department: 'Mill' })).toMatchObject({ username: id, department: 'Mill' });
 });
