@@ -15,6 +15,7 @@ import { UNTRUSTED as UNTRUSTED_CODES } from '../../outbound/ways/missing-issuer
 import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 import { type Ways, waysNow } from '../../outbound/ways/ways.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
+import { findInstalled } from '../../service-manager/installed.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
 
@@ -31,18 +32,23 @@ const sandbox: Check = {
     if (owner === null)
       return warning(
         `${words}, but they run as the daemon's own user, of whose epoll watches one command can take all, which ends the daemon`,
-        places.isService ? UNIT_WITHOUT_USERS : OTHER_USER,
+        remedyOfOneUser(places),
       );
     if (groups !== null) return ok(`${words}, and control groups limit their memory`);
     return ok(`${words}; their memory is watched from outside, as no control group is delegated`);
   },
 };
 
-const OTHER_USER =
-  'errand service install  # or, with the package uidmap, begin it as: unshare --user --map-root-user --map-auto errand serve';
+const MAPPED = 'with the package uidmap, begin it as: unshare --user --map-root-user --map-auto errand serve';
 const UNIT_WITHOUT_USERS = byHand(
   'the unit gives commands users of their own, unless a drop-in sets ExecStart= or AppArmor restricts user namespaces: systemctl cat errand',
 );
+
+/** Where a service is there, this is another Errand beside it, and can't have its place. */
+function remedyOfOneUser({ isService }: Places): string {
+  if (isService) return UNIT_WITHOUT_USERS;
+  return findInstalled() === null ? `errand service install  # or, ${MAPPED}` : byHand(MAPPED);
+}
 
 /** The daemon looks for a sandbox once, when it starts. */
 function noSandbox({ why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>, places: Places): Found {

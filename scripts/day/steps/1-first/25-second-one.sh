@@ -10,6 +10,7 @@ types 'errand status'
 sees '127.0.0.1:8484' 'without a name, the service is meant'
 types 'errand doctor'
 types 'runuser -u tester -- errand --data-dir /home/tester/data doctor'
+holds 'its advice leaves the service its place' eval '! grep -q "service install" /srv/said'
 other=$(sed -n 's/^ *API key *//p' /home/tester/data/first-credentials)
 types "ERRAND_API_KEY=$other errand --data-dir /home/tester/data chat --stream 'write notes.md: Hello!'"
 sees notes.md 'it answers'

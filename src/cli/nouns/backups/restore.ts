@@ -15,6 +15,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
+import { shellWord } from '../../../terminal/shell-word.ts';
 import { hintLeftOut } from './left-out.ts';
 import { ownerOf } from './owner.ts';
 import { readPassphrase } from './passphrase.ts';
@@ -144,8 +145,8 @@ export async function restoreBackup(
     const summary = summaryOf(manifest);
     const missing = { unrestorable: leftOut.count, unrestorable_files: leftOut.named };
     out.record(summary, BACKUPS, { ...summary, ...missing, data_dir: dataDir, config_dir: configDir });
-    if (masterKey === null)
-      out.hint(`Put the master key at ${join(dataDir, 'master.key')} before you start the daemon.`);
+    if (masterKey === null) hintKey(context, join(dataDir, 'master.key'), options.owner);
+    if (options.paused === true) out.hint(OTHER_BACKUPS);
     hintOwner(context, dataDir);
     hintLeftOut(out, "can't be restored", leftOut);
     if (leftOut.count > 0)
@@ -165,6 +166,14 @@ async function masterKeyOf(context: Context, { master_key: wrapped, id }: Manife
 }
 
 /** Root restores, and the daemon usually runs as another user. */
+const OTHER_BACKUPS =
+  'If backup.directory is set, this copy makes its backups where the original does, and removes old ones there. Before you start it: errand config set backup.directory --default';
+
+function hintKey({ out }: Context, file: string, owner: string | undefined): void {
+  const way = owner === undefined ? '' : `: install -m 600 -o ${shellWord(owner)} master.key ${shellWord(file)}`;
+  out.hint(`Put the master key at ${file} before you start the daemon${way}`);
+}
+
 function hintOwner({ out }: Context, dataDir: string): void {
   if (statSync(dataDir).uid !== 0) return;
   out.hint(`${dataDir} belongs to root. If the daemon runs as another user, restore with --owner.`);
