@@ -160,8 +160,7 @@ function* changeIn(tx: Transaction, reference: string, changes: UserChanges): St
 }
 
 function* getIn(tx: Reader, reference: string): Step<UserRecord> {
-  const row =
-    (yield* tx.get<UserRecordRow>(BY_ID, reference)) ?? (yield* tx.get<UserRecordRow>(BY_NAME, reference));
+  const row = (yield* tx.get<UserRecordRow>(BY_ID, reference)) ?? (yield* tx.get<UserRecordRow>(BY_NAME, reference));
   if (row === undefined) throw notFound('User');
   return toUserRecord(row);
 }
