@@ -54,8 +54,12 @@ async function makePackages(work: string, given: string | undefined): Promise<{ 
 async function layMachine(root: string, suite: string, copyOf: string | undefined): Promise<void> {
   await layDebian(root, { suite, packages: PACKAGES, copyOf, limitMs: 9 * MINUTE });
   if (copyOf !== undefined) return;
-  await runTool('chroot', [root, 'apt-get', 'update']);
-  await runTool('chroot', [root, 'apt-get', 'install', '-y', '--download-only', ...FETCHED]);
+  try {
+    await runTool('chroot', [root, 'apt-get', 'update']);
+    await runTool('chroot', [root, 'apt-get', 'install', '-y', '--download-only', ...FETCHED]);
+  } catch (error) {
+    throw new Skipped(`Debian's packages could not be fetched: ${String(error)}`);
+  }
 }
 
 async function layCompany(root: string, work: string, name: string): Promise<void> {

@@ -43,6 +43,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'journalctl -u errand': 'needs the journal of the system: scripts/systemd',
   '[Service]\nLoadCredential=': 'is a drop-in of the unit: scripts/systemd',
   '# errand.yaml\nlisten: 0.0.0.0:8443': 'needs a certificate: daemon/tls.test.ts',
+  'mkdir /etc/errand/tls': 'needs the service of the system: scripts/day',
   'cp corp-root.crt': 'changes the system',
   'tls:\n  ca_file: /etc/errand/corp-ca.pem': 'needs a file of issuers: company-network.test.ts',
   'egress:\n  proxy: http://proxy.example.com': 'needs a proxy: company-network.test.ts',
