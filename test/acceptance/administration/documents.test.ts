@@ -47,7 +47,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'cp corp-root.crt': 'changes the system',
   'tls:\n  ca_file: /etc/errand/corp-ca.pem': 'needs a file of issuers: company-network.test.ts',
   'egress:\n  proxy: http://proxy.example.com': 'needs a proxy: company-network.test.ts',
-  'mkdir /etc/errand/tls': 'changes the system: scripts/day',
   '#!/bin/sh\n': 'needs the certificates of certbot',
   '# Errand behind ': 'is a file of config/proxies: proxies.test.ts',
   '$ errand budgets set': 'is shown with its output: budgets.test.ts',
