@@ -1,10 +1,11 @@
 # An installation is broken in one way after the other, and mended by exactly the commands that the doctor prints.
 finds() { errand doctor -o json 2>/dev/null | program doctor-finds "$@"; }
+is_now() { finds state "$1" | grep -q "$2"; }
 is_no_longer() { ! finds state "$1" | grep -q "$2"; }
 works() { systemctl is-active errand && listens; }
 mended() { # id of a check, its state
   local id=$1 wrong=${2:-failed} script
-  finds state "$id" | grep -q "$wrong" || { echo "the doctor finds nothing"; errand doctor; return 1; }
+  within 15 is_now "$id" "$wrong" || { echo "the doctor finds nothing"; errand doctor; return 1; }
   script=$(finds mend)
   echo "--- mends $id: $script"
   bash -xc "$script"
