@@ -1,92 +1,29 @@
 // Keeps settings, catalog and definitions as the config directory has them now; a broken file leaves the last valid state in effect (J1).
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { TOOL_NAMES } from '../agent/tools/tool-names.ts';
 import { definedBy } from '../catalog/defined.ts';
 import type { Definitions } from '../catalog/definitions.ts';
-import { loadDefinitions } from '../catalog/load-definitions.ts';
-import { type Catalog, loadCatalog, MODELS_FILE } from '../catalog/kinds/models.ts';
-import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import type { SecretPlaces } from '../catalog/reading/secret-file.ts';
-import {
-  type Config,
-  describeSettings,
-  type Environment,
-  type Flags,
-  loadConfig,
-  loadSettings,
-  misplaced,
-  resolvePlaces,
-  type SettingRow,
-  SETTINGS_FILE,
-} from './config.ts';
+import { type Catalog, MODELS_FILE } from '../catalog/kinds/models.ts';
+import type { Problem } from '../catalog/reading/problem.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
+import { type Config, describeSettings, loadSettings, type SettingRow, SETTINGS_FILE } from './config.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
-import { checkCertificate } from './live-certificate.ts';
+import {
+  checkFiles,
+  type Configuration,
+  type Read,
+  readDefinitions,
+  readModels,
+  readWaysOf,
+} from './read-configuration.ts';
 import { readWays } from './read-ways.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
-
-/** The configuration of a daemon. */
-export interface Configuration {
-  readonly config: Config;
-  readonly catalog: Catalog;
-  readonly definitions: Definitions;
-}
-
-export type LiveConfigLoad =
-  /** `problems` are those of the skills and plugins that are left out. */
-  | ({ readonly ok: true; readonly problems: readonly Problem[] } & Configuration)
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/**
- * The whole configuration, or the problems of flags, environment and every file of the config directory together (J2).
- * With `unresolved`, references to credentials that only the service has are collected there, and the result contains none
- * of these credentials.
- */
-export function loadLiveConfig(flags: Flags, environment: Environment, unresolved?: Set<string>): LiveConfigLoad {
-  const places = resolvePlaces(flags, environment);
-  const wrong = misplaced(places);
-  if (wrong.length > 0) return { ok: false, problems: wrong };
-  const loaded = loadConfig(flags, environment);
-  const { configDir, credentialsDirectory } = places;
-  const read = loadCatalog(configDir, credentialsDirectory, unresolved);
-  const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
-  const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
-  const files = loaded.ok ? checkNamedFiles(loaded.config.settings, loaded.config.variables, secrets) : [];
-  if (loaded.ok && read.ok && defined.ok && files.length === 0) {
-    const { value: definitions, problems = [] } = defined;
-    return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
-  }
-  const parts = [loaded, { problems: files }, read, defined];
-  return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
-}
-
-/** The problems of what the settings name: the certificate, trusted issuers, proxies. */
-function checkNamedFiles(settings: Settings, variables: Config['variables'], places: SecretPlaces): readonly Problem[] {
-  return [...checkCertificate(settings, places), ...readWays(settings, variables, places).problems];
-}
-
-/** The problem of a config directory that does not exist: a check that reads nothing must not pass. */
-export function absentDirectory(configDir: string): Problem[] {
-  return existsSync(configDir) ? [] : [problemOutside(`${configDir}: the directory does not exist`)];
-}
-
-function readModels({ configDir, credentialsDirectory }: SecretPlaces): Read<Catalog> {
-  const loaded = loadCatalog(configDir, credentialsDirectory);
-  return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
-}
-
-function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?: Definitions): Read<Definitions> {
-  const models = catalog === null ? null : new Set(catalog.models.keys());
-  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) }, before);
-  return loaded.ok ? { ok: true, value: loaded.definitions, problems: loaded.problems } : loaded;
-}
 
 /** What happens to the configuration of a running daemon, for its log. */
 export type ConfigEvent =
@@ -142,11 +79,6 @@ export interface LiveConfig {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-type Read<T> =
-  /** `problems` of what is left out of the value. */
-  | { readonly ok: true; readonly value: T; readonly problems?: readonly Problem[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** The last valid state of a file, or of all definitions together. */
 interface Part<T> {
@@ -236,26 +168,6 @@ function makeAbsence(directory: string): (file: string) => Problem | null {
     if (isThere || !wasThere) return null;
     return { file, line: null, column: null, message: `is gone, and so is its directory ${directory}` };
   };
-}
-
-/** The problems of all files together, as a start would find them. */
-function checkFiles({ places, overrides, variables }: Config): readonly Problem[] {
-  const { configDir, credentialsDirectory } = places;
-  const absent = absentDirectory(configDir);
-  if (absent.length > 0) return absent;
-  const settings = loadSettings(configDir, overrides);
-  const read = loadCatalog(configDir, credentialsDirectory);
-  const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
-  const secrets = { configDir, credentialsDirectory };
-  const files = settings.ok ? checkNamedFiles(settings.settings, variables, secrets) : [];
-  return [settings, { problems: files }, read, defined].flatMap((part) =>
-    'problems' in part ? (part.problems ?? []) : [],
-  );
-}
-
-function readWaysOf({ variables, places }: Config, settings: Settings): Read<Ways> {
-  const { ways, problems } = readWays(settings, variables, places);
-  return problems.length === 0 ? { ok: true, value: ways } : { ok: false, problems };
 }
 
 function makeListeners() {

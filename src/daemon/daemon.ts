@@ -1,5 +1,6 @@
 // The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
-import type { Configuration, LiveConfig } from '../config/live-config.ts';
+import type { Configuration } from '../config/read-configuration.ts';
+import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';

@@ -1,8 +1,10 @@
 // The foundations: the locked directory, its key, the log, the live configuration, the store, the files.
 import { join } from 'node:path';
 import { formatProblem } from '../catalog/reading/problem.ts';
-import { type Config, readEnvironment } from '../config/config.ts';
-import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
+import type { Config } from '../config/config.ts';
+import { readEnvironment } from '../config/environment.ts';
+import type { Configuration } from '../config/read-configuration.ts';
+import { type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';

@@ -1,7 +1,8 @@
 // Initialises a data directory: database, master key, commented configuration files, and the first administrator (K5).
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Config, Places } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { Places } from '../config/places.ts';
 import { defaultConfigFiles } from '../config/default-config-files.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Places, startOf } from '../config/config.ts';
+import { type Places, startOf } from '../config/places.ts';
 import { findInstalled } from '../service-manager/installed.ts';
 
 /** There while systemd is process 1. */

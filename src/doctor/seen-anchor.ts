@@ -1,5 +1,5 @@
 // The anchor of the audit log as an examination sees it: verified where the master key can be read.
-import type { Places } from '../config/config.ts';
+import type { Places } from '../config/places.ts';
 import type { AuditAnchor } from '../domain/people/audit-anchor.ts';
 import { anchorOf, openAnchor, parseAnchor, readAnchorText } from '../files/audit-anchor.ts';
 import { deriveFrom, readMasterKey } from '../files/master-key.ts';

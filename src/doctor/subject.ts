@@ -2,7 +2,7 @@
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
-import type { Places } from '../config/config.ts';
+import type { Places } from '../config/places.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';

@@ -3,14 +3,9 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/catalog/kinds/models.ts';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import {
-  type Config,
-  describeSettings,
-  type Environment,
-  type Flags,
-  loadConfig,
-  resolvePlaces,
-} from '../../src/config/config.ts';
+import { type Config, describeSettings, loadConfig } from '../../src/config/config.ts';
+import type { Environment, Flags } from '../../src/config/environment.ts';
+import { resolvePlaces } from '../../src/config/places.ts';
 import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
 import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';

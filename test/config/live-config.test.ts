@@ -11,8 +11,9 @@ import {
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import type { Environment, Flags } from '../../src/config/config.ts';
-import { type ConfigEvent, loadLiveConfig, makeLiveConfig } from '../../src/config/live-config.ts';
+import type { Environment, Flags } from '../../src/config/environment.ts';
+import { type ConfigEvent, makeLiveConfig } from '../../src/config/live-config.ts';
+import { loadLiveConfig } from '../../src/config/read-configuration.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';

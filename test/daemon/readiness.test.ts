@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import { loadLiveConfig } from '../../src/config/live-config.ts';
+import { loadLiveConfig } from '../../src/config/read-configuration.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { waitFor } from '../support/time/wait-for.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import { loadLiveConfig } from '../../src/config/live-config.ts';
+import { loadLiveConfig } from '../../src/config/read-configuration.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { makeCertificate, pemOf } from '../support/http/certificates.ts';

@@ -2,7 +2,7 @@
 import { appendFileSync, chmodSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectories } from '../../disk/make-directories.ts';
-import type { Environment } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
 import { replaceStateFile, stateDirectoryOf } from '../frame/state-files.ts';
 
 const MAX_MESSAGES = 1_000;

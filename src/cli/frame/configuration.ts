@@ -1,6 +1,6 @@
 // The configuration, for commands that need all of it; if it is invalid, they report every problem and end (J2).
 import { formatProblem, type Problem } from '../../catalog/reading/problem.ts';
-import type { Configuration } from '../../config/live-config.ts';
+import type { Configuration } from '../../config/read-configuration.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 
@@ -15,7 +15,7 @@ export type Checked =
  */
 export async function checkConfiguration({ flags, io }: Context, unresolved?: Set<string>): Promise<Checked> {
   // Loaded here because commands that only talk to a daemon start faster without the catalog.
-  const { loadLiveConfig } = await import('../../config/live-config.ts');
+  const { loadLiveConfig } = await import('../../config/read-configuration.ts');
   return loadLiveConfig(flags, io.environment, unresolved);
 }
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { startOf } from '../../config/config.ts';
+import { startOf } from '../../config/places.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { confirm } from '../terminal/standard-input.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 // The outside world as the program sees it, passed in so that tests can replace it.
 import type { Readable, Writable } from 'node:stream';
-import type { Environment } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
 import type { Created, Daemon, initialize, renewMasterKey, startDaemon } from '../../daemon/daemon.ts';
 
 export type { Created, Daemon };

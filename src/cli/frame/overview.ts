@@ -1,7 +1,7 @@
 // `errand` alone: how the daemon is doing, and what to do next.
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import { messageOf } from '../../domain/errors.ts';
-import { startOf } from '../../config/config.ts';
+import { startOf } from '../../config/places.ts';
 import type { StatusWire } from '../../wire/status.ts';
 import { headlineOf, problemGroupOf, runsText, workersText } from '../terminal/status-report.ts';
 import { column } from '../terminal/columns.ts';

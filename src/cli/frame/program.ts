@@ -1,7 +1,8 @@
 // The whole command line: global flags, every noun, and how a command ends.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { type Flags, resolvePlaces, startOf } from '../../config/config.ts';
+import type { Flags } from '../../config/environment.ts';
+import { resolvePlaces, startOf } from '../../config/places.ts';
 import { VERSION } from '../../version.ts';
 import { act } from './context.ts';
 import { callOf } from './command-name.ts';

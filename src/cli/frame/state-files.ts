@@ -1,7 +1,7 @@
 // What the command keeps between its calls: small files in the user's state directory, which only the user may read.
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Environment } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
 import { makeDirectories } from '../../disk/make-directories.ts';
 
 /** The directory (XDG Base Directory specification); undefined where the user has none. */

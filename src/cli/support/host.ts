@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, release, totalmem, uptime } from 'node:os';
-import type { Environment } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
 
 /** Runs a program and returns what it prints. Rejects when it isn't there, or takes too long. */
 export type RunProgram = (command: string, args: readonly string[]) => Promise<string>;

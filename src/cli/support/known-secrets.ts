@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
-import type { Environment, Places } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
+import type { Places } from '../../config/places.ts';
 import { readWayVariables } from '../../config/read-ways.ts';
 import { secretsOfProxies } from '../../outbound/secrets/proxy-secrets.ts';
 import { readProxy } from '../../outbound/ways/proxy-rules.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
-import type { Places } from '../../config/config.ts';
+import type { Places } from '../../config/places.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';

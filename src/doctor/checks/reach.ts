@@ -3,7 +3,7 @@ import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../doma
 import { usesTls } from '../../domain/settings.ts';
 import path from 'node:path';
 import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
-import { type Places, restartOf } from '../../config/config.ts';
+import { type Places, restartOf } from '../../config/places.ts';
 import { publicUrlFor } from '../../config/listen-address.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import type { EndpointAnswer } from '../../agent/models/list-models.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { reportOnFiles } from '../../config/live-certificate.ts';
 import { parseListen } from '../../config/listen-address.ts';
-import { restartOf } from '../../config/config.ts';
+import { restartOf } from '../../config/places.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';

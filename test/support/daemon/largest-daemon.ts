@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { formatProblem } from '../../../src/catalog/reading/problem.ts';
-import { loadLiveConfig } from '../../../src/config/live-config.ts';
+import { loadLiveConfig } from '../../../src/config/read-configuration.ts';
 import { initialize, startDaemon } from '../../../src/daemon/daemon.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { skill } from '../files/definitions.ts';

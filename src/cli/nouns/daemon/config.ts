@@ -105,7 +105,7 @@ async function askDaemon({ client, flags, io, places }: Context): Promise<Config
 /** `alone`: nobody is asked whom the files concern. */
 async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   const { definedBy } = await import('../../../catalog/defined.ts');
-  const { absentDirectory } = await import('../../../config/live-config.ts');
+  const { absentDirectory } = await import('../../../config/read-configuration.ts');
   const { configDir } = context.places;
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);

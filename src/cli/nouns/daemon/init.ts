@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { startOf } from '../../../config/config.ts';
+import { startOf } from '../../../config/places.ts';
 import { requireOwnDirectory } from '../../frame/creation.ts';
 import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
 import { createdWire } from '../../terminal/created-wire.ts';

@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
-import { preferProductionBuilds } from '../../../config/config.ts';
+import { preferProductionBuilds } from '../../../config/environment.ts';
 import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
