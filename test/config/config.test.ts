@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadCatalog } from '../../src/catalog/kinds/models.ts';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import { type Config, describeSettings, loadConfig } from '../../src/config/config.ts';
 import type { Environment, Flags } from '../../src/config/environment.ts';
-import { resolvePlaces } from '../../src/config/places.ts';
 import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
 import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';
@@ -350,116 +349,6 @@ test.each([
   [`unix:/${'x'.repeat(107)}`, null],
 ])('%s as a listening address', (listen, parts) => {
   expect(parseListen(listen)).toEqual(parts);
-});
-
-test('by default, everything is stored in ./data', { tags: ['K6'] }, () => {
-  const dataDir = path.resolve('data');
-  expect(resolvePlaces({}, {}, null)).toEqual({
-    dataDir,
-    configDir: path.join(dataDir, 'config'),
-    socketPath: path.join(dataDir, 'errand.sock'),
-    credentialsDirectory: null,
-    masterKeyPath: path.join(dataDir, 'master.key'),
-    isService: false,
-    isNamed: false,
-    url: null,
-    apiKey: null,
-    tokenFile: null,
-  });
-});
-
-test('as a service, the directories are those of systemd', { tags: ['K6'] }, () => {
-  const credentials = temporaryDirectory({ 'master-key': 'k' });
-  const service = {
-    STATE_DIRECTORY: '/var/lib/errand:/var/lib/other',
-    RUNTIME_DIRECTORY: '/run/errand',
-    CREDENTIALS_DIRECTORY: credentials,
-  };
-  expect(resolvePlaces({}, service, null)).toMatchObject({
-    dataDir: '/var/lib/errand',
-    configDir: '/etc/errand',
-    socketPath: '/run/errand/errand.sock',
-    credentialsDirectory: credentials,
-    masterKeyPath: path.join(credentials, 'master-key'),
-  });
-  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }, null).configDir).toBe(
-    '/home/u/.config/errand',
-  );
-  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }, null).masterKeyPath).toBe(
-    '/var/lib/errand/master.key',
-  );
-});
-
-test('a shell in a systemd session does not count as a service', () => {
-  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }, null).configDir).toBe(path.resolve('data/config'));
-});
-
-describe('where a service is installed', () => {
-  const stateOf = () => {
-    const root = temporaryDirectory({ 'run/errand/x': '', 'var/lib/errand/errand.db': '' });
-    const service = {
-      dataDir: path.join(root, 'var/lib/errand'),
-      configDir: path.join(root, 'etc/errand'),
-      runtimeDir: path.join(root, 'run/errand'),
-      user: 'errand',
-      masterKeyFile: null,
-      unit: '/etc/systemd/system/errand.service',
-      hasSocket: true,
-    };
-    return { root, service };
-  };
-
-  test('its directories are meant unless others are named', () => {
-    const { service } = stateOf();
-    const its = {
-      dataDir: service.dataDir,
-      configDir: service.configDir,
-      socketPath: path.join(service.runtimeDir, 'errand.sock'),
-      masterKeyPath: path.join(service.dataDir, 'master.key'),
-      isService: true,
-    };
-    expect(resolvePlaces({}, {}, service)).toMatchObject({ ...its, isNamed: false });
-    expect(resolvePlaces({ dataDir: `${service.dataDir}/` }, {}, service)).toMatchObject({ ...its, isNamed: true });
-    expect(resolvePlaces({}, { ERRAND_DATA_DIR: service.dataDir }, service)).toMatchObject(its);
-    expect(resolvePlaces({ dataDir: '/srv/x' }, {}, service)).toMatchObject({
-      configDir: '/srv/x/config',
-      socketPath: '/srv/x/errand.sock',
-      isService: false,
-    });
-  });
-
-  test('a socket is looked for in the data directory while the service does not run', () => {
-    const { service } = stateOf();
-    const stopped = { ...service, runtimeDir: '/nowhere/errand', masterKeyFile: '/root/keys/master.key' };
-    expect(resolvePlaces({}, {}, stopped)).toMatchObject({
-      socketPath: path.join(service.dataDir, 'errand.sock'),
-      masterKeyPath: '/root/keys/master.key',
-    });
-  });
-});
-
-test('flags and variables set the directories, and flags win', { tags: ['K4'] }, () => {
-  const environment = {
-    ERRAND_DATA_DIR: '/a',
-    ERRAND_CONFIG_DIR: '/b',
-    ERRAND_URL: 'http://c',
-    ERRAND_API_KEY: 'd',
-    STATE_DIRECTORY: '/s',
-  };
-  expect(resolvePlaces({}, environment)).toMatchObject({
-    dataDir: '/a',
-    configDir: '/b',
-    url: 'http://c',
-    apiKey: 'd',
-    socketPath: '/a/errand.sock',
-  });
-  const flags = { dataDir: 'x', configDir: '/y', url: 'http://z', tokenFile: 't' };
-  expect(resolvePlaces(flags, environment)).toMatchObject({
-    dataDir: path.resolve('x'),
-    configDir: '/y',
-    url: 'http://z',
-    tokenFile: path.resolve('t'),
-  });
 });
 
 test('exceptions for outgoing requests are for every port and purpose unless they say otherwise', () => {
