@@ -183,16 +183,7 @@ test('a page that gets another owner while files are waited for gets no version 
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
   const released = house.releases.release(source, { ...MANUAL, page: { id } });
   await vi.waitUntil(() => house.listeners.size === 1);
-  const { seq: heir } = await house.store.users.create({
-    username: 'ben',
-    fullName: '',
-    department: '',
-    role: 'user',
-    teamId: null,
-    functionalRole: null,
-    scenario: null,
-    passwordHash: 'x',
-  });
+  const { seq: heir } = await house.store.users.create({ ...house.user, username: 'ben', passwordHash: 'x' });
   await house.store.pages.handOver(id, heir);
   await house.store.artifacts.recordArtifacts(later.seq, { files: SITE, skipped: {} });
   house.collected(run.sessionSeq);
