@@ -13,7 +13,7 @@ import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/webhooks/webhooks.ts';
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
-import type { Cargo } from '../../webhooks/ship.ts';
+import type { Message } from '../../webhooks/send-once.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
 import { makeTestLimit } from './test-limit.ts';
@@ -38,7 +38,7 @@ export interface TestWebhookParts {
   readonly audit: Pick<Audit, 'act' | 'read'>;
   readonly clock: Clock;
   /** Makes one attempt. Never rejects. */
-  sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
+  sendOnce(target: DeliveryTarget, message: Message): Promise<AttemptResult>;
 }
 
 /** Makes the verb. It throws as `Access.webhook` and `Access.session` do, `forbidden` for a session that the webhook would never report, and `rate_limited`. */

@@ -5,7 +5,7 @@ import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
 import type { EgressPolicy } from '../../../src/outbound/egress.ts';
 import { makeGuardedPool } from '../../../src/outbound/guarded-pool.ts';
 import type { DeliveryTarget } from '../../../src/store/webhooks/deliveries.ts';
-import { type Cargo, ship } from '../../../src/webhooks/ship.ts';
+import { type Message, sendOnce } from '../../../src/webhooks/send-once.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
@@ -61,20 +61,20 @@ beforeEach(async () => {
       access,
       audit,
       clock,
-      sendOnce: async (target, cargo) => {
-        sent.push({ url: target.webhook.url, body: cargo.body });
+      sendOnce: async (target, message) => {
+        sent.push({ url: target.webhook.url, body: message.body });
         await replying;
-        return egress === null ? result : shipUnder(egress, target, cargo);
+        return egress === null ? result : sendUnder(egress, target, message);
       },
     }),
   };
   house = await openHouse({ logged, operations });
 });
 
-async function shipUnder(policy: EgressPolicy, ...shipment: [DeliveryTarget, Cargo]): Promise<AttemptResult> {
+async function sendUnder(policy: EgressPolicy, ...sent: [DeliveryTarget, Message]): Promise<AttemptResult> {
   const pool = makeGuardedPool({ policy: () => policy, maxIdle: 0, clock: rows.clock });
   onTestFinished(pool.close);
-  return ship({ pool, secrets: { open: () => '' }, clock: rows.clock }, ...shipment);
+  return sendOnce({ pool, secrets: { open: () => '' }, clock: rows.clock }, ...sent);
 }
 
 const data = ({ json }: { json: unknown }) => (json as { data: Record<string, never> }).data;
