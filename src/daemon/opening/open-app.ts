@@ -8,7 +8,7 @@ import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
 import { makeSlices } from '../../domain/slices.ts';
 import type { Bus } from '../../events/bus.ts';
-import { makeHouseFeed } from '../../events/house-feed.ts';
+import { makeOfficeFeed } from '../../events/office-feed.ts';
 import { makePlaces } from '../../events/places.ts';
 import { makeSessionFeeds } from '../../events/session-feeds.ts';
 import { makeArrivals } from '../../events/arrivals.ts';
@@ -85,7 +85,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     tails,
     arrivals: makeArrivals({ bus, clock }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: makeHouseFeed({ bus, places, clock }),
+    floor: makeOfficeFeed({ bus, places, clock }),
     queue,
     node,
     stopper,

@@ -16,7 +16,7 @@ interface Line {
 }
 
 const itemsOf = <Item>({ items }: Items<Item>): readonly Item[] => items;
-/** Deliveries don't say whose they are; those of the house report what users do. */
+/** Deliveries don't say whose they are; those of system webhooks report what users do. */
 const ofOthers = ({ items }: Items<unknown>): readonly Owned[] => items.map(() => ({ userId: '' }));
 
 /** Every list that shows words, names or addresses of others. */

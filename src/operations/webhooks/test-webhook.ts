@@ -71,7 +71,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     return { filteredReason: null, tested, sent: { ...result, eventId } };
   }
 
-  /** What a webhook reports leaves the house, so not even an administrator may report to one user what another does. */
+  /** What a webhook reports leaves the installation, so not even an administrator may report to one user what another does. */
   async function sessionFor({ userSeq }: WebhookRecord, caller: Caller, id: string): Promise<SessionRecord> {
     const session = await access.session(caller, id);
     if (userSeq !== null && userSeq !== session.userSeq)
@@ -83,7 +83,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     return session;
   }
 
-  /** The user of a made-up session: the owner of the webhook; for one of the house, the caller. */
+  /** The user of a made-up session: the owner of the webhook; for a system webhook, the caller. */
   async function userOf({ userSeq }: WebhookRecord, caller: Caller): Promise<EventFacts['user']> {
     if (userSeq !== null) return store.deliveries.getEventUser(userSeq);
     return testUserOf(caller, clock.now());

@@ -1,7 +1,7 @@
 // The columns of runs, and what each is worth when there is no room for all.
 import { relativeTime } from '../../terminal/moments.ts';
-import type { Row } from '../state/house.ts';
-import { isLive } from '../state/house.ts';
+import type { Row } from '../state/office.ts';
+import { isLive } from '../state/office.ts';
 import { lookOf } from '../state/looks.ts';
 import { barOf, money, short, span as spanOfTime } from '../text/figures.ts';
 import { type Role, type Span, span } from '../text/line.ts';

@@ -1,7 +1,7 @@
 // How runs look: the glyph that their state has everywhere, the word for it, and its role.
 import { lookOf as lookOfWord } from '../../terminal/states.ts';
 import type { Role } from '../text/line.ts';
-import type { Row } from './house.ts';
+import type { Row } from './office.ts';
 
 export interface Look {
   readonly glyph: string;

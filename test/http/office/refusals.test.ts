@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeBus } from '../../../src/events/bus.ts';
-import { makeHouseFeed } from '../../../src/events/house-feed.ts';
+import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { makePlaces } from '../../../src/events/places.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
@@ -111,7 +111,7 @@ async function openOffice() {
     audit,
     looking,
     feeds,
-    house: makeHouseFeed({ bus, places, clock }),
+    floor: makeOfficeFeed({ bus, places, clock }),
   });
   const house = await openHouse({ operations: { ...reads, ...watch } });
   house.drain.abort();

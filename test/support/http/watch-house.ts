@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { makeBus } from '../../../src/events/bus.ts';
-import { makeHouseFeed } from '../../../src/events/house-feed.ts';
+import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { makePlaces } from '../../../src/events/places.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
@@ -33,7 +33,7 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
   store.onCommitted(bus.publish);
   const places = makePlaces(store.events);
   const [access, audit] = [makeAccess(store), auditOf({ store })];
-  const feed = makeHouseFeed({ bus, places, clock: rows.clock, kept });
+  const feed = makeOfficeFeed({ bus, places, clock: rows.clock, kept });
   if (wasWatched) feed.newestId();
   const watch = makeWatchOperations({
     store,
@@ -41,7 +41,7 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
     audit,
     looking: makeLooking({ access, audit }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: feed,
+    floor: feed,
   });
   const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
   const run = await rows.accept();
