@@ -6,8 +6,8 @@ import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
 import { frameOf } from './office-frames.ts';
 import { type Frame, type Frames, PAGE } from './past-pages.ts';
-import { makePlacedQueue } from './placed-queue.ts';
-import type { Placed, Places } from './places.ts';
+import { makeScopedQueue } from './scoped-queue.ts';
+import type { EventScopes, ScopeSeqs } from './event-scopes.ts';
 
 export interface OfficeFeed extends Feed {
   /**
@@ -20,7 +20,7 @@ export interface OfficeFeed extends Feed {
 
 export interface OfficeFeedParts {
   readonly bus: Bus;
-  readonly places: Places;
+  readonly scopes: EventScopes;
   readonly clock: Clock;
   /** Minimum number of events kept. */
   readonly kept?: number;
@@ -40,16 +40,16 @@ const KEPT = 2_048;
 /** How long events are kept for watchers that might come back. */
 const KEEP_MS = 600_000;
 
-export function makeOfficeFeed({ bus, places, clock, kept = KEPT }: OfficeFeedParts): OfficeFeed {
+export function makeOfficeFeed({ bus, scopes, clock, kept = KEPT }: OfficeFeedParts): OfficeFeed {
   const ring = makeRing(kept);
   let isWatched = false;
   /** Monotonic time until which events are kept without a watcher. */
   let keptUntil = -Infinity;
-  const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(places));
+  const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(scopes));
 
   async function read(afterId: number): Promise<Frames> {
     const entries = ring.after(afterId).slice(0, PAGE);
-    await places.lookUp(entries.map(({ of }) => of));
+    await scopes.lookUp(entries.map(({ of }) => of));
     return { frames: framesOf(entries), isCut: false };
   }
 
@@ -60,9 +60,9 @@ export function makeOfficeFeed({ bus, places, clock, kept = KEPT }: OfficeFeedPa
     wanted();
   };
   const feed = new OpenFeed({ read, newestId, abandoned });
-  const publish = makePlacedQueue<Entry>({
-    places,
-    placeOf: ({ of }) => of,
+  const publish = makeScopedQueue<Entry>({
+    scopes,
+    scopeOf: ({ of }) => of,
     publish: (entries) => feed.publish(framesOf(entries)),
     failed: (error) => feed.fail(error),
   });
@@ -94,8 +94,8 @@ export function makeOfficeFeed({ bus, places, clock, kept = KEPT }: OfficeFeedPa
 /** An event of the feed. It contains only what is sent, and its bytes once they were first needed. */
 interface Entry {
   readonly id: number;
-  readonly of: Placed;
-  frame(places: Pick<Places, 'known'>): Frame;
+  readonly of: ScopeSeqs;
+  frame(scopes: Pick<EventScopes, 'known'>): Frame;
 }
 
 function entryOf(event: JournalEvent): Entry {
@@ -104,7 +104,7 @@ function entryOf(event: JournalEvent): Entry {
   const prepared = prepareOfficeEvent(event);
   let made: Frame | undefined;
   // The feed continues when a session is deleted.
-  return { id, of, frame: (places) => (made ??= { ...frameOf(prepared(places.known(of)!)), isLast: false }) };
+  return { id, of, frame: (scopes) => (made ??= { ...frameOf(prepared(scopes.known(of)!)), isLast: false }) };
 }
 
 /** The last entries: at least `kept`, and fewer than twice as many. */

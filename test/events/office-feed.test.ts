@@ -9,7 +9,7 @@ const WATCHER = { send: () => undefined, pause: () => undefined, end: () => unde
 
 function openFeed() {
   const [bus, clock] = [makeBus(), fakeClock()];
-  const feed = makeOfficeFeed({ bus, clock, places: { known: () => undefined, lookUp: async () => undefined } });
+  const feed = makeOfficeFeed({ bus, clock, scopes: { known: () => undefined, lookUp: async () => undefined } });
   const commit = (id: number): void => {
     const event = { id, sessionSeq: 1, runSeq: 1, streamSeq: id, createdAt: 0 };
     bus.publish([{ ...event, type: 'run.resumed', payload: { resumes: 1 } } satisfies JournalEvent]);

@@ -2,7 +2,7 @@
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
 import { isLive, type Row } from '../state/office.ts';
-import { lookOf } from '../state/looks.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { standingOf } from '../state/connection.ts';
 import { money, short, span as spanOf } from '../text/figures.ts';
@@ -59,7 +59,7 @@ export function itemsOf({ wishes: { tz } }: AppState, screen: DeskState, size: S
 }
 
 export function viewOfDesk(state: AppState, screen: DeskState, size: Size): View {
-  return viewOf(itemsOf(state, screen, size), screen.places[screen.tab], roomOf(size).rows);
+  return viewOf(itemsOf(state, screen, size), screen.positions[screen.tab], roomOf(size).rows);
 }
 
 export function deskFrame(state: AppState, screen: DeskState, size: Size): readonly Line[] {
@@ -103,7 +103,7 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
     const room = width - 4 - widthOfSpans([stands.span]);
     return lineByWorth([span(' '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
   }
-  const { glyph, role } = lookOf(row);
+  const { glyph, role } = runStyleOf(row);
   const at = state.now + office.skewMs;
   const about = [
     ...waitOf(row, at),
@@ -158,7 +158,7 @@ function tabLine(screen: DeskState, view: View, width: number): Line {
     }),
   ];
   const long = spansOf('title');
-  const isBack = screen.places[screen.tab] !== undefined && !view.isAtEnd;
+  const isBack = screen.positions[screen.tab] !== undefined && !view.isAtEnd;
   const right = isBack && itemsAreGrowing(screen) ? [span('↓ G: newest ', 'waiting')] : [];
   return lineOf(widthOfSpans(long) + 14 <= width ? long : spansOf('shortTitle'), right, width);
 }

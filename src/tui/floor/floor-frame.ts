@@ -4,7 +4,7 @@ import { type Office, isLive, type Row } from '../state/office.ts';
 import type { FloorState, Order } from '../state/screens.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
-import { lookOf } from '../state/looks.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import { widthOf } from '../text/fit.ts';
 import { cell, EMPTY, type Line, lineOf, span } from '../text/line.ts';
 import { layOut } from '../text/table.ts';
@@ -74,7 +74,7 @@ function listLine({ office, floor, runs }: Runs, chosen: number, width: number):
   const { teamId, status, order, find, isFinding } = floor;
   const filters = [
     office.teams.find(({ id }) => id === teamId)?.name,
-    status === 'all' ? undefined : lookOf({ status }).word,
+    status === 'all' ? undefined : runStyleOf({ status }).word,
     find === '' || isFinding ? undefined : `/${find}`,
   ].filter((part) => part !== undefined);
   const text = filters.join(' · ');

@@ -1,7 +1,7 @@
 // The line at the top of every screen: the counters of the office, how the view stands with the daemon, and the clock.
 import { standingOf } from '../state/connection.ts';
 import type { Office, RunStatus } from '../state/office.ts';
-import { lookOf } from '../state/looks.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { money, short } from '../text/figures.ts';
 import { clockOf } from '../text/moments.ts';
@@ -30,7 +30,7 @@ const gap = (columns: number) => [span(' '.repeat(columns))];
 
 function counters({ overview, loadedAt }: Office, withWords: boolean): readonly Span[] {
   return COUNTED.flatMap((status, at) => {
-    const { glyph, word, role } = lookOf({ status });
+    const { glyph, word, role } = runStyleOf({ status });
     const count = loadedAt === null ? '–' : short(overview[status]);
     const isQuiet = overview[status] === 0;
     return [
