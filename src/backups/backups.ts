@@ -19,7 +19,7 @@ import { CANCELLED } from './pace.ts';
 import type { Keep, Pruned } from './prune.ts';
 import { wrapKey } from './wrapped-key.ts';
 
-export interface BackupWish {
+export interface BackupRequest {
   readonly id: string;
   /** The repository, or who takes the bytes of a tar archive: it resolves when it wants more, and rejects when it is gone. */
   readonly to: string | ((bytes: Uint8Array) => Promise<void>);
@@ -32,7 +32,7 @@ export interface Backups {
   /** An id for a backup that begins now. */
   newId(): string;
   /** Takes a backup. Throws `conflict` when one is in progress, `bad_request` for a repository that can't be one, `unavailable`. */
-  take(wish: BackupWish, options?: TakeOptions): Promise<Manifest>;
+  take(request: BackupRequest, options?: TakeOptions): Promise<Manifest>;
   /** Removes old backups. Throws `conflict` while a backup is in progress, `unavailable`. */
   prune(repository: string, keep: Keep): Promise<Pruned>;
   /** Ends the thread; a backup in progress is refused, and leaves nothing that counts as one. */
@@ -78,7 +78,7 @@ export function makeBackups(parts: BackupParts): Backups {
     failed: (error) => log.error({ err: error }, 'the thread that makes backups failed'),
   });
 
-  async function taskOf({ id, to, workspaces, passphrase }: BackupWish): Promise<BackupTask> {
+  async function taskOf({ id, to, workspaces, passphrase }: BackupRequest): Promise<BackupTask> {
     const repository = typeof to === 'string' ? requireOutside(resolve(to), [dataDir, configDir]) : null;
     return {
       id,
@@ -100,12 +100,12 @@ export function makeBackups(parts: BackupParts): Backups {
 
   return {
     newId: () => `${new Date(clock.now()).toISOString().replace(/\.\d+|[-:]/g, '')}-${randomBytes(3).toString('hex')}`,
-    take: async (wish, options = {}) => {
-      const task = await taskOf(wish);
+    take: async (request, options = {}) => {
+      const task = await taskOf(request);
       // Before the database is copied: what its rows name must be there until it is copied, too.
       const rest = parts.blobs.holdRest();
       try {
-        return await runJob(thread, { task, wish, options, passed: rest.passed, log });
+        return await runJob(thread, { task, request, options, passed: rest.passed, log });
       } finally {
         rest.release();
       }
@@ -129,21 +129,21 @@ export function makeBackups(parts: BackupParts): Backups {
 
 interface BackupJob {
   readonly task: BackupTask;
-  readonly wish: BackupWish;
+  readonly request: BackupRequest;
   readonly options: TakeOptions;
   readonly log: Log;
   passed(key: string): void;
 }
 
 async function runJob(thread: ResidentThread<ToBackupThread, FromBackupThread>, job: BackupJob): Promise<Manifest> {
-  const { task, wish, options, passed, log } = job;
+  const { task, request, options, passed, log } = job;
   const ending = thread.order<LastFromBackupThread>({
     messages: [{ t: 'begin', task }],
     onMessage: (message, post) => {
       if (message.t === 'progress') options.onProgress?.(message.progress);
       else if (message.t === 'passed') passed(message.key);
       else if (message.t === 'bytes')
-        take(wish, message.bytes).then(
+        take(request, message.bytes).then(
           () => post({ t: 'more' }),
           // The thread waits for an answer to each piece.
           () => post({ t: 'cancel' }),
@@ -170,7 +170,7 @@ async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<
   throw isFull ? fullDisk(words, cause ?? words) : new ErrandError(reason, words, { cause: cause ?? undefined });
 }
 
-async function take({ to }: BackupWish, bytes: Uint8Array): Promise<void> {
+async function take({ to }: BackupRequest, bytes: Uint8Array): Promise<void> {
   if (typeof to !== 'string') await to(bytes);
 }
 

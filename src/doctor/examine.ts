@@ -31,7 +31,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
   const scanner = makeScanner(clock);
   let isBusy = false;
 
-  async function examine(wish: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
+  async function examine(request: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
     if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
     isBusy = true;
     try {
@@ -42,7 +42,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
         workspaces: path.join(places.dataDir, 'workspaces'),
         orphansBefore: clock.now() - ORPHAN_AGE_MS,
         silentSince: clock.now() - SILENCE_MS,
-        full: wish.full,
+        full: request.full,
         defined: installation.defined(),
         now: clock.now(),
         auditEnd: anchor.kind === 'seen' ? anchor.anchor.end : null,
@@ -50,7 +50,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
       let scan: Promise<Scan> | undefined;
       const subject: Subject = {
         ...installation,
-        wish,
+        request,
         signal,
         anchor,
         scan: () => (scan ??= scanner.scan(task, signal)),

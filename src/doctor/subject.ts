@@ -41,7 +41,7 @@ export interface Installation {
 
 /** One examination. */
 export interface Subject extends Installation {
-  readonly wish: ExaminationWish;
+  readonly request: ExaminationWish;
   /** The anchor of the audit log, as it was before the database was looked at. */
   readonly anchor: SeenAnchor;
   /** The database and the blobs, looked at once for all checks. */

@@ -9,7 +9,7 @@ import { makeAnchorKeeper } from '../../src/operations/audit/keep-anchor.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
 import { type Installation, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { ROOT } from '../support/store/audited-house.ts';
 import { auditOf, deriveSealKey } from '../support/store/audit.ts';
@@ -45,7 +45,7 @@ test('a backup has the anchor, and what is restored is the log that it says', as
   expect(manifest).toMatchObject({ audit: { last_id: 4 }, audit_anchor: { last_id: 3, doubt: null } });
   expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.repository, target));
+  await restore(requestOf(house.repository, target));
   const dataDir = join(target, 'data');
   expect(readFileSync(anchorPath(dataDir), 'utf8')).toBe(anchor);
   expect(readdirSync(dataDir).filter((name) => name.startsWith('errand.db'))).toEqual(['errand.db']);
@@ -61,7 +61,7 @@ test('a backup of an emptied log is not intact, and its restored copy says so', 
     expect.stringContaining('Entry 3, which the log had, is missing'),
   ]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.repository, target));
+  await restore(requestOf(house.repository, target));
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain('entry 3, which the log had, is missing');
   await store.close();
@@ -70,7 +70,7 @@ test('a backup of an emptied log is not intact, and its restored copy says so', 
 test('a copy without its anchor, of a log that had one, is noticed', async () => {
   await take(house.task({ anchor: null }));
   const target = temporaryDirectory();
-  await restore(wishOf(house.repository, target));
+  await restore(requestOf(house.repository, target));
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain(
     'the file with the anchor of the log is missing',
@@ -85,7 +85,7 @@ test('a log that ends elsewhere than the manifest says is not restored', async (
   copyFileSync(house.house.file, database);
   const id = await makeByHand({ repository, database, facts: { audit: { last_id: 9, last_hash: 'a'.repeat(64) } } });
   expect((await verdictOf(repository, id)).faults).toContain('The audit log ends elsewhere than it did.');
-  await expect(restore(wishOf(repository, join(root, 'target')))).rejects.toThrow(
+  await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(
     'ends elsewhere than its manifest says',
   );
   rmSync(database);

@@ -9,7 +9,7 @@ import { openSource } from '../../src/backups/source.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function backup() {
@@ -35,7 +35,7 @@ test.each(['altered', 'missing'])(
       if (harm === 'missing') rmSync(object);
       else writeFileSync(object, Buffer.from(whole).fill(0x20, 0, 1));
       const target = temporaryDirectory();
-      const { count, named } = await restore(wishOf(repository, target));
+      const { count, named } = await restore(requestOf(repository, target));
       const name = kind === 'blob' ? `blob ${path}` : path;
       const why = expect.stringContaining(objects[0]!) as string;
       expect([count, named]).toEqual([1, [{ path: name, why }]]);
@@ -53,7 +53,7 @@ test('without its database, nothing is restored: the message names it, and anoth
   const { repository, files, objectAt, manifest } = await backup();
   rmSync(objectAt(files[0]!.objects[0]!));
   const target = temporaryDirectory();
-  await expect(restore(wishOf(repository, target))).rejects.toThrow(
+  await expect(restore(requestOf(repository, target))).rejects.toThrow(
     new RegExp(
       `^The database of the backup ${manifest.id} can't be restored: .*${files[0]!.objects[0]}.* Restore another`,
     ),
@@ -79,7 +79,7 @@ test('a lost part of the list costs the files that it names, and their number is
   const names = [...readList([key], source.read)].length;
   rmSync(blobPath(objectsOf(house.repository), key));
   const target = temporaryDirectory();
-  const { count, named } = await restore(wishOf(house.repository, target));
+  const { count, named } = await restore(requestOf(house.repository, target));
   expect([count, named]).toEqual([
     names,
     [{ path: `object ${key}`, why: 'a part of the list of files, it is damaged' }],

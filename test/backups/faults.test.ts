@@ -8,7 +8,7 @@ import { prune } from '../../src/backups/prune.ts';
 import type { Sink } from '../../src/backups/sink.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { filesIn, type Installation, installation, take } from '../support/backups/installation.ts';
-import { verdictOf } from '../support/backups/wishes.ts';
+import { verdictOf } from '../support/backups/requests.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -10,7 +10,7 @@ import { verify } from '../../src/backups/verify.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
 import { backupsOf } from '../support/backups/backups-of.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { canMount, type SmallDisk, smallDisk } from '../support/files/small-disk.ts';
 
 if (!canMount) process.stderr.write('SKIPPED: full disks of backups. Mounting needs root and CAP_SYS_ADMIN.\n');
@@ -76,12 +76,12 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     await take(house.task());
     const before = filesIn(house.repository);
     const target = join(disk.path, 'made');
-    const wish = wishOf(house.repository, target, { masterKey: Buffer.alloc(32), paused: true });
+    const request = requestOf(house.repository, target, { masterKey: Buffer.alloc(32), paused: true });
     // As if others took the space meanwhile: it is checked before.
     const none = { files: 0, bytes: 0 };
-    const { manifest } = wish;
+    const { manifest } = request;
     const small = { ...manifest, database: none, blobs: none, workspaces: none, configuration: none };
-    const make = () => restore({ ...wish, manifest: small });
+    const make = () => restore({ ...request, manifest: small });
     const failures = await growing(disk, make, () => {
       if (existsSync(join(target, 'data', 'errand.db')))
         expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');

@@ -17,7 +17,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Node's own recursion follows links. */
@@ -68,7 +68,7 @@ test('links, empty folders and modes are restored as they were; what links lead 
   });
   expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.repository, target));
+  await restore(requestOf(house.repository, target));
   const restored = othersIn(join(target, 'data', 'workspaces'));
   // Permissions alone: no rights of other users.
   chmodSync(join(workspace, 'z'), 0o711);
@@ -107,7 +107,7 @@ test.each<[string, (outside: string) => readonly HandmadeEntry[]]>([
   const outside = temporaryDirectory();
   const before = lstatSync(outside).mode;
   await makeByHand({ repository, database, entries: entriesFor(outside) });
-  await expect(restore(wishOf(repository, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
+  await expect(restore(requestOf(repository, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
   expect([readdirSync(outside), lstatSync(outside).mode]).toEqual([[], before]);
 });
 
@@ -122,7 +122,7 @@ test.each<[string, HandmadeEntry]>([
   const id = await makeByHand({ repository, database, entries: [entry] });
   expect((await verdictOf(repository, id)).faults.join()).toMatch(/The list of files has a path that is not allowed/);
   const target = temporaryDirectory();
-  await expect(restore(wishOf(repository, target))).rejects.toThrow('is not allowed');
+  await expect(restore(requestOf(repository, target))).rejects.toThrow('is not allowed');
   expect(existsSync(join(target, 'data', 'workspaces', SESSION, 'a'))).toBe(false);
 });
 

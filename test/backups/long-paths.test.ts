@@ -9,7 +9,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, SEAL_KEY, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { makeChain, namesOf, readChain } from '../support/files/chain.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
@@ -43,7 +43,7 @@ test.each(CHAINS)('a path %s is restored into a directory with a long path of it
   const { faults, unrestorable } = await verdictOf(repository, manifest.id);
   expect([faults, unrestorable.count]).toEqual([[], 0]);
   const service = isRoot ? { uid: 4_242, gid: 4_242 } : null;
-  expect((await restore(wishOf(repository, target, { service }))).count).toBe(0);
+  expect((await restore(requestOf(repository, target, { service }))).count).toBe(0);
   expect(readChain(restored, names)).toBe('at the end');
   expect(readFileSync(join(restored, 'notes', 'n.txt'), 'utf8')).toBe(`notes of ${sessionId}`);
 });
@@ -63,7 +63,7 @@ test.each([
   expect(why).toBe('its path is longer than 4096 bytes or has more than 256 folders');
   const verdict = await verdictOf(repository, manifest.id);
   expect(verdict).toMatchObject({ faults: [], leftOut: { count: 1, named: [{ path }] }, unrestorable: { count: 0 } });
-  expect((await restore(wishOf(repository, target))).count).toBe(0);
+  expect((await restore(requestOf(repository, target))).count).toBe(0);
   expect(readFileSync(join(restored, 'notes', 'n.txt'), 'utf8')).toBe(`notes of ${sessionId}`);
   const kept = names.slice(0, Math.floor(reached / (names[0]!.length + 1)));
   expect(() => readChain(restored, kept.slice(0, 200))).toThrow(/ENOENT.*\/f/);
@@ -86,7 +86,7 @@ test('holes of a file need no space for the restore, and are holes again', async
   truncateSync(join(workspace, 'sparse'), 64 * 1_048_576);
   const manifest = await take(task());
   expect(sumOf(manifest).bytes - spaceOf(manifest)).toBe(63 * 1_048_576);
-  await restore(wishOf(repository, target));
+  await restore(requestOf(repository, target));
   const { size, blocks } = statSync(join(restored, 'sparse'));
   expect([size, blocks * 512 < 4 * 1_048_576]).toEqual([64 * 1_048_576, true]);
   expect(readFileSync(join(restored, 'sparse')).equals(readFileSync(join(workspace, 'sparse')))).toBe(true);
@@ -116,7 +116,7 @@ test.each<[string, readonly HandmadeEntry[], number, RegExp]>([
   const verdict = await verdictOf(repository, id);
   expect(verdict.faults).toEqual([]);
   const target = temporaryDirectory();
-  const leftOut = await restore(wishOf(repository, target));
+  const leftOut = await restore(requestOf(repository, target));
   for (const found of [verdict.unrestorable, leftOut]) {
     expect(found.count).toBe(count);
     expect(found.named[0]!.why).toMatch(why);

@@ -9,7 +9,7 @@ import { SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
 import { FORMAT } from '../../src/wire/backups/manifest.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { olderDatabase } from '../support/store/older-database.ts';
 
@@ -39,7 +39,7 @@ test.each([5, SCHEMA_VERSION - 1])('a backup with schema %d is verified, restore
   for (const paused of [false, true]) {
     const target = join(root, `paused-${paused}`);
     mkdirSync(target);
-    await restore(wishOf(repository, target, { paused }));
+    await restore(requestOf(repository, target, { paused }));
     expect(existsSync(join(target, 'data', NOTES))).toBe(true);
     const file = join(target, 'data', 'errand.db');
     expect(versionOf(file)).toBe(paused ? SCHEMA_VERSION : version);
@@ -55,7 +55,7 @@ test('a backup of a newer Errand is refused with its version, and nothing is wri
   const facts = { ...FORMAT_1, schema_version: SCHEMA_VERSION + 1, errand_version: '9.1.0' };
   const id = await makeByHand({ repository, database, entries, facts });
   const words = 'The backup was made by a newer Errand, 9.1.0. Use that one.';
-  await expect(restore(wishOf(repository, join(root, 'target')))).rejects.toThrow(words);
+  await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(words);
   await expect(verdictOf(repository, id)).rejects.toThrow(words);
   expect(existsSync(join(root, 'target'))).toBe(false);
 });
@@ -63,6 +63,6 @@ test('a backup of a newer Errand is refused with its version, and nothing is wri
 test('a backup of a newer format is refused', async () => {
   const { root, repository, database } = await older(SCHEMA_VERSION);
   const id = await makeByHand({ repository, database, entries, facts: { format: FORMAT + 1 } });
-  expect(() => wishOf(repository, root)).toThrow('has a newer format. Use the Errand that made it, or a newer one.');
+  expect(() => requestOf(repository, root)).toThrow('has a newer format. Use the Errand that made it, or a newer one.');
   expect((await verdictOf(repository, id)).faults.join()).toContain('has a newer format');
 });

@@ -398,7 +398,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
           allow: [{ cidr: '169.254.0.0/16', host: null, ports: null, for: ['web_fetch'] } satisfies EgressRule],
         },
       }),
-      wish: { egress: true, full: false },
+      request: { egress: true, full: false },
     },
     state: 'warning',
     evidence: /open: cloud metadata \(web_fetch\)$/,
@@ -446,7 +446,7 @@ test('private networks that a rule opens are shown, and are no fault', async () 
   const rule: EgressRule = { cidr: '10.0.0.0/8', host: null, ports: [8080], for: ['mcp', 'webhook'] };
   const found = await examined(
     'egress',
-    aSubject({ ...set({ egress: { allow: [rule] } }), wish: { egress: true, full: false } }),
+    aSubject({ ...set({ egress: { allow: [rule] } }), request: { egress: true, full: false } }),
   );
   expect(found.state).toBe('ok');
   expect(found.evidence).toContain('10.0.0.0/8 on 8080 for mcp, webhook');

@@ -173,8 +173,8 @@ const SENSITIVE = {
 const egress: Check = {
   id: 'egress',
   title: 'What users and agents can reach',
-  examine: ({ settings, wish }) => {
-    if (!wish.egress) return skipped('only with --egress');
+  examine: ({ settings, request }) => {
+    if (!request.egress) return skipped('only with --egress');
     const { allow } = settings().egress;
     const rules = allow.length === 0 ? 'no exceptions' : allow.map(wordsOfRule).join('; ');
     const open = Object.entries(SENSITIVE).flatMap(([what, addresses]) => {

@@ -21,7 +21,7 @@ export interface ScratchDaemon extends Victim {
   log(): string;
 }
 
-export interface ScratchWish {
+export interface ScratchRequest {
   readonly executable: string;
   readonly directory: string;
   readonly modelUrl: string;
@@ -56,9 +56,9 @@ default_scenario: general
 `;
 
 /** Makes the data directory and its configuration, without starting the daemon. */
-export async function makeScratchDaemon(wish: ScratchWish): Promise<ScratchDaemon> {
-  const { executable, directory, modelUrl, signal } = wish;
-  const env = Object.fromEntries(Object.entries(wish.environment).filter(([name]) => !OF_ERRAND.test(name)));
+export async function makeScratchDaemon(request: ScratchRequest): Promise<ScratchDaemon> {
+  const { executable, directory, modelUrl, signal } = request;
+  const env = Object.fromEntries(Object.entries(request.environment).filter(([name]) => !OF_ERRAND.test(name)));
   const [dataDir, configDir] = [join(directory, 'data'), join(directory, 'config')];
   const places = ['--data-dir', dataDir, '--config-dir', configDir];
   const created = JSON.parse(await init(executable, places, { env, signal })) as { api_key: { key: string } };

@@ -69,7 +69,7 @@ function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
   };
 
   const read = async () => {
-    const { tz, intervalMs } = get().wishes;
+    const { tz, intervalMs } = get().preferences;
     isReading = true;
     isWanted = false;
     dueAt = Number.POSITIVE_INFINITY;

@@ -54,7 +54,7 @@ function readingOf({ tab, readings }: DeskState): Reading | undefined {
   return readings[tabOf(tab).source?.name ?? ''];
 }
 
-export function itemsOf({ wishes: { tz } }: AppState, screen: DeskState, size: Size): Items {
+export function itemsOf({ preferences: { tz } }: AppState, screen: DeskState, size: Size): Items {
   return tabOf(screen.tab).items(screen, readingOf(screen)?.data, { width: roomOf(size).columns, tz });
 }
 

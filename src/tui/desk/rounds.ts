@@ -8,7 +8,7 @@ import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '..
 import { momentOf } from '../text/moments.ts';
 import { elapsed } from './durations.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Source, type Tab, textLines, wishOf } from './tab.ts';
+import { changesReads, folded, rememberLines, type Source, type Tab, textLines, readNextOf } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
@@ -117,7 +117,8 @@ export const rounds: Tab = {
   title: 'Rounds',
   shortTitle: 'Rounds',
   source: roundSource,
-  wish: ({ positions }, data, view) => wishOf(data as Rounds | undefined, positions.rounds !== undefined, view.isAtEnd),
+  readNext: ({ positions }, data, view) =>
+    readNextOf(data as Rounds | undefined, positions.rounds !== undefined, view.isAtEnd),
   items: ({ isUnfolded }, data, room) => {
     const list = (data as Rounds | undefined)?.items ?? [];
     const roundAt = (at: number) => list[list.length - 1 - at];

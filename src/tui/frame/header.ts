@@ -58,9 +58,9 @@ function queued({ queue }: Office, withWords: boolean): readonly Span[] {
   return [...gap(3), span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'), ...waiting];
 }
 
-function standing({ connection, frozen, now, wishes, office }: AppState, width: number): readonly Span[] {
+function standing({ connection, frozen, now, preferences, office }: AppState, width: number): readonly Span[] {
   const { glyph, text, role } = standingOf(connection, now);
-  const clock = clockOf(now + office.skewMs, wishes.tz);
+  const clock = clockOf(now + office.skewMs, preferences.tz);
   return [
     ...(frozen === null ? [] : [span('‖ paused  ', 'waiting')]),
     span(`${glyph} ${text}`, role),

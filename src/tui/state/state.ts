@@ -10,14 +10,14 @@ import type { SnapshotTaken } from './take-snapshot.ts';
 export type ScreenState = Screens[ScreenName];
 
 /** What was asked for on the command line. */
-export interface Wishes {
+export interface Preferences {
   /** IANA name of the time zone whose day "today" is. */
   readonly tz: string;
   readonly intervalMs: number;
 }
 
 export interface AppState {
-  readonly wishes: Wishes;
+  readonly preferences: Preferences;
   readonly office: Office;
   /** The office as it was when the view was paused. */
   readonly frozen: Office | null;
@@ -60,9 +60,9 @@ type UpdateOf<N extends ScreenName> = N extends ScreenName
 export type Dispatch = (action: Action) => void;
 
 /** The state to begin with. */
-export function initialState(wishes: Wishes, screens: readonly ScreenState[], now: number): AppState {
+export function initialState(preferences: Preferences, screens: readonly ScreenState[], now: number): AppState {
   return {
-    wishes,
+    preferences,
     office: EMPTY_OFFICE,
     frozen: null,
     connection: NOT_CONNECTED,

@@ -50,13 +50,18 @@ function titles({ teamName, source, runs, page }: TodayState, width: number): re
   return [lineOf(left, right, width)];
 }
 
-function table({ now, wishes, office }: AppState, screen: TodayState, width: number, height: number): readonly Line[] {
+function table(
+  { now, preferences, office }: AppState,
+  screen: TodayState,
+  width: number,
+  height: number,
+): readonly Line[] {
   const { runs, failure, chosen } = screen;
   const message = (text: string, role: Role): readonly Line[] => [{ spans: [span('  '), cell(text, width - 2, role)] }];
   if (failure !== null && runs === null) return message(failure.message, 'failed');
   if (runs === null) return message('Reading…', 'dim');
   if (runs.items.length === 0) return message('No runs today.', 'dim');
-  const { heading, row } = layOut(columnsFor(now + office.skewMs, wishes.tz), width - 3);
+  const { heading, row } = layOut(columnsFor(now + office.skewMs, preferences.tz), width - 3);
   const at = indexOfChoice(
     runs.items.map(({ id }) => id),
     chosen,

@@ -57,7 +57,7 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
     unresolved: new Set(),
     clock: fakeClock(),
     anchor: { kind: 'seen', anchor: { end: { id: 7, hash: 'a'.repeat(64) }, doubt: null }, isSealVerified: true },
-    wish: { egress: false, full: false },
+    request: { egress: false, full: false },
     scan: async () => WELL,
     signal: new AbortController().signal,
     ...changes,
