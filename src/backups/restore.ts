@@ -22,7 +22,7 @@ import { requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
-import type { Target } from './archive/place-of.ts';
+import type { Target } from './archive/entry-path.ts';
 import { makeUnpacker, syncPath, type Unpacker } from './archive/unpack.ts';
 
 export interface RestoreWish extends Target {

@@ -1,4 +1,4 @@
-// Verifies a backup: every object against its hash, the database in a scratch place, and each of its rows against the bytes.
+// Verifies a backup: every object against its hash, the database in a scratch directory, and each of its rows against the bytes.
 import { mkdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
-import { isShared, placeOf } from './archive/place-of.ts';
+import { isShared, entryPathOf } from './archive/entry-path.ts';
 import { makeUnpacker, type Unpacker } from './archive/unpack.ts';
 
 export interface VerifyWish {
@@ -101,7 +101,7 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
           rows = makeRows(copy, found.faults);
         }
       } else {
-        placeOf(file);
+        entryPathOf(file);
         verifyFile(file, source, found.faults);
         if (file.kind === 'blob') rows?.compare(file);
         const why = isShared(file.kind) ? unpacker.write(file) : null;

@@ -27,9 +27,9 @@ test('a backup has no archives, its copy says that they are still to be packed, 
 
   const manifest = await take(house.task());
   expect(manifest).toMatchObject({ blobs: { files: 1 }, missing_blobs: 0 });
-  expect(await verdictOf(house.place, manifest.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.repository, manifest.id)).toMatchObject({ faults: [] });
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(wishOf(house.repository, target));
   expect(Object.keys(filesIn(join(target, 'data', 'blobs')))).toEqual([blobPath('', sha256).slice(1)]);
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect(await store.artifacts.getWorkspaceExport(run!.session)).toMatchObject({ archive: null, isUnpacked: true });

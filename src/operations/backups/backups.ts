@@ -41,16 +41,16 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
   }
 
   /** Who isn't the operator can't have the daemon write wherever it may. */
-  function placeFor(caller: Administrator, directory: string | null): string {
+  function directoryFor(caller: Administrator, directory: string | null): string {
     const { directory: usual } = settings().backup;
-    const place = directory ?? usual;
-    if (place === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
-    if (!isAbsolute(place)) throw unprocessable('directory', 'must be an absolute path');
-    // Not below it either: a folder there would make it no place for backups any more.
-    const isUsual = usual !== '' && resolve(usual) === resolve(place);
+    const path = directory ?? usual;
+    if (path === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
+    if (!isAbsolute(path)) throw unprocessable('directory', 'must be an absolute path');
+    // Not below it either: a folder there would make it no directory for backups any more.
+    const isUsual = usual !== '' && resolve(usual) === resolve(path);
     if (caller.kind !== 'operator' && !isUsual)
       throw new ErrandError('forbidden', 'Directories other than backup.directory are for the control socket only.');
-    return resolve(place);
+    return resolve(path);
   }
 
   return {
@@ -59,7 +59,7 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
       caller: Administrator,
       { directory, workspaces, passphrase }: NewBackup,
     ): Promise<BackupJob> => {
-      const to = placeFor(caller, directory);
+      const to = directoryFor(caller, directory);
       const wish = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
       return (await begin(caller, to, wish)).job;
     },
@@ -93,10 +93,10 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
 
     /** Removes old backups. */
     pruneBackups: async (caller: Administrator, pruning: Pruning): Promise<Pruned> => {
-      const place = placeFor(caller, pruning.directory);
+      const path = directoryFor(caller, pruning.directory);
       const { keepDays } = settings().backup;
-      await audit.act(caller, 'backup.prune', place);
-      return backups.prune(place, {
+      await audit.act(caller, 'backup.prune', path);
+      return backups.prune(path, {
         days: pruning.keepDays ?? keepDays,
         atLeast: pruning.keepAtLeast ?? KEEP_AT_LEAST,
       });

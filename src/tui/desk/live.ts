@@ -81,7 +81,7 @@ function wish(screen: DeskState, data: unknown): 'older' | 'newest' | undefined 
   const oldest = pages.items[0]?.run_id;
   const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
   if (!known.has(first) && isOlder && pages.hasOlder) return 'older';
-  return !pages.isAtEnd && screen.log.isAtEnd && screen.places.live === undefined ? 'newest' : undefined;
+  return !pages.isAtEnd && screen.log.isAtEnd && screen.positions.live === undefined ? 'newest' : undefined;
 }
 
 /** One session is shown at a time; entries continue from those of the frame before. */

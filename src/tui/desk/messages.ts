@@ -73,7 +73,7 @@ export const messages: Tab = {
     },
     changesWith: changesReads,
   },
-  wish: ({ places }, data, view) => wishOf(data as Known, places.messages !== undefined, view.isAtStart),
+  wish: ({ positions }, data, view) => wishOf(data as Known, positions.messages !== undefined, view.isAtStart),
   items: ({ isUnfolded }, data, room) => {
     const list = (data as Known)?.items ?? [];
     return {

@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
-import { lookOf as lookOfWord } from '../../terminal/states.ts';
+import { stateStyleOf } from '../../terminal/states.ts';
 import { money, short } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
 import { momentOf } from '../text/moments.ts';
@@ -38,7 +38,7 @@ function head(round: Round, width: number, tz: string): Line {
   const role = ROLES[status];
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
   const left = [
-    span(`${lookOfWord(status).glyph} `, role),
+    span(`${stateStyleOf(status).glyph} `, role),
     span(`Round ${round.round_no}`, 'strong'),
     span(`  ${status}`, role),
   ];
@@ -117,7 +117,7 @@ export const rounds: Tab = {
   title: 'Rounds',
   shortTitle: 'Rounds',
   source: roundSource,
-  wish: ({ places }, data, view) => wishOf(data as Rounds | undefined, places.rounds !== undefined, view.isAtEnd),
+  wish: ({ positions }, data, view) => wishOf(data as Rounds | undefined, positions.rounds !== undefined, view.isAtEnd),
   items: ({ isUnfolded }, data, room) => {
     const list = (data as Rounds | undefined)?.items ?? [];
     const roundAt = (at: number) => list[list.length - 1 - at];

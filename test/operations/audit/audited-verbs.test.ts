@@ -218,7 +218,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   watchSession: ['session.read', ({ run }, v) => v.watchSession(ROOT, run.sessionId, null)],
   watchRun: ['session.read', ({ run }, v) => v.watchRun(ROOT, { sessionId: run.sessionId, runId: run.id }, null)],
-  watchHouse: ['house.follow', (_, v) => v.watchHouse(ROOT, null)],
+  watchOffice: ['house.follow', (_, v) => v.watchOffice(ROOT, null)],
   stopSession: ['session.stop', ({ run }, v) => v.stopSession(ROOT, run.sessionId)],
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
   listRuns: ['run.list', (_, v) => v.listRuns(ROOT, { sessionId: null, status: null, ...PAGE })],

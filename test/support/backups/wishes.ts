@@ -8,7 +8,7 @@ import { SEAL_KEY } from './installation.ts';
 
 const SIGNAL = new AbortController().signal;
 
-/** To restore the newest backup of a place or an archive to `data` and `config` in a directory. */
+/** To restore the newest backup of a repository or an archive to `data` and `config` in a directory. */
 export function wishOf(from: string, target: string, over: Partial<RestoreWish> = {}): RestoreWish {
   const source = openSource(from);
   return {
