@@ -126,14 +126,15 @@ export interface Client extends Checks {
 
 /** Makes a client of the daemon at an address. `signal` ends whatever is in progress. Opens no connection yet. */
 export function makeClient(address: Address, signal?: AbortSignal): Client {
-  const call = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) =>
+  const send = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) =>
     callManagement<T>(address, {
       method,
-      path: `/api/v1${path}`,
+      path,
       ...(body !== undefined && { body }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(signal && { signal }),
     });
+  const call: CallManagement = (method, path, body, timeoutMs) => send(method, `/api/v1${path}`, body, timeoutMs);
   const references = makeReferences(call);
   const { at, whole } = references;
   return {
@@ -156,7 +157,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
-    schedules: makeSchedules(call, references),
+    schedules: makeSchedules(send, references),
     webhooks: makeWebhooks(call, references),
     deliveries: makeDeliveries(call),
     webhookEvents: makeWebhookEvents(call, references),

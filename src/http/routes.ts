@@ -37,6 +37,7 @@ import { followQuery } from '../wire/query.ts';
 import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
 import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
+import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
 import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
 import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
@@ -51,6 +52,7 @@ import type { KeyCaller } from '../domain/people/user.ts';
 import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
+import { routesOf } from './frame/serve.ts';
 import type { makeAdministration } from './management/admin.ts';
 import { backupRoutes } from './backups/routes.ts';
 import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
@@ -76,7 +78,6 @@ import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-in
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { shareRoutes } from './share/routes.ts';
-import { scheduleRoutes } from './schedules/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const ofKey = routesWith('key', 'bare');
@@ -203,7 +204,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...runRoutes(parts),
     ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
-    ...scheduleRoutes(operations),
+    ...routesOf(scheduledTasks, operations),
     ...webhookRoutes(operations),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),

@@ -50,7 +50,7 @@ export const status = named(
 );
 export type StatusWire = Static<typeof status>;
 
-const settingValue: Shape<unknown> = json;
+const settingValue = json as Shape<unknown>;
 
 /** What a daemon is configured by, and what is wrong with its files now. */
 export const configuration = named(
@@ -68,7 +68,7 @@ export type ConfigurationWire = Static<typeof configuration>;
 export const readiness = named('Readiness', object({ ready: boolean, parts: array(part) }));
 
 /** The description of all routes. */
-export const openApiDocument: Shape<object> = named('OpenApiDocument', jsonObject);
+export const openApiDocument = named('OpenApiDocument', jsonObject) as Shape<unknown> as Shape<object>;
 
 export const health = named('Health', object({ status: constant('ok') }));
 

@@ -1,5 +1,5 @@
 // What the config directory defines, by noun, and what is wrong with its files.
-import { array, object, record } from '../composites.ts';
+import { array, dictionary, object } from '../composites.ts';
 import { listOf } from '../listing.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
@@ -46,7 +46,7 @@ export const DEFINITION_SHAPES = {
       ...bundled,
       license: nullable(string),
       compatibility: nullable(string),
-      metadata: record(string),
+      metadata: dictionary(string),
       allowed_tools: names,
       enabled_by_default: boolean,
     }),
@@ -85,7 +85,7 @@ export const DEFINITION_SHAPES = {
       paths: names,
     }),
   ),
-} as const satisfies Readonly<Record<string, Shape<Defined>>>;
+} as const satisfies Readonly<Record<string, Shape<Defined, Defined, never>>>;
 
 /** What every definition has. */
 export interface Defined {
@@ -111,7 +111,7 @@ export type DefinitionCheckWire = Static<typeof definitionCheck>;
 
 /** A definition of a noun. */
 export function definitionOf<N extends DefinitionNoun>(noun: N) {
-  return DEFINITION_SHAPES[noun] as Shape<DefinitionWire<N>>;
+  return DEFINITION_SHAPES[noun] as unknown as Shape<DefinitionWire<N>>;
 }
 
 /** The definitions of a noun, and why some are left out. */
