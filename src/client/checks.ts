@@ -1,6 +1,5 @@
 // The client's verbs that check something, which may take minutes: models, MCP servers, the whole installation.
 import type { McpServerCheckWire, ModelCheckWire, ModelWire } from '../wire/capabilities/model.ts';
-import type { ExaminationWire, ExaminationWishWire } from '../wire/doctor.ts';
 import type { ListWire } from '../wire/listing.ts';
 import { callManagement } from './transport/exchange.ts';
 import type { Address, Call } from './transport/transport.ts';
@@ -8,12 +7,7 @@ import type { Address, Call } from './transport/transport.ts';
 /** Longer than the daemon's limit of any check. */
 const CHECK_TIMEOUT_MS = 1_200_000;
 
-/** Longer than the daemon's limit of a full examination. */
-const EXAMINATION_TIMEOUT_MS = 4_000_000;
-
 export interface Checks {
-  /** Examines the installation, which takes some seconds; with `full`, up to an hour. */
-  examine(wish: ExaminationWishWire): Promise<ExaminationWire>;
   readonly models: {
     list(): Promise<ListWire<ModelWire>>;
     /** Tests it with real calls, which may take minutes. */
@@ -32,7 +26,6 @@ export function makeChecks(address: Address, signal?: AbortSignal): Checks {
   const check = <T>(noun: string, ref: string, body: Pick<Call, 'body'> = {}) =>
     call<T>('POST', `/${noun}/${encodeURIComponent(ref)}/check`, { timeoutMs: CHECK_TIMEOUT_MS, ...body });
   return {
-    examine: (wish) => call('POST', '/doctor', { body: wish, timeoutMs: EXAMINATION_TIMEOUT_MS }),
     models: {
       list: () => call('GET', '/models'),
       check: (name, wish) => check('models', name, { body: wish }),

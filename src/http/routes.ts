@@ -27,12 +27,10 @@ import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
-import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
-import { newTeam, team, teamChange } from '../wire/people/team.ts';
-import { grant, loginToken, signingKey } from '../wire/people/token.ts';
-import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
-import { holdings, leaveProgress, leaveWish } from '../wire/people/leaving.ts';
-import { importPlan, userImport } from '../wire/people/user-import.ts';
+import { keys } from '../wire/people/key.ts';
+import { teams } from '../wire/people/team.ts';
+import { grant, loginToken, tokens } from '../wire/people/token.ts';
+import { users } from '../wire/people/user.ts';
 import { followQuery } from '../wire/query.ts';
 import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
@@ -53,16 +51,12 @@ import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
-import type { makeAdministration } from './management/admin.ts';
 import { backupRoutes } from './backups/routes.ts';
-import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
-import { makeBudgetHandlers } from './management/budgets.ts';
+import { budgets } from '../wire/people/budget.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFileHandler } from './files/signed-files.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
-import { makeLeavingHandlers } from './management/leaving.ts';
-import { makePlanImportHandler } from './management/user-import.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
@@ -89,7 +83,6 @@ const ofUser = routesWith('user', 'envelope');
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
-  readonly administration: ReturnType<typeof makeAdministration>;
   readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
@@ -175,7 +168,7 @@ function runRoutes({ runs }: RouteParts): Route[] {
 
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
-  const { operations, administration: a, runs } = parts;
+  const { operations, runs } = parts;
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
   const sessions = makeSessionHandlers(operations);
@@ -183,8 +176,11 @@ function managementRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ...administrationRoutes(operations, a),
-    ...peopleRoutes(parts),
+    ...administrationRoutes(operations),
+    ...routesOf(users, operations),
+    ...routesOf(teams, operations),
+    ...routesOf(keys, operations),
+    ...routesOf(budgets, operations),
     ...definitionRoutes(operations),
     ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
     ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
@@ -206,39 +202,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...questionRoutes(parts),
     ...routesOf(scheduledTasks, operations),
     ...webhookRoutes(operations),
-    ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
-    ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
-    ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
-  ];
-}
-
-/** Users, their teams and keys, and the budgets of all three. */
-function peopleRoutes({ operations, administration: a }: RouteParts): Route[] {
-  const budgets = makeBudgetHandlers(operations);
-  const leaving = makeLeavingHandlers(operations);
-  const created = { statuses: [201] } as const;
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
-    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
-    ofAdmin('POST /api/v1/users/plan-import', 'Say what an import of users would change; nothing is done', { body: userImport, reply: importPlan, handler: makePlanImportHandler(operations) }),
-    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
-    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
-    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
-    ofAdmin('GET /api/v1/users/:ref/holdings', 'Say what a user has', { reply: holdings, handler: leaving.holdings }),
-    ofAdmin('POST /api/v1/users/:ref/leave', 'Disable a user and settle some of what they have', { body: leaveWish, reply: leaveProgress, handler: leaving.leave }),
-    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
-    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
-    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
-    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
-    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
-    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
-    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
-    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
-    ofAdmin('GET /api/v1/budgets', 'List budgets', { query: budgetQuery, reply: listOf(budget), handler: budgets.list }),
-    ofAdmin('PUT /api/v1/budgets', 'Set a budget, in place of the one for the same subject, unit and period', { body: wantedBudget, reply: budget, handler: budgets.set }),
-    ofAdmin('GET /api/v1/budgets/:id', 'Read a budget', { reply: budget, handler: budgets.get }),
-    ofAdmin('DELETE /api/v1/budgets/:id', 'Remove a budget', { reply: budget, handler: budgets.remove }),
+    ...routesOf(tokens, operations),
   ];
 }
 
@@ -289,7 +253,7 @@ function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
     },
     ready: () => {
       const { ready, parts } = readiness();
-      const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };
+      const body = readinessShape.render({ ready, parts });
       return ready ? ok(body) : { status: 503, headers: { 'Retry-After': '5' }, body };
     },
   };

@@ -8,6 +8,7 @@ import { renderList, renderLongList, renderWholeList } from '../replies/render-l
 import type { Reply } from '../replies/reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { AnswerOrError, CallerAt, Route } from './route.ts';
+import { untilGone } from './until-gone.ts';
 
 /** What an operation must be for a line that names it: it takes what the line reads, and returns what the reply renders. */
 export type OperationOf<E extends Endpoint> = (
@@ -56,6 +57,7 @@ export function routesOf<T extends Endpoints>(
     const handler: Route['handler'] = (exchange, caller) => {
       const place = params.map(({ name, shape }) => shape.read(exchange.params[name] ?? '', name));
       const said = askedIn(endpoint, exchange);
+      if (endpoint.endsWithClient) said.push(untilGone(exchange));
       if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place, ...said);
       return replyOf(endpoint, said, (...asked) => operationOf[operation]!(caller, ...place, ...asked));
     };
@@ -64,7 +66,7 @@ export function routesOf<T extends Endpoints>(
 }
 
 /** What the query or the body says. */
-function askedIn({ query, body }: Endpoint, exchange: Exchange): readonly unknown[] {
+function askedIn({ query, body }: Endpoint, exchange: Exchange): unknown[] {
   if (query !== undefined) return [exchange.query];
   return body === undefined ? [] : [exchange.body];
 }

@@ -83,7 +83,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     (_, v) => v.createUser(ROOT, { ...NEW_USER, username: 'nils', password: 'long enough!' }),
   ],
   changeUser: ['user.change', (_, v) => v.changeUser(ROOT, 'mara', { department: 'Mill' })],
-  setPassword: ['user.set_password', (_, v) => v.setPassword(ROOT, 'mara', 'long enough!')],
+  setPassword: ['user.set_password', (_, v) => v.setPassword(ROOT, 'mara', { password: 'long enough!' })],
   createBackup: [
     'backup.create',
     (_, v) => v.createBackup(ROOT, { directory: '/backups', workspaces: null, passphrase: null }),
