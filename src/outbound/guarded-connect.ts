@@ -127,7 +127,7 @@ function guarded(
   return makeConnector({ build, timeoutMs: CONNECT_TIMEOUT_MS, caFile: policy.caFile, vet, ended });
 }
 
-/** As `resolveHost`. A proxy that resolves names decides where they lead; then only the form is judged, and nothing is returned. */
+/** As `resolveHost`. A proxy that resolves names decides where they lead; then only the form is checked, and nothing is returned. */
 async function vetHost(
   policy: LookUps['policy'],
   target: HostPort,
