@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
 import { installation } from '../wire/installation.ts';
+import { mcpServers, models } from '../wire/capabilities/model.ts';
 import type { ListWire } from '../wire/listing.ts';
 import { teams } from '../wire/people/team.ts';
 import { tokens } from '../wire/people/token.ts';
@@ -14,7 +15,6 @@ import type { StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Backups, makeBackups } from './backups.ts';
 import { type Budgets, makeBudgets } from './budgets.ts';
-import { type Checks, makeChecks } from './checks.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { makeMessages, type Messages } from './conversation.ts';
 import { type KeyVerbs, makeKeyVerbs } from './key-verbs.ts';
@@ -35,7 +35,7 @@ import { makeWebhookEvents, type WebhookEvents } from './webhook-events.ts';
 import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
-export interface Client extends Checks, Omit<Verbs<typeof installation>, 'status'> {
+export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   /** Waits for an answer for 30 seconds unless told otherwise. */
   status(within?: { readonly timeoutMs: number }): Promise<StatusWire>;
   readonly retention: RetentionVerbs;
@@ -59,6 +59,8 @@ export interface Client extends Checks, Omit<Verbs<typeof installation>, 'status
   readonly runs: Runs;
   readonly budgets: Budgets;
   readonly connections: Connections;
+  readonly models: Verbs<typeof models>;
+  readonly mcpServers: Verbs<typeof mcpServers>;
   readonly audit: AuditLog;
   readonly backups: Backups;
   readonly inputs: Inputs;
@@ -122,7 +124,9 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       remove: async (id) => call('DELETE', await at('sessions', id)),
     },
     runs: makeRuns(call, references, { address, signal }),
-    connections: makeConnections(call, references),
+    connections: makeConnections(send, whole),
+    models: verbsOf(models, send, whole),
+    mcpServers: verbsOf(mcpServers, send, whole),
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
@@ -138,7 +142,6 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       check: (noun) => call('POST', `/definitions/${noun}/check`),
     },
     backups: makeBackups(address, signal),
-    ...makeChecks(address, signal),
     wholeId: whole,
     queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
     download: (url) => openFile(address, url, signal),

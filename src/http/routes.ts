@@ -8,20 +8,14 @@ import { administrationRoutes } from './administration/routes.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
-import {
-  connection,
-  connectionCheck,
-  connectionQuery,
-  connectorCheck,
-  newConnection,
-} from '../wire/capabilities/connection.ts';
+import { connections } from '../wire/capabilities/connection.ts';
 import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
-import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
+import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
 import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
-import { foundId } from '../wire/found-id.ts';
+import { ids } from '../wire/found-id.ts';
 import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
@@ -53,10 +47,7 @@ import { type Route, routesWith } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
 import { backupRoutes } from './backups/routes.ts';
 import { budgets } from '../wire/people/budget.ts';
-import { makeCheckHandlers } from './management/check-handlers.ts';
-import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFileHandler } from './files/signed-files.ts';
-import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
@@ -125,7 +116,7 @@ function programRoutes(parts: RouteParts): Route[] {
   const turn = { takesAttachments: true, headers: turnHeaders } as const;
   const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
-  const { models, alive, ready } = makeSimpleHandlers(parts);
+  const { ownModel, alive, ready } = makeSimpleHandlers(parts);
   const logIn = makeTokenEndpoint(operations, clientAddressOf);
   const file = makeFileHandler(operations, parts.clock);
 
@@ -143,7 +134,7 @@ function programRoutes(parts: RouteParts): Route[] {
     ofKey('GET /openapi/v1/sessions/:id/capability-config', 'Read what the agent of a session can use', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
     ofKey('POST /openapi/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
     ofKey('DELETE /openapi/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
-    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
+    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: ownModel }),
 
     ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
     ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: alive }),
@@ -169,10 +160,7 @@ function runRoutes({ runs }: RouteParts): Route[] {
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
   const { operations, runs } = parts;
-  const connections = makeConnectionHandlers(operations);
-  const checks = makeCheckHandlers(operations);
   const sessions = makeSessionHandlers(operations);
-  const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line
   return [
@@ -182,14 +170,9 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(keys, operations),
     ...routesOf(budgets, operations),
     ...definitionRoutes(operations),
-    ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
-    ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
-    ofAdmin('POST /api/v1/mcp-servers/:ref/check', 'Try an MCP server', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
-    ofAdmin('GET /api/v1/connections', 'List connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
-    ofAdmin('POST /api/v1/connections', 'Create a connection', { body: newConnection, reply: connection, ...created, handler: connections.create }),
-    ofAdmin('DELETE /api/v1/connections/:id', 'Revoke a connection', { reply: connection, handler: connections.revoke }),
-    ofAdmin('POST /api/v1/connectors/:ref/check', 'Try a connector and all its connections', { reply: connectorCheck, handler: connections.checkConnector }),
-    ofAdmin('POST /api/v1/connections/:id/check', 'Try a connection', { reply: connectionCheck, handler: connections.check }),
+    ...routesOf(models, operations),
+    ...routesOf(mcpServers, operations),
+    ...routesOf(connections, operations),
     ofAdmin('GET /api/v1/sessions', 'List sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
     ofAdmin('GET /api/v1/sessions/:id', 'Read a session', { reply: session, handler: sessions.get }),
     ofAdmin('DELETE /api/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
@@ -198,7 +181,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
     ofAdmin('POST /api/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
     ...runRoutes(parts),
-    ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
+    ...routesOf(ids, operations),
     ...questionRoutes(parts),
     ...routesOf(scheduledTasks, operations),
     ...webhookRoutes(operations),
@@ -244,7 +227,7 @@ function definitionRoutes(operations: Operations): Route[] {
 
 function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
   return {
-    models: (_exchange: Exchange, caller: KeyCaller) =>
+    ownModel: (_exchange: Exchange, caller: KeyCaller) =>
       ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
     alive: async () => {
       await starting();
