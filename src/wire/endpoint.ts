@@ -104,9 +104,12 @@ type Asked<E extends EndpointLine> = E extends { readonly query: infer Q }
 type ReadAll<S extends readonly unknown[]> = { readonly [I in keyof S]: Static<S[I]> };
 type JsonOfAll<S extends readonly unknown[]> = { readonly [I in keyof S]: JsonOf<S[I]> };
 
-/** What a request says, as its handler gets it: the parameters of the path, then the query or the body. */
+/** The parameters of the path, as they are read. */
+export type ParamsOf<E extends EndpointLine> = ReadAll<ParamShapes<E>>;
+
+/** What an operation is asked: the parameters of the path, then the query or the body. */
 export type InputOf<E extends EndpointLine> = readonly [
-  ...ReadAll<ParamShapes<E>>,
+  ...ParamsOf<E>,
   ...([Asked<E>] extends [never] ? [] : [Static<Asked<E>>]),
   ...(E extends { readonly endsWithClient: true } ? [AbortSignal] : []),
 ];
