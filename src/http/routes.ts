@@ -4,7 +4,9 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
-import { administrationRoutes } from './administration/routes.ts';
+import { installation } from '../wire/installation.ts';
+import { audit } from '../wire/people/audit.ts';
+import { retention } from '../wire/retention.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
@@ -31,7 +33,8 @@ import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
-import { backupRoutes } from './backups/routes.ts';
+import { backups } from '../wire/backups/backup.ts';
+import { makeBackupHandlers } from './backups/backups.ts';
 import { budgets } from '../wire/people/budget.ts';
 import { makeFileHandler } from './files/signed-files.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
@@ -72,7 +75,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
     ...managementRoutes(parts),
-    ...backupRoutes(parts.operations),
+    ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
     ...officeRoutes(parts),
     ...publishingRoutes(parts),
     ...publicRoutes(parts),
@@ -114,7 +117,9 @@ function managementRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ...administrationRoutes(operations),
+    ...routesOf(installation, operations),
+    ...routesOf(audit, operations),
+    ...routesOf(retention, operations),
     ...routesOf(users, operations),
     ...routesOf(teams, operations),
     ...routesOf(keys, operations),
