@@ -8,43 +8,21 @@ import { administrationRoutes } from './administration/routes.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
-import {
-  connection,
-  connectionCheck,
-  connectionQuery,
-  connectorCheck,
-  newConnection,
-} from '../wire/capabilities/connection.ts';
+import { connections } from '../wire/capabilities/connection.ts';
 import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
-import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
-import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
-import { chatRequest } from '../wire/chat/request.ts';
-import { conversationEvent } from '../wire/conversations/stream-event.ts';
-import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
-import { foundId } from '../wire/found-id.ts';
-import { journalEvent } from '../wire/journal-event.ts';
-import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
-import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
-import { messagesRequest } from '../wire/messages/request.ts';
-import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
-import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
-import { newTeam, team, teamChange } from '../wire/people/team.ts';
-import { grant, loginToken, signingKey } from '../wire/people/token.ts';
-import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
-import { holdings, leaveProgress, leaveWish } from '../wire/people/leaving.ts';
-import { importPlan, userImport } from '../wire/people/user-import.ts';
-import { followQuery } from '../wire/query.ts';
-import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
-import { history } from '../wire/sessions/history.ts';
-import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
+import { mcpServers, models } from '../wire/capabilities/model.ts';
+import { ids } from '../wire/found-id.ts';
+import { programs } from '../wire/programs.ts';
+import { keys } from '../wire/people/key.ts';
+import { teams } from '../wire/people/team.ts';
+import { tokens } from '../wire/people/token.ts';
+import { users } from '../wire/people/user.ts';
+import { insights } from '../wire/sessions/insight.ts';
 import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
-import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
-import { queue } from '../wire/sessions/queue.ts';
-import { run, runQuery } from '../wire/sessions/run.ts';
-import { runExport } from '../wire/sessions/run-export.ts';
-import { timeline } from '../wire/sessions/timeline.ts';
-import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
-import { health, openApiDocument, readiness as readinessShape } from '../wire/status.ts';
+import { questions } from '../wire/sessions/question.ts';
+import { runs } from '../wire/sessions/runs.ts';
+import { sessions } from '../wire/sessions/session.ts';
+import { openApiDocument, readiness as readinessShape } from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
@@ -53,43 +31,31 @@ import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
-import type { makeAdministration } from './management/admin.ts';
 import { backupRoutes } from './backups/routes.ts';
-import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
-import { makeBudgetHandlers } from './management/budgets.ts';
-import { makeCheckHandlers } from './management/check-handlers.ts';
-import { makeConnectionHandlers } from './management/connections.ts';
+import { budgets } from '../wire/people/budget.ts';
 import { makeFileHandler } from './files/signed-files.ts';
-import { makeFindIdHandler } from './management/find-id.ts';
-import { makeLeavingHandlers } from './management/leaving.ts';
-import { makePlanImportHandler } from './management/user-import.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
 import { publicRoutes } from './public/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { VERSION } from '../version.ts';
-import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
+import { makeTokenEndpoint } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
-import { makeInsightHandlers } from './sessions/insights.ts';
 import type { makeRunHandlers } from './sessions/runs.ts';
+import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
-import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { shareRoutes } from './share/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-const ofKey = routesWith('key', 'bare');
-const ofChat = routesWith('key', 'chat');
 const ofAnyone = routesWith('none', 'bare');
 const ofAdmin = routesWith('admin', 'envelope');
-const ofUser = routesWith('user', 'envelope');
 
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
-  readonly administration: ReturnType<typeof makeAdministration>;
   readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
@@ -129,135 +95,42 @@ function once<T>(make: () => T): () => T {
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
   const { operations, conversations, runs, clientAddressOf } = parts;
-  const turn = { takesAttachments: true, headers: turnHeaders } as const;
-  const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
-  const { models, alive, ready } = makeSimpleHandlers(parts);
-  const logIn = makeTokenEndpoint(operations, clientAddressOf);
-  const file = makeFileHandler(operations, parts.clock);
-
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofAnyone('POST /openapi/v1/auth/token', 'Log in: exchange a password, an SSO token or an API key for a login token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
-    ofKey('POST /openapi/v1/messages', 'Send a turn in the Messages protocol: waited for, streamed, or in the background', { ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
-    ofChat('POST /openapi/v1/chat/completions', 'Send a turn in the chat-completions protocol: waited for or streamed', { ...turn, body: chatRequest, events: chatStreamData, reply: completion, handler: conversations.chat }),
-    ofKey('GET /openapi/v1/runs/:id', 'Look up a background run', { reply: backgroundMessage, isSmall: true, handler: conversations.poll }),
-    ofKey('GET /openapi/v1/runs/:id/stream', 'Follow a run, in the protocol that began it', { ...stream, handler: conversations.rejoin }),
-    ofKey('GET /openapi/v1/sessions', 'List the sessions of the key', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
-    ofKey('GET /openapi/v1/sessions/:id/messages', 'Read the history of a session', { reply: history, handler: sessions.messages }),
-    ofKey('GET /openapi/v1/sessions/:id/artifacts', 'List the files of a session', { reply: sessionArtifacts, handler: sessions.artifacts }),
-    ofKey('GET /openapi/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
-    ofKey('GET /openapi/v1/sessions/:id/capability-config', 'Read what the agent of a session can use', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
-    ofKey('POST /openapi/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
-    ofKey('DELETE /openapi/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
-    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
-
-    ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
-    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: alive }),
-    ofAnyone('GET /readyz', 'Whether the daemon takes new turns', { reply: readinessShape, isSmall: true, statuses: [200, 503], handler: ready }),
-  ];
-}
-
-/** Runs and the queue. */
-function runRoutes({ runs }: RouteParts): Route[] {
-  const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofAdmin('GET /api/v1/runs', 'List runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
-    ofAdmin('GET /api/v1/runs/:id', 'Read a run', { reply: run, handler: runs.get }),
-    ofAdmin('GET /api/v1/runs/:id/timeline', 'Read where the time of a run went', { reply: timeline, handler: runs.timeline }),
-    ofAdmin('GET /api/v1/runs/:id/export', 'Read what the model was asked in a run, without secrets', { reply: runExport, handler: runs.export }),
-    ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
-    ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
-    ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
-  ];
+  return routesOf(programs, operations, {
+    ...conversations,
+    logIn: makeTokenEndpoint(operations, clientAddressOf),
+    listSessions: sessions.listOwn,
+    history: sessions.messages,
+    artifacts: sessions.artifacts,
+    runArtifacts: runs.artifacts,
+    file: makeFileHandler(operations, parts.clock),
+    ...makeSimpleHandlers(parts),
+  });
 }
 
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
-  const { operations, administration: a, runs } = parts;
-  const connections = makeConnectionHandlers(operations);
-  const checks = makeCheckHandlers(operations);
-  const sessions = makeSessionHandlers(operations);
-  const created = { statuses: [201] } as const;
+  const { operations } = parts;
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ...administrationRoutes(operations, a),
-    ...peopleRoutes(parts),
+    ...administrationRoutes(operations),
+    ...routesOf(users, operations),
+    ...routesOf(teams, operations),
+    ...routesOf(keys, operations),
+    ...routesOf(budgets, operations),
     ...definitionRoutes(operations),
-    ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
-    ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
-    ofAdmin('POST /api/v1/mcp-servers/:ref/check', 'Try an MCP server', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
-    ofAdmin('GET /api/v1/connections', 'List connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
-    ofAdmin('POST /api/v1/connections', 'Create a connection', { body: newConnection, reply: connection, ...created, handler: connections.create }),
-    ofAdmin('DELETE /api/v1/connections/:id', 'Revoke a connection', { reply: connection, handler: connections.revoke }),
-    ofAdmin('POST /api/v1/connectors/:ref/check', 'Try a connector and all its connections', { reply: connectorCheck, handler: connections.checkConnector }),
-    ofAdmin('POST /api/v1/connections/:id/check', 'Try a connection', { reply: connectionCheck, handler: connections.check }),
-    ofAdmin('GET /api/v1/sessions', 'List sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
-    ofAdmin('GET /api/v1/sessions/:id', 'Read a session', { reply: session, handler: sessions.get }),
-    ofAdmin('DELETE /api/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
-    ofAdmin('GET /api/v1/sessions/:id/messages', 'Read the history of a session', { reply: history, handler: sessions.messages }),
-    ofAdmin('GET /api/v1/sessions/:id/artifacts', 'List the files of a session', { reply: sessionArtifacts, handler: sessions.artifacts }),
-    ofAdmin('GET /api/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
-    ofAdmin('POST /api/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
-    ...runRoutes(parts),
-    ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
-    ...questionRoutes(parts),
+    ...routesOf(models, operations),
+    ...routesOf(mcpServers, operations),
+    ...routesOf(connections, operations),
+    ...routesOf(sessions, operations, makeSessionHandlers(operations)),
+    ...routesOf(runs, operations, parts.runs),
+    ...routesOf(ids, operations),
+    ...routesOf(questions, operations, { listOfSession: makeQuestionsOfSession(operations) }),
+    ...routesOf(insights, operations),
     ...routesOf(scheduledTasks, operations),
     ...webhookRoutes(operations),
-    ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
-    ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
-    ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
-  ];
-}
-
-/** Users, their teams and keys, and the budgets of all three. */
-function peopleRoutes({ operations, administration: a }: RouteParts): Route[] {
-  const budgets = makeBudgetHandlers(operations);
-  const leaving = makeLeavingHandlers(operations);
-  const created = { statuses: [201] } as const;
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
-    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
-    ofAdmin('POST /api/v1/users/plan-import', 'Say what an import of users would change; nothing is done', { body: userImport, reply: importPlan, handler: makePlanImportHandler(operations) }),
-    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
-    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
-    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
-    ofAdmin('GET /api/v1/users/:ref/holdings', 'Say what a user has', { reply: holdings, handler: leaving.holdings }),
-    ofAdmin('POST /api/v1/users/:ref/leave', 'Disable a user and settle some of what they have', { body: leaveWish, reply: leaveProgress, handler: leaving.leave }),
-    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
-    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
-    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
-    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
-    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
-    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
-    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
-    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
-    ofAdmin('GET /api/v1/budgets', 'List budgets', { query: budgetQuery, reply: listOf(budget), handler: budgets.list }),
-    ofAdmin('PUT /api/v1/budgets', 'Set a budget, in place of the one for the same subject, unit and period', { body: wantedBudget, reply: budget, handler: budgets.set }),
-    ofAdmin('GET /api/v1/budgets/:id', 'Read a budget', { reply: budget, handler: budgets.get }),
-    ofAdmin('DELETE /api/v1/budgets/:id', 'Remove a budget', { reply: budget, handler: budgets.remove }),
-  ];
-}
-
-/** What agents ask and report: for the people themselves, and for the key of the session. */
-function questionRoutes({ operations }: RouteParts): Route[] {
-  const inputs = makeUserInputHandlers(operations);
-  const insights = makeInsightHandlers(operations);
-  const answers = { body: answer, maxBodyBytes: MAX_ANSWER_BODY_BYTES, reply: question, handler: inputs.answer };
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofKey('GET /openapi/v1/sessions/:id/user-inputs', 'List the questions of a session', { query: sessionQuestionQuery, reply: sessionQuestions, handler: inputs.listOfSession }),
-    ofKey('POST /openapi/v1/user-inputs/:id/answer', 'Answer a question', answers),
-    ofUser('GET /api/v1/user-inputs', 'List questions', { query: questionQuery, reply: listOf(question), handler: inputs.list }),
-    ofUser('GET /api/v1/user-inputs/:id', 'Read a question', { reply: question, handler: inputs.get }),
-    ofUser('POST /api/v1/user-inputs/:id/answer', 'Answer a question', answers),
-    ofUser('POST /api/v1/user-inputs/:id/expire', 'Let a question expire', { reply: question, handler: inputs.expire }),
-    ofUser('GET /api/v1/insights', 'List insights', { query: insightQuery, reply: listOf(insight), handler: insights.list }),
-    ofUser('GET /api/v1/insights/:id', 'Read an insight', { reply: insight, handler: insights.get }),
-    ofUser('PATCH /api/v1/insights/:id', 'Change the status of an insight', { body: insightChange, reply: insight, handler: insights.setStatus }),
+    ...routesOf(tokens, operations),
   ];
 }
 
@@ -289,7 +162,7 @@ function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
     },
     ready: () => {
       const { ready, parts } = readiness();
-      const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };
+      const body = readinessShape.render({ ready, parts });
       return ready ? ok(body) : { status: 503, headers: { 'Retry-After': '5' }, body };
     },
   };

@@ -53,6 +53,8 @@ export interface EndpointLine {
   readonly sendsPage?: true;
   /** Its reply is small whatever there is, so that it needs no room among the large ones: it answers when they have it all. */
   readonly isSmall?: true;
+  /** Its operation also takes a signal, which fires when the client disconnects. */
+  readonly endsWithClient?: true;
   /** Always replies with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
   /** How long a client waits for the reply; 30 s when absent. */
@@ -102,23 +104,26 @@ type Asked<E extends EndpointLine> = E extends { readonly query: infer Q }
 type ReadAll<S extends readonly unknown[]> = { readonly [I in keyof S]: Static<S[I]> };
 type JsonOfAll<S extends readonly unknown[]> = { readonly [I in keyof S]: JsonOf<S[I]> };
 
-/** What a request says, as its handler gets it: the parameters of the path, then the query or the body. */
+/** The parameters of the path, as they are read. */
+export type ParamsOf<E extends EndpointLine> = ReadAll<ParamShapes<E>>;
+
+/** What an operation is asked: the parameters of the path, then the query or the body. */
 export type InputOf<E extends EndpointLine> = readonly [
-  ...ReadAll<ParamShapes<E>>,
+  ...ParamsOf<E>,
   ...([Asked<E>] extends [never] ? [] : [Static<Asked<E>>]),
+  ...(E extends { readonly endsWithClient: true } ? [AbortSignal] : []),
 ];
 
 /** What a client says. */
 export type RequestOf<E extends EndpointLine> = readonly [...JsonOfAll<ParamShapes<E>>, ...AskedOf<E>];
 
 type AskedOf<E extends EndpointLine> = E extends { readonly query: infer Q }
-  ? Omissible<QueryOf<JsonOf<Q>>>
-  : E extends { readonly body: infer B }
-    ? Omissible<JsonOf<B>>
-    : [];
-
-/** What has no required field can be left out whole. */
-type Omissible<J> = object extends J ? [J?] : [J];
+  ? [QueryOf<JsonOf<Q>>?]
+  : E extends { readonly body: infer B; readonly bodyIsOptional: true }
+    ? [JsonOf<B>?]
+    : E extends { readonly body: infer B }
+      ? [JsonOf<B>]
+      : [];
 
 /** In a query, undefined is as good as absent. */
 type QueryOf<J> = { readonly [N in keyof J]: object extends Pick<J, N> ? J[N] | undefined : J[N] };

@@ -1,6 +1,7 @@
 // What the config directory defines, by noun, and what is wrong with its files.
 import { array, dictionary, object } from '../composites.ts';
 import { listOf } from '../listing.ts';
+import { record } from '../record.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
 
@@ -102,7 +103,7 @@ export type DefinitionWire<N extends DefinitionNoun> = Static<(typeof DEFINITION
 /** What is wrong with a file; it has a line and a column when it is in one place. */
 export const problem = named(
   'Problem',
-  object({ file: nullable(string), line: nullable(integer()), column: nullable(integer()), message: string }),
+  record({ file: nullable(string), line: nullable(integer()), column: nullable(integer()), message: string }),
 );
 
 /** What a look at the files found. */

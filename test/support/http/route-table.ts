@@ -11,7 +11,6 @@ import { makeSseParser } from './sse.ts';
 const nothing = {
   operations: {},
   conversations: {},
-  administration: {},
   officeStreams: {},
   runs: {},
 } as unknown as RouteParts;
