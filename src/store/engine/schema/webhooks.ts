@@ -4,7 +4,7 @@ export const webhooks = `
 CREATE TABLE webhooks (
   -- Also the id on the wire, so none is given twice.
   id                    INTEGER PRIMARY KEY AUTOINCREMENT,
-  -- NULL: the house's, which is told of all users' events.
+  -- NULL for a system webhook, which is told of all users' events.
   user_seq              INTEGER REFERENCES users (seq),
   name                  TEXT    NOT NULL,
   url                   TEXT    NOT NULL,
@@ -32,6 +32,8 @@ CREATE TABLE webhooks (
   updated_at            INTEGER NOT NULL,
   -- A deleted one is gone for its owner; its row stays until the deliveries are removed.
   deleted_at            INTEGER,
+  -- Grows when it is enabled or its address changes: attempts of an earlier epoch say nothing of it.
+  epoch                 INTEGER NOT NULL DEFAULT 1,
   CHECK ((previous_secret IS NULL) = (previous_secret_until IS NULL)),
   CHECK (previous_secret IS NULL OR secret IS NOT NULL),
   CHECK (disabled_reason IS NULL OR enabled = 0),
@@ -53,19 +55,15 @@ CREATE INDEX webhook_subscriptions_of ON webhook_subscriptions (webhook_id);
 
 -- One row: up to this event of the journal every delivery has been planned.
 CREATE TABLE webhook_planning (
-  id      INTEGER PRIMARY KEY CHECK (id = 1),
-  cursor  INTEGER NOT NULL
+  id     INTEGER PRIMARY KEY CHECK (id = 1),
+  cursor INTEGER NOT NULL
 ) STRICT;
-INSERT INTO webhook_planning (id, cursor) SELECT 1, coalesce(max(id), 0) FROM events;
-
--- The events that a webhook may want, by type in the order of the journal.
-CREATE INDEX events_for_webhooks ON events (type) WHERE type IN ('run.done', 'run.failed', 'run.stopped',
-  'user_input.requested', 'user_input.answered', 'insight.status_changed', 'workspace_export.completed');
+INSERT INTO webhook_planning (id, cursor) VALUES (1, 0);
 
 CREATE TABLE webhook_deliveries (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook_id       INTEGER NOT NULL REFERENCES webhooks (id),
-  -- The webhook's \`user_seq\`, 0 for the house's.
+  -- The webhook's \`user_seq\`, 0 for a system webhook.
   owner            INTEGER NOT NULL,
   -- The same for all webhooks of one event.
   event_id         TEXT    NOT NULL,
@@ -85,6 +83,8 @@ CREATE TABLE webhook_deliveries (
   body             TEXT    NOT NULL,
   created_at       INTEGER NOT NULL,
   delivered_at     INTEGER,
+  -- NULL while it is pending.
+  ended_at         INTEGER,
   UNIQUE (event_id, webhook_id),
   CHECK ((next_attempt_at IS NOT NULL) = (state = 'pending'))
 ) STRICT;
@@ -95,6 +95,11 @@ CREATE INDEX webhook_deliveries_by_owner ON webhook_deliveries (owner, created_a
 CREATE INDEX webhook_deliveries_by_owner_state ON webhook_deliveries (owner, state, created_at);
 CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (created_at);
 CREATE INDEX webhook_deliveries_by_session ON webhook_deliveries (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_attempt_at) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_by_owner_type ON webhook_deliveries (owner, event_type, created_at);
+CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries (event_type, created_at);
+CREATE INDEX webhook_deliveries_by_state ON webhook_deliveries (state, created_at);
 
 CREATE TABLE webhook_attempts (
   delivery_id      INTEGER NOT NULL REFERENCES webhook_deliveries (id),

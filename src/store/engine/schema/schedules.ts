@@ -1,26 +1,6 @@
-// Scheduled tasks, their firings, and runs that no API key asked for.
+// Scheduled tasks and their firings.
 
-export const scheduledTasks = `
--- NULL: a run of a scheduled task.
-ALTER TABLE runs ALTER COLUMN key_seq DROP NOT NULL;
--- Whom a run competes as: its key, or its user where there is none.
-ALTER TABLE runs ADD COLUMN lane INTEGER GENERATED ALWAYS AS (coalesce(key_seq, -user_seq)) VIRTUAL;
-
--- Runs of scheduled tasks are background work.
-DROP INDEX runs_claimable;
-DROP INDEX runs_claimable_background;
-DROP INDEX runs_waiting_background;
-DROP INDEX runs_unfinished_background;
-CREATE INDEX runs_claimable ON runs (key_seq, seq)
-  WHERE status = 'queued' AND ready = 1 AND schedule_mode NOT IN ('background', 'scheduled');
-CREATE INDEX runs_claimable_background ON runs (lane, seq)
-  WHERE status = 'queued' AND ready = 1 AND schedule_mode IN ('background', 'scheduled');
-CREATE INDEX runs_waiting_background ON runs (seq) WHERE status = 'queued' AND schedule_mode IN ('background', 'scheduled');
-CREATE INDEX runs_unfinished_background ON runs (user_seq, key_seq)
-  WHERE status IN ('queued', 'running', 'waiting', 'finalizing') AND schedule_mode IN ('background', 'scheduled');
-CREATE INDEX runs_executing_background ON runs (lane)
-  WHERE status IN ('running', 'finalizing') AND schedule_mode IN ('background', 'scheduled');
-
+export const schedules = `
 CREATE TABLE scheduled_tasks (
   seq             INTEGER PRIMARY KEY,
   id              TEXT    NOT NULL UNIQUE,
@@ -54,15 +34,17 @@ CREATE INDEX scheduled_tasks_by_owner ON scheduled_tasks (user_seq, seq) WHERE d
 CREATE INDEX scheduled_tasks_kept ON scheduled_tasks (seq) WHERE deleted_at IS NULL;
 CREATE INDEX scheduled_tasks_by_name ON scheduled_tasks (name, seq) WHERE deleted_at IS NULL;
 CREATE INDEX scheduled_tasks_enabled ON scheduled_tasks (user_seq) WHERE enabled = 1;
+CREATE INDEX scheduled_tasks_deleted ON scheduled_tasks (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX scheduled_tasks_by_target ON scheduled_tasks (target) WHERE target <> 'free' AND enabled = 1;
 
 -- The steps of a task: the newest are its own, earlier ones stay until the firings that began with them have ended.
 CREATE TABLE task_plans (
-  seq       INTEGER PRIMARY KEY,
-  task_seq  INTEGER NOT NULL REFERENCES scheduled_tasks (seq),
+  seq      INTEGER PRIMARY KEY,
+  task_seq INTEGER NOT NULL REFERENCES scheduled_tasks (seq),
   -- What precedes the first step; NULL for none.
-  prompt    TEXT,
+  prompt   TEXT,
   -- JSON array of {id, prompt}.
-  steps     TEXT    NOT NULL
+  steps    TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX task_plans_by_task ON task_plans (task_seq, seq);
 
@@ -89,6 +71,7 @@ CREATE UNIQUE INDEX firings_by_due ON firings (task_seq, due_at) WHERE trigger =
 CREATE INDEX firings_by_task ON firings (task_seq, id);
 CREATE INDEX firings_unfinished ON firings (task_seq, id) WHERE ended_at IS NULL;
 CREATE INDEX firings_by_plan ON firings (plan_seq) WHERE plan_seq IS NOT NULL;
+CREATE INDEX firings_ended ON firings (ended_at) WHERE ended_at IS NOT NULL;
 
 -- Which step of which firing a run is.
 CREATE TABLE scheduled_runs (
@@ -96,4 +79,5 @@ CREATE TABLE scheduled_runs (
   firing_id INTEGER NOT NULL REFERENCES firings (id),
   step_id   TEXT    NOT NULL
 ) STRICT;
+CREATE INDEX scheduled_runs_by_firing ON scheduled_runs (firing_id);
 `;

@@ -1,4 +1,4 @@
-// Published pages: their versions with manifests, the attempts to publish by itself, and the bytes to remove.
+// Published pages, their versions and files.
 
 export const publishing = `
 CREATE TABLE publish_pages (
@@ -41,6 +41,8 @@ CREATE INDEX publish_pages_board
   ON publish_pages (latest_published_at, id, user_seq, category, search_name, is_on_board, deleted_at)
   WHERE is_on_board = 1 AND latest_published_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX publish_pages_deleted ON publish_pages (id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX publish_pages_by_session ON publish_pages (session_seq) WHERE deleted_at IS NULL;
+CREATE INDEX publish_pages_by_versions ON publish_pages (open_versions) WHERE deleted_at IS NULL;
 
 CREATE TABLE publish_versions (
   seq          INTEGER PRIMARY KEY,
