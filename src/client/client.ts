@@ -29,7 +29,8 @@ import { makeRuns, type Runs } from './runs.ts';
 import type { Address, Call } from './transport/transport.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 import { makeWebhookEvents, type WebhookEvents } from './webhook-events.ts';
-import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
+import { deliveries } from '../wire/webhooks/delivery.ts';
+import { webhooks } from '../wire/webhooks/webhook.ts';
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
 export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
@@ -54,8 +55,8 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   readonly inputs: Inputs;
   readonly insights: Insights;
   readonly schedules: Schedules;
-  readonly webhooks: Webhooks;
-  readonly deliveries: Deliveries;
+  readonly webhooks: Verbs<typeof webhooks>;
+  readonly deliveries: Verbs<typeof deliveries>;
   readonly webhookEvents: WebhookEvents;
   readonly publishes: Publishes;
   readonly shares: Shares;
@@ -113,9 +114,9 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     inputs: makeInputs(send, whole),
     insights: makeInsights(send, whole),
     schedules: makeSchedules(send, references),
-    webhooks: makeWebhooks(call, references),
-    deliveries: makeDeliveries(call),
-    webhookEvents: makeWebhookEvents(call, references),
+    webhooks: verbsOf(webhooks, send, whole),
+    deliveries: verbsOf(deliveries, send, whole),
+    webhookEvents: makeWebhookEvents(send, whole),
     publishes: makePublishes(call, references),
     shares: makeShares(call),
     definitions: {

@@ -51,7 +51,10 @@ import { makeSessionHandlers } from './sessions/sessions.ts';
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { shareRoutes } from './share/routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { deliveries } from '../wire/webhooks/delivery.ts';
+import { webhookEvents } from '../wire/webhooks/event.ts';
+import { webhooks } from '../wire/webhooks/webhook.ts';
+import { makeListDeliveries, makeListen } from './webhooks/handlers.ts';
 
 const ofAnyone = routesWith('none', 'bare');
 const ofAdmin = routesWith('admin', 'envelope');
@@ -134,7 +137,9 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(questions, operations, { listOfSession: makeQuestionsOfSession(operations) }),
     ...routesOf(insights, operations),
     ...routesOf(scheduledTasks, operations),
-    ...webhookRoutes(operations),
+    ...routesOf(webhooks, operations, { listDeliveries: makeListDeliveries(operations) }),
+    ...routesOf(deliveries, operations),
+    ...routesOf(webhookEvents, operations, { listen: makeListen(operations) }),
     ...routesOf(tokens, operations),
   ];
 }

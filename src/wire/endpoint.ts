@@ -4,7 +4,7 @@ import { notFound } from '../domain/errors.ts';
 import { type IdNoun, isUuid } from '../domain/ids.ts';
 import type { FieldsShape } from './composites.ts';
 import type { ErrorShape } from './error.ts';
-import { string, uuid } from './scalars.ts';
+import { integer, string, uuid } from './scalars.ts';
 import type { AnyShape, JsonOf, Shape, Static } from './shape.ts';
 
 /** Who may use it. Without a guard, anyone may. */
@@ -151,5 +151,16 @@ export function idOf(kind: string, noun?: IdNoun): Shape<string> {
       throw notFound(kind);
     },
     ...(noun && { refersTo: noun }),
+  };
+}
+
+/** The same for things that are numbered. */
+export function numberOf(kind: string): Shape<number> {
+  return {
+    ...integer({ from: 1 }),
+    read: (value) => {
+      if (typeof value === 'string' && /^[1-9]\d{0,14}$/.test(value)) return Number(value);
+      throw notFound(kind);
+    },
   };
 }
