@@ -43,6 +43,7 @@ import { largeRows } from './migrations/037-large-rows.ts';
 import { pins } from './migrations/038-pins.ts';
 import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { resultsInContent } from './migrations/035-results-in-content.ts';
+import { workspaces } from './migrations/040-workspaces.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -85,6 +86,7 @@ const MIGRATIONS: readonly string[] = [
   largeRows,
   pins,
   disabledUsers,
+  workspaces,
 ];
 
 /** The schema version this code writes. */
