@@ -125,7 +125,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   await finished(daemon);
   await delivered(daemon, hooks);
   const calmAt = performance.now();
-  const byNumber = new Map(load.observations.map((observation) => [observation.wish.number, observation]));
+  const byNumber = new Map(load.observations.map((observation) => [observation.request.number, observation]));
   const { records } = readStoredFacts(databaseOf(daemon));
   const runs = records.flatMap((record) => {
     const target = byNumber.get(numberOf(record))?.target;

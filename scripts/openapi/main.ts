@@ -14,7 +14,6 @@ const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 const nothing = {
   operations: {},
   conversations: {},
-  administration: {},
   officeStreams: {},
   runs: {},
 } as unknown as RouteParts;

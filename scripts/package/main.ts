@@ -21,7 +21,7 @@ import { debianVersion, makeDebian } from './debian/debian.ts';
 import { requireFloor } from './elf-versions.ts';
 import { makeExecutable } from './executable.ts';
 import { renderLicenses } from './licenses.ts';
-import { addImage, type ImageWish } from './oci/oci.ts';
+import { addImage, type ImageRequest } from './oci/oci.ts';
 import { packageFolder } from './parts.ts';
 import { runTool } from './run-tool.ts';
 import { renderSbom } from './sbom.ts';
@@ -37,7 +37,7 @@ interface Release {
   /** Seconds since 1970 that every file gets. */
   readonly epoch: number;
   readonly out: string;
-  readonly image: ImageWish | null;
+  readonly image: ImageRequest | null;
 }
 
 /** Returns the names of the Debian packages. */

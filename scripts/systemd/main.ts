@@ -74,7 +74,7 @@ async function layPrograms(root: string, part: string | undefined): Promise<void
 
 const LOGS = { log: 'what the commands said', journal: 'the journal' };
 
-interface Wish {
+interface Request {
   readonly suite: string;
   /** A root of that release with the packages, to copy in place of fetching one. */
   readonly root?: string | undefined;
@@ -82,7 +82,7 @@ interface Wish {
   readonly part?: string | undefined;
 }
 
-async function proveOn({ suite, root: copyOf, part }: Wish): Promise<boolean> {
+async function proveOn({ suite, root: copyOf, part }: Request): Promise<boolean> {
   const work = mkdtempSync(path.join(tmpdir(), 'errand-systemd-'));
   const root = path.join(work, 'root');
   try {

@@ -9,8 +9,8 @@ import { fullDisk, isFullDisk } from './full-disk.ts';
 import { prune } from './prune.ts';
 import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './orders.ts';
 import { makePace, type Pace } from './pace.ts';
-import { openPlace } from './place.ts';
-import { makePlaceSink } from './sink.ts';
+import { openRepository } from './repository.ts';
+import { makeRepositorySink } from './sink.ts';
 import { makeTarSink } from './archive/tar-sink.ts';
 import { takeBackup } from './take-backup.ts';
 
@@ -42,11 +42,12 @@ async function carryOut(id: number, task: BackupTask): Promise<void> {
   let last: FromBackupThread;
   let release = (): void => undefined;
   try {
-    const { place, staging } = task;
-    if (place === null) openStaging(staging);
-    else ({ release } = openPlace(place));
+    const { repository, staging } = task;
+    if (repository === null) openStaging(staging);
+    else ({ release } = openRepository(repository));
     const requireSpace = spaceCheckOf(task);
-    const sink = place === null ? makeTarSink((bytes) => send(id, bytes)) : makePlaceSink(place, requireSpace);
+    const sink =
+      repository === null ? makeTarSink((bytes) => send(id, bytes)) : makeRepositorySink(repository, requireSpace);
     const manifest = await takeBackup(task, { sink, pace, requireSpace, ...reporter(id) });
     last = { t: 'done', manifest };
   } catch (error) {
@@ -58,9 +59,9 @@ async function carryOut(id: number, task: BackupTask): Promise<void> {
   report(id, last);
 }
 
-async function remove(id: number, { place, keep, now }: PruneTask): Promise<void> {
+async function remove(id: number, { repository, keep, now }: PruneTask): Promise<void> {
   try {
-    report(id, { t: 'pruned', pruned: await prune(place, keep, now, makePace()) });
+    report(id, { t: 'pruned', pruned: await prune(repository, keep, now, makePace()) });
   } catch (error) {
     report(id, { t: 'failed', ...wordsFor(error) });
   }

@@ -14,14 +14,14 @@ import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import type { BackupTask, FromBackupThread, LastFromBackupThread, Progress, ToBackupThread } from './orders.ts';
 import { fullDisk } from './full-disk.ts';
-import { incomingOf } from './place.ts';
+import { incomingOf } from './repository.ts';
 import { CANCELLED } from './pace.ts';
 import type { Keep, Pruned } from './prune.ts';
 import { wrapKey } from './wrapped-key.ts';
 
-export interface BackupWish {
+export interface BackupRequest {
   readonly id: string;
-  /** The place, or who takes the bytes of a tar archive: it resolves when it wants more, and rejects when it is gone. */
+  /** The repository, or who takes the bytes of a tar archive: it resolves when it wants more, and rejects when it is gone. */
   readonly to: string | ((bytes: Uint8Array) => Promise<void>);
   readonly workspaces: boolean;
   /** With one, the master key is part of the backup, encrypted. */
@@ -31,10 +31,10 @@ export interface BackupWish {
 export interface Backups {
   /** An id for a backup that begins now. */
   newId(): string;
-  /** Takes a backup. Throws `conflict` when one is in progress, `bad_request` for a place that can't be one, `unavailable`. */
-  take(wish: BackupWish, options?: TakeOptions): Promise<Manifest>;
+  /** Takes a backup. Throws `conflict` when one is in progress, `bad_request` for a repository that can't be one, `unavailable`. */
+  take(request: BackupRequest, options?: TakeOptions): Promise<Manifest>;
   /** Removes old backups. Throws `conflict` while a backup is in progress, `unavailable`. */
-  prune(place: string, keep: Keep): Promise<Pruned>;
+  prune(repository: string, keep: Keep): Promise<Pruned>;
   /** Ends the thread; a backup in progress is refused, and leaves nothing that counts as one. */
   stop(): Promise<void>;
 }
@@ -78,8 +78,8 @@ export function makeBackups(parts: BackupParts): Backups {
     failed: (error) => log.error({ err: error }, 'the thread that makes backups failed'),
   });
 
-  async function taskOf({ id, to, workspaces, passphrase }: BackupWish): Promise<BackupTask> {
-    const place = typeof to === 'string' ? requireOutside(resolve(to), [dataDir, configDir]) : null;
+  async function taskOf({ id, to, workspaces, passphrase }: BackupRequest): Promise<BackupTask> {
+    const repository = typeof to === 'string' ? requireOutside(resolve(to), [dataDir, configDir]) : null;
     return {
       id,
       createdAt: clock.now(),
@@ -89,8 +89,8 @@ export function makeBackups(parts: BackupParts): Backups {
       workspaces: workspaces ? join(dataDir, 'workspaces') : null,
       configuration: realOf(configDir),
       except: [join(realOf(dirname(masterKey.path)), basename(masterKey.path))],
-      place,
-      staging: place === null ? stagingOf(dataDir) : incomingOf(place),
+      repository,
+      staging: repository === null ? stagingOf(dataDir) : incomingOf(repository),
       keepFreeBytes: parts.keepFreeBytes(),
       anchor: await readAnchorText(dataDir),
       sealKey: sealKeyOf(parts.deriveKey),
@@ -100,18 +100,18 @@ export function makeBackups(parts: BackupParts): Backups {
 
   return {
     newId: () => `${new Date(clock.now()).toISOString().replace(/\.\d+|[-:]/g, '')}-${randomBytes(3).toString('hex')}`,
-    take: async (wish, options = {}) => {
-      const task = await taskOf(wish);
+    take: async (request, options = {}) => {
+      const task = await taskOf(request);
       // Before the database is copied: what its rows name must be there until it is copied, too.
       const rest = parts.blobs.holdRest();
       try {
-        return await giveOrder(thread, { task, wish, options, passed: rest.passed, log });
+        return await runJob(thread, { task, request, options, passed: rest.passed, log });
       } finally {
         rest.release();
       }
     },
-    prune: async (place, keep) => {
-      const task = { place: resolve(place), keep, now: clock.now() };
+    prune: async (repository, keep) => {
+      const task = { repository: resolve(repository), keep, now: clock.now() };
       const last = await endOf(
         thread.order<LastFromBackupThread>({
           messages: [{ t: 'prune', task }],
@@ -127,23 +127,23 @@ export function makeBackups(parts: BackupParts): Backups {
   };
 }
 
-interface Order {
+interface BackupJob {
   readonly task: BackupTask;
-  readonly wish: BackupWish;
+  readonly request: BackupRequest;
   readonly options: TakeOptions;
   readonly log: Log;
   passed(key: string): void;
 }
 
-async function giveOrder(thread: ResidentThread<ToBackupThread, FromBackupThread>, order: Order): Promise<Manifest> {
-  const { task, wish, options, passed, log } = order;
+async function runJob(thread: ResidentThread<ToBackupThread, FromBackupThread>, job: BackupJob): Promise<Manifest> {
+  const { task, request, options, passed, log } = job;
   const ending = thread.order<LastFromBackupThread>({
     messages: [{ t: 'begin', task }],
     onMessage: (message, post) => {
       if (message.t === 'progress') options.onProgress?.(message.progress);
       else if (message.t === 'passed') passed(message.key);
       else if (message.t === 'bytes')
-        take(wish, message.bytes).then(
+        take(request, message.bytes).then(
           () => post({ t: 'more' }),
           // The thread waits for an answer to each piece.
           () => post({ t: 'cancel' }),
@@ -170,22 +170,22 @@ async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<
   throw isFull ? fullDisk(words, cause ?? words) : new ErrandError(reason, words, { cause: cause ?? undefined });
 }
 
-async function take({ to }: BackupWish, bytes: Uint8Array): Promise<void> {
+async function take({ to }: BackupRequest, bytes: Uint8Array): Promise<void> {
   if (typeof to !== 'string') await to(bytes);
 }
 
-/** A place within what is copied would be copied into itself. */
-function requireOutside(place: string, directories: readonly string[]): string {
+/** A repository within what is copied would be copied into itself. */
+function requireOutside(repository: string, directories: readonly string[]): string {
   const isWithin = (path: string, directory: string) => !relative(directory, path).startsWith('..');
   for (const directory of directories) {
-    const [real, other] = [realOf(place), realOf(directory)];
+    const [real, other] = [realOf(repository), realOf(directory)];
     if (isWithin(real, other) || isWithin(other, real))
       throw new ErrandError(
         'bad_request',
-        `Backups of ${directory} can't be made within or above it: choose another place.`,
+        `Backups of ${directory} can't be made within or above it: choose another directory.`,
       );
   }
-  return place;
+  return repository;
 }
 
 /** The path without links; of what doesn't exist yet, that of its parent. */

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
-import type { Backups, BackupWish } from './backups.ts';
+import type { Backups, BackupRequest } from './backups.ts';
 import type { Progress } from './orders.ts';
 
 export interface BackupJob {
@@ -22,7 +22,7 @@ export interface BackupJob {
 export interface BackupJobs {
   /** Begins a backup. Throws `conflict` while another is in progress. `done` rejects when it fails. */
   begin(
-    wish: Omit<BackupWish, 'id'>,
+    request: Omit<BackupRequest, 'id'>,
     signal?: AbortSignal,
   ): { readonly job: BackupJob; readonly done: Promise<Manifest> };
   /** The one in progress, otherwise the last since the daemon started. */
@@ -41,12 +41,12 @@ export function makeBackupJobs({ backups, clock, log }: JobParts): BackupJobs {
   let latest: BackupJob | undefined;
   let current: { readonly ender: AbortController; readonly done: Promise<unknown> } | undefined;
 
-  async function carryOut(job: BackupJob, wish: BackupWish, signal: AbortSignal): Promise<Manifest> {
+  async function carryOut(job: BackupJob, request: BackupRequest, signal: AbortSignal): Promise<Manifest> {
     try {
       const onProgress = (progress: Progress) => {
         job.progress = progress;
       };
-      const manifest = await backups.take(wish, { onProgress, signal });
+      const manifest = await backups.take(request, { onProgress, signal });
       job.manifest = manifest;
       job.state = 'completed';
       const { added, left_out, left_out_files, changing, missing_blobs } = manifest;
@@ -64,16 +64,16 @@ export function makeBackupJobs({ backups, clock, log }: JobParts): BackupJobs {
   }
 
   return {
-    begin: (wish, signal) => {
+    begin: (request, signal) => {
       if (latest?.state === 'running') throw new ErrandError('conflict', 'Another backup is in progress.');
       const id = backups.newId();
-      const directory = typeof wish.to === 'string' ? wish.to : null;
+      const directory = typeof request.to === 'string' ? request.to : null;
       const fresh = { state: 'running', progress: null, manifest: null, error: null } as const;
       const job: BackupJob = { id, directory, startedAt: clock.now(), ...fresh };
       latest = job;
       const ender = new AbortController();
       const either = signal === undefined ? ender.signal : AbortSignal.any([ender.signal, signal]);
-      const done = carryOut(job, { ...wish, id }, either);
+      const done = carryOut(job, { ...request, id }, either);
       // Whoever doesn't wait for it reads the job.
       current = { ender, done: done.catch(() => undefined) };
       return { job, done };

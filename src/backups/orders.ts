@@ -15,8 +15,8 @@ export interface BackupTask {
   readonly configuration: string;
   /** Files that are never copied, such as the master key. */
   readonly except: readonly string[];
-  /** The place; null sends the backup as the bytes of a tar archive. */
-  readonly place: string | null;
+  /** The repository; null sends the backup as the bytes of a tar archive. */
+  readonly repository: string | null;
   /** The folder for the copy of the database, which is removed in the end. */
   readonly staging: string;
   /** Has to stay free on the disk of the database. */
@@ -40,7 +40,7 @@ export interface Progress {
 }
 
 export interface PruneTask {
-  readonly place: string;
+  readonly repository: string;
   readonly keep: Keep;
   readonly now: number;
 }

@@ -1,4 +1,4 @@
-// Removes old backups of a place, and the objects that no other backup has.
+// Removes old backups of a repository, and the objects that no other backup has.
 import { readdirSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { blobPath } from '../files/blobs/blob-place.ts';
 import { readList } from './file-list.ts';
 import type { Pace } from './pace.ts';
 import { makePackedKeys, type PackedKeys } from './packed-keys.ts';
-import { listIds, manifestPath, objectsOf, openPlace, readManifestOf, timeOfId } from './place.ts';
+import { listIds, manifestPath, objectsOf, openRepository, readManifestOf, timeOfId } from './repository.ts';
 import { openSource } from './source.ts';
 import { syncPath } from './archive/unpack.ts';
 
@@ -36,27 +36,27 @@ export function tooOld(ids: readonly string[], { days, atLeast }: Keep, now: num
  * Removes manifests first: an interrupted removal leaves objects that the next one removes. Throws `conflict` while a backup is
  * in progress, and when the manifest of a backup that stays can't be read: then it isn't known what has to stay.
  */
-export async function prune(place: string, keep: Keep, now: number, pace?: Pick<Pace, 'rest'>): Promise<Pruned> {
-  const lock = openPlace(place);
+export async function prune(repository: string, keep: Keep, now: number, pace?: Pick<Pace, 'rest'>): Promise<Pruned> {
+  const lock = openRepository(repository);
   try {
-    const ids = listIds(place);
+    const ids = listIds(repository);
     const removed = tooOld(ids, keep, now);
     const staying = ids.filter((id) => !removed.includes(id));
-    const used = usedBy(place, staying);
-    for (const id of removed) rmSync(manifestPath(place, id));
-    if (removed.length > 0) syncPath(join(place, 'backups'));
-    return { removed, kept: staying.length, ...(await sweep(objectsOf(place), used, pace)) };
+    const used = usedBy(repository, staying);
+    for (const id of removed) rmSync(manifestPath(repository, id));
+    if (removed.length > 0) syncPath(join(repository, 'backups'));
+    return { removed, kept: staying.length, ...(await sweep(objectsOf(repository), used, pace)) };
   } finally {
     lock.release();
   }
 }
 
-function usedBy(place: string, ids: readonly string[]): PackedKeys {
+function usedBy(repository: string, ids: readonly string[]): PackedKeys {
   const used = makePackedKeys();
-  const source = openSource(place);
+  const source = openSource(repository);
   for (const id of ids) {
     // A block that another backup has as well was read with it.
-    const fresh = readManifestOf(place, id).list.filter((key) => used.add(key));
+    const fresh = readManifestOf(repository, id).list.filter((key) => used.add(key));
     for (const { objects } of readList(fresh, source.read)) for (const key of objects) used.add(key);
   }
   return used;

@@ -22,10 +22,10 @@ import { requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
-import type { Target } from './archive/place-of.ts';
+import type { Target } from './archive/entry-path.ts';
 import { makeUnpacker, syncPath, type Unpacker } from './archive/unpack.ts';
 
-export interface RestoreWish extends Target {
+export interface RestoreRequest extends Target {
   readonly source: Source;
   readonly manifest: Manifest;
   /** Who gets all that is restored, as the daemon runs as that user; null: whoever restores it. */
@@ -46,10 +46,10 @@ const BYTES_PER_ENTRY = 4_096;
  * directory with content and for a backup whose database is damaged, `unavailable` when there is no space. Returns the files that
  * are damaged, and those of sessions and of the configuration that can't exist there; everything else is restored.
  */
-export async function restore(wish: RestoreWish): Promise<LeftOut> {
-  const { dataDir, configDir, manifest } = wish;
+export async function restore(request: RestoreRequest): Promise<LeftOut> {
+  const { dataDir, configDir, manifest } = request;
   requireKnownSchema(manifest);
-  requireEmpty(wish);
+  requireEmpty(request);
   // First: what a refusal left would be in the way of the next attempt.
   requireSpace(dataDir, manifest);
   let lock: DirectoryLock | undefined;
@@ -60,12 +60,12 @@ export async function restore(wish: RestoreWish): Promise<LeftOut> {
     const marker = markerOf(dataDir);
     writeFileSync(marker, `${manifest.id}\n`, { mode: 0o600 });
     for (const path of [marker, dataDir]) syncPath(path);
-    const leftOut = unpackAll(wish);
-    restoreAuditEnd(wish);
-    if (wish.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), wish.masterKey, 0o600);
-    if (wish.paused) await pause(join(dataDir, 'errand.db'));
-    if (wish.service !== null) {
-      const { uid, gid } = wish.service;
+    const leftOut = unpackAll(request);
+    restoreAuditEnd(request);
+    if (request.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), request.masterKey, 0o600);
+    if (request.paused) await pause(join(dataDir, 'errand.db'));
+    if (request.service !== null) {
+      const { uid, gid } = request.service;
       // The configuration is the operator's; the user gets what is for its owner alone.
       giveTree(configDir, (found) => ({ uid: (found.mode & 0o040) === 0 ? uid : found.uid, gid }));
       chmodSync(configDir, 0o750);
@@ -84,9 +84,9 @@ export async function restore(wish: RestoreWish): Promise<LeftOut> {
   }
 }
 
-function unpackAll(wish: RestoreWish): LeftOut {
-  const { source, manifest, onProgress, signal } = wish;
-  const unpacker = makeUnpacker(wish, { read: source.read, keeps: true });
+function unpackAll(request: RestoreRequest): LeftOut {
+  const { source, manifest, onProgress, signal } = request;
+  const unpacker = makeUnpacker(request, { read: source.read, keeps: true });
   const leftOut = makeLeftOut();
   const lost: string[] = [];
   let [bytes, entries] = [0, 0];
@@ -132,7 +132,7 @@ function noDatabase({ id }: Manifest, error?: ErrandError): ErrandError {
 }
 
 /** What a daemon compares the log with at its first start. Throws `conflict` for a log that is not that of the manifest. */
-function restoreAuditEnd({ dataDir, manifest }: RestoreWish): void {
+function restoreAuditEnd({ dataDir, manifest }: RestoreRequest): void {
   const { audit, audit_anchor: anchor } = manifest;
   const database = join(dataDir, 'errand.db');
   const copy = openCopy(database);

@@ -9,7 +9,7 @@ import { makeService, type Service } from '../services/service.ts';
 import type { BackupJobs } from './jobs.ts';
 import type { Backups } from './backups.ts';
 import { isFullDisk } from './full-disk.ts';
-import { idOf, timeOfId } from './place.ts';
+import { idOf, timeOfId } from './repository.ts';
 
 export interface ScheduleParts {
   readonly jobs: Pick<BackupJobs, 'begin' | 'latest'>;
@@ -91,8 +91,8 @@ export function makeBackupSchedule({ jobs, backups, settings, clock, log }: Sche
   return { ...makeService({ work, failure, maxRetryMs: LOOK_MS, clock, log }), health: () => health };
 }
 
-async function newestIn(place: string): Promise<number | null> {
-  const names = await readdir(join(place, 'backups')).catch((error: unknown) => {
+async function newestIn(repository: string): Promise<number | null> {
+  const names = await readdir(join(repository, 'backups')).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { syncDiskOf } from '../disk/sync-disk.ts';
 import { blobPath, placeBlobs } from '../files/blobs/blob-place.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
-import { incomingOf, manifestPath, objectsOf } from './place.ts';
+import { incomingOf, manifestPath, objectsOf } from './repository.ts';
 
 /** What a backup has added. */
 export interface Added {
@@ -26,9 +26,9 @@ const BATCH_BYTES = 8 * 1_048_576;
 
 export const keyOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Writes to a place that the caller has opened. `requireSpace` throws when it must not be filled further. */
-export function makePlaceSink(place: string, requireSpace: () => void): Sink {
-  const objects = objectsOf(place);
+/** Writes to a repository that the caller has opened. `requireSpace` throws when it must not be filled further. */
+export function makeRepositorySink(repository: string, requireSpace: () => void): Sink {
+  const objects = objectsOf(repository);
   const added: Added = { objects: 0, bytes: 0 };
   let batch = new Map<string, string>();
   let batchBytes = 0;
@@ -45,7 +45,7 @@ export function makePlaceSink(place: string, requireSpace: () => void): Sink {
     put: async (piece) => {
       const key = keyOf(piece);
       if (batch.has(key) || isStored(objects, key, piece.length)) return key;
-      const path = join(incomingOf(place), String(added.objects));
+      const path = join(incomingOf(repository), String(added.objects));
       write(path, piece);
       batch.set(key, path);
       added.objects += 1;
@@ -58,7 +58,7 @@ export function makePlaceSink(place: string, requireSpace: () => void): Sink {
       await flush();
       // Those of a backup that was killed may have names that are not durable yet.
       if (!(await syncDiskOf(objects))) syncNames(objects);
-      writeAtomically(manifestPath(place, id), manifest(added), 0o600);
+      writeAtomically(manifestPath(repository, id), manifest(added), 0o600);
     },
   };
 }

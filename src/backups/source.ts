@@ -1,11 +1,11 @@
-// Where backups are read from: a place, or a tar archive of one.
+// Where backups are read from: a repository, or a tar archive of one.
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 import { makePackedKeys } from './packed-keys.ts';
-import { listIds, objectsOf, readManifestOf } from './place.ts';
+import { listIds, objectsOf, readManifestOf } from './repository.ts';
 import { keyOf } from './sink.ts';
 import { sizeBefore, tarEntries } from './archive/tar.ts';
 
@@ -22,20 +22,20 @@ export interface Source {
 /** The largest object is the line of a very large database. */
 const MAX_OBJECT_BYTES = 256 * 1_048_576;
 
-/** Opens a place or an archive. Throws `not_found` and `conflict`. */
+/** Opens a repository or an archive. Throws `not_found` and `conflict`. */
 export function openSource(path: string): Source {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new ErrandError('not_found', `${path} does not exist.`);
-  return stats.isDirectory() ? openPlaceToRead(path) : openArchive(path);
+  return stats.isDirectory() ? openRepositoryToRead(path) : openArchive(path);
 }
 
-function openPlaceToRead(place: string): Source {
+function openRepositoryToRead(repository: string): Source {
   return {
-    ids: listIds(place),
-    manifest: (id) => readManifestOf(place, id),
+    ids: listIds(repository),
+    manifest: (id) => readManifestOf(repository, id),
     read: (key) =>
       verified(key, () => {
-        const file = blobPath(objectsOf(place), key);
+        const file = blobPath(objectsOf(repository), key);
         requireSize(statSync(file).size);
         return readFileSync(file);
       }),
@@ -59,7 +59,7 @@ function openArchive(path: string): Source {
   };
   try {
     for (const { name, ...where } of tarEntries(read)) {
-      // Those who made an archive of a place on their own may have its names begin with ./
+      // Those who made an archive of a repository on their own may have its names begin with ./
       const plain = name.replace(/^\.\//, '');
       const [id, key] = [MANIFEST.exec(plain)?.[1], OBJECT.exec(plain)?.[1]];
       if (key !== undefined) objects.add(key, where.start);

@@ -1,4 +1,4 @@
-// Verifies a backup: every object against its hash, the database in a scratch place, and each of its rows against the bytes.
+// Verifies a backup: every object against its hash, the database in a scratch directory, and each of its rows against the bytes.
 import { mkdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
 import { isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
-import { isShared, placeOf } from './archive/place-of.ts';
+import { isShared, entryPathOf } from './archive/entry-path.ts';
 import { makeUnpacker, type Unpacker } from './archive/unpack.ts';
 
-export interface VerifyWish {
+export interface VerifyRequest {
   readonly source: Source;
   readonly id: string;
   /** An empty folder. */
@@ -47,8 +47,8 @@ export interface Verdict {
 const MAX_FAULTS = 100;
 
 /** Verifies all of a backup. Throws `not_found`, and `conflict` for one of a newer Errand, `unavailable` without space; what is wrong is in the verdict. */
-export async function verify(wish: VerifyWish): Promise<Verdict> {
-  const { source, id, sealKey } = wish;
+export async function verify(request: VerifyRequest): Promise<Verdict> {
+  const { source, id, sealKey } = request;
   const faults: string[] = [];
   const unrestorable = makeLeftOut();
   const found = { id, files: 0, bytes: 0, isSealVerified: sealKey !== null, faults, leftOut: NOTHING, unrestorable };
@@ -63,10 +63,10 @@ export async function verify(wish: VerifyWish): Promise<Verdict> {
   if (sealKey !== null && !isSealedWith(manifest, sealKey))
     faults.push('The manifest was sealed by another installation, or it was forged.');
   try {
-    await verifyFiles(wish, manifest, found);
+    await verifyFiles(request, manifest, found);
   } catch (error) {
     if (isFullDisk(error))
-      throw fullDisk(`There is no space left in ${wish.scratch} for the database of the backup.`, messageOf(error));
+      throw fullDisk(`There is no space left in ${request.scratch} for the database of the backup.`, messageOf(error));
     if (!isFault(error)) throw error;
     faults.push(messageOf(error));
   }
@@ -79,8 +79,8 @@ type Found = { files: number; bytes: number; faults: string[]; unrestorable: Ret
 const NOTHING: LeftOut = { count: 0, named: [] };
 
 /** The database comes first in the list, then the blobs by their keys: as its rows name them. */
-async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): Promise<void> {
-  const { source, scratch, onProgress, signal } = wish;
+async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: Found): Promise<void> {
+  const { source, scratch, onProgress, signal } = request;
   const target = { dataDir: join(scratch, 'data'), configDir: join(scratch, 'config'), owner: null };
   for (const directory of [target.dataDir, target.configDir]) mkdirSync(directory, { mode: 0o700 });
   // As a restore does it: names that can't be made there can't be made here.
@@ -101,7 +101,7 @@ async function verifyFiles(wish: VerifyWish, manifest: Manifest, found: Found): 
           rows = makeRows(copy, found.faults);
         }
       } else {
-        placeOf(file);
+        entryPathOf(file);
         verifyFile(file, source, found.faults);
         if (file.kind === 'blob') rows?.compare(file);
         const why = isShared(file.kind) ? unpacker.write(file) : null;

@@ -8,7 +8,7 @@ import { readMcpServers } from './kinds/mcp-servers.ts';
 import { didYouMean } from './reading/nearest-name.ts';
 import { readPlugins } from './kinds/plugins.ts';
 import { formatProblem, type Problem } from './reading/problem.ts';
-import type { Found, Scope } from './reading/reader.ts';
+import type { Located, Scope } from './reading/reader.ts';
 import type { SecretPlaces } from './reading/secret-file.ts';
 import { readSkills } from './kinds/skills.ts';
 
@@ -50,10 +50,10 @@ export function loadDefinitions(
   };
   const partial = { mcpServers: mcpServers.isPartial === true, connectors: connectors.isPartial === true };
   const references: Reference[] = [];
-  const lookUp: LookUp = { all, partial, known, references };
+  const resolution: Resolution = { all, partial, known, references };
   const definitions: Definitions = {
-    experts: mapValues(all.experts, (found) => withFullNames(lookUp, found)),
-    teams: mapValues(all.teams, (found) => withFullMembers(lookUp, found)),
+    experts: mapValues(all.experts, (found) => withFullNames(resolution, found)),
+    teams: mapValues(all.teams, (found) => withFullMembers(resolution, found)),
     skills: mapValues(all.skills, ({ thing }) => thing),
     plugins: mapValues(all.plugins, ({ thing }) => thing),
     mcpServers: mapValues(all.mcpServers, ({ thing }) => thing),
@@ -77,9 +77,9 @@ interface Reference {
   readonly problem: Problem;
 }
 
-type ByName<T> = ReadonlyMap<string, Found<T>>;
+type ByName<T> = ReadonlyMap<string, Located<T>>;
 
-interface LookUp {
+interface Resolution {
   readonly all: { readonly [Kind in keyof Definitions]: ByName<unknown> };
   /** Kinds whose names could not all be read. */
   readonly partial: { readonly [Kind in keyof Definitions]?: boolean };
@@ -87,7 +87,7 @@ interface LookUp {
   readonly references: Reference[];
 }
 
-function byName<T extends { readonly name: string }>(found: readonly Found<T>[]): ByName<T> {
+function byName<T extends { readonly name: string }>(found: readonly Located<T>[]): ByName<T> {
   return new Map(found.map((one) => [one.thing.name, one]));
 }
 
@@ -112,8 +112,8 @@ const LISTS = [
 ] as const;
 
 function withFullNames(
-  { all, partial, known, references }: LookUp,
-  { thing, source }: Found<ExpertDefinition>,
+  { all, partial, known, references }: Resolution,
+  { thing, source }: Located<ExpertDefinition>,
 ): ExpertDefinition {
   const { name: self, plugin, model } = thing;
   const add = (path: readonly string[], message: string) =>
@@ -143,7 +143,7 @@ function withFullNames(
 
 /** The names in a list and their positions. The schema reports what is not a name. */
 function namesIn(
-  { value }: Found<unknown>['source'],
+  { value }: Located<unknown>['source'],
   key: string,
 ): { readonly index: string; readonly name: string }[] {
   const given = value[key];
@@ -153,7 +153,7 @@ function namesIn(
   );
 }
 
-function withFullMembers({ all, references }: LookUp, { thing, source }: Found<TeamDefinition>): TeamDefinition {
+function withFullMembers({ all, references }: Resolution, { thing, source }: Located<TeamDefinition>): TeamDefinition {
   const check = (name: string, path: readonly string[]) => {
     if (name.trim() === '' || all.experts.has(name)) return;
     const message = `refers to an expert that does not exist: "${name}"${didYouMean(name, all.experts.keys())}`;

@@ -58,7 +58,7 @@ export interface Office {
   /** Empty while the files are not ready. Addresses are for `Client.download`. */
   files(id: string): Promise<readonly FileNodeWire[]>;
   archive(id: string): Promise<Static<typeof officeArchive>>;
-  /** Run-level events of the whole house, without end: across broken connections, refusals and restarts. */
+  /** Run-level events of all sessions, without end: across broken connections, refusals and restarts. */
   follow(options?: FollowOptions): AsyncGenerator<OfficeNews, void, undefined>;
   /** All events of a session, in the same way; with `replay`, from its first one on. */
   followSession(

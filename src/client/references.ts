@@ -1,6 +1,6 @@
 // What people type for an id: the whole of it, its start, or a name.
 import { type IdNoun, isIdStart, isUuid } from '../domain/ids.ts';
-import type { FoundIdWire } from '../wire/found-id.ts';
+
 import type { ListWire } from '../wire/listing.ts';
 import { ClientError, refusalStatusOf } from './transport/client-error.ts';
 import type { Call } from './transport/transport.ts';
@@ -21,7 +21,7 @@ export function makeReferences(call: CallManagement): References {
   async function whole<T extends string | null | undefined>(noun: IdNoun, reference: T): Promise<T> {
     if (typeof reference !== 'string' || isUuid(reference) || !isIdStart(reference)) return reference;
     try {
-      return (await call<FoundIdWire>('GET', `/ids/${noun}/${reference}`)).id as T;
+      return (await call<{ readonly id: T }>('GET', `/ids/${noun}/${reference}`)).id;
     } catch (error) {
       const status = refusalStatusOf(error);
       // What the reference is for says it in its own words.

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { NamedBlob } from '../store/copies/database-copy.ts';
 import type { NamedBlobs } from '../store/inspection/named-blobs.ts';
-import type { BlobCount } from './look.ts';
+import type { BlobCount } from './scan.ts';
 
 const BLOBS_PER_READ = 2_000;
 const MAX_EXAMPLES = 5;

@@ -2,16 +2,16 @@
 import { existsSync } from 'node:fs';
 import { findOrphans, type Orphan } from '../files/orphans.ts';
 import type { NamedBlobs } from '../store/inspection/named-blobs.ts';
-import type { LookTask, OrphanCount } from './look.ts';
+import type { ScanTask, OrphanCount } from './scan.ts';
 
 /** More than a daemon ever holds without a row, so that those can be told from the others. */
 const MAX_EXAMPLES = 100;
-/** Names between two looks at how many there were. */
+/** Names between two counts of how many there were. */
 const SLICE = 50;
 
 /** Looks at some `limit` names. */
 export async function countOrphans(
-  { blobs, workspaces, orphansBefore: before }: Pick<LookTask, 'blobs' | 'orphansBefore' | 'workspaces'>,
+  { blobs, workspaces, orphansBefore: before }: Pick<ScanTask, 'blobs' | 'orphansBefore' | 'workspaces'>,
   rows: Pick<NamedBlobs, 'hasFiles' | 'isInUse'>,
   limit: number,
 ): Promise<OrphanCount> {

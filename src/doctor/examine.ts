@@ -9,7 +9,7 @@ import { FILE_CHECKS } from './checks/files.ts';
 import { MACHINE_CHECKS } from './checks/machine.ts';
 import { REACH_CHECKS } from './checks/reach.ts';
 import { SERVICE_CHECKS } from './checks/service.ts';
-import { type Look, makeLooker } from './look.ts';
+import { type Scan, makeScanner } from './scan.ts';
 import { seeAnchor } from './seen-anchor.ts';
 import type { Installation, Subject } from './subject.ts';
 
@@ -28,10 +28,10 @@ const SILENCE_MS = 3_600_000;
 /** Makes the doctor of an installation. `stop` ends an examination in progress. */
 export function makeDoctor(installation: Installation): Doctor & { stop(): Promise<void> } {
   const { places, clock } = installation;
-  const looker = makeLooker(clock);
+  const scanner = makeScanner(clock);
   let isBusy = false;
 
-  async function examine(wish: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
+  async function examine(request: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
     if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
     isBusy = true;
     try {
@@ -42,18 +42,18 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
         workspaces: path.join(places.dataDir, 'workspaces'),
         orphansBefore: clock.now() - ORPHAN_AGE_MS,
         silentSince: clock.now() - SILENCE_MS,
-        full: wish.full,
+        full: request.full,
         defined: installation.defined(),
         now: clock.now(),
         auditEnd: anchor.kind === 'seen' ? anchor.anchor.end : null,
       };
-      let look: Promise<Look> | undefined;
+      let scan: Promise<Scan> | undefined;
       const subject: Subject = {
         ...installation,
-        wish,
+        request,
         signal,
         anchor,
-        look: () => (look ??= looker.look(task, signal)),
+        scan: () => (scan ??= scanner.scan(task, signal)),
       };
       return await Promise.all(CHECKS.map((check) => perform(check, subject)));
     } finally {
@@ -61,7 +61,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
     }
   }
 
-  return { examine, stop: looker.stop };
+  return { examine, stop: scanner.stop };
 }
 
 async function perform({ id, title, examine }: Check, subject: Subject): Promise<Finding> {

@@ -30,7 +30,7 @@ export interface OfflineParts {
  */
 export async function examineOffline(
   parts: OfflineParts,
-  wish: ExaminationWish,
+  request: ExaminationWish,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { places, daemon } = parts;
@@ -55,7 +55,7 @@ export async function examineOffline(
       unresolved,
       clock: systemClock,
     });
-    return await doctor.examine(wish, signal);
+    return await doctor.examine(request, signal);
   } finally {
     lock?.release();
   }

@@ -8,7 +8,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ExaminationWish } from '../operations/doctor.ts';
 import type { PartReport } from '../operations/status.ts';
-import type { Look } from './look.ts';
+import type { Scan } from './scan.ts';
 import type { SeenAnchor } from './seen-anchor.ts';
 import type { DiskSample } from '../store/inspection/disk-samples.ts';
 
@@ -41,10 +41,10 @@ export interface Installation {
 
 /** One examination. */
 export interface Subject extends Installation {
-  readonly wish: ExaminationWish;
+  readonly request: ExaminationWish;
   /** The anchor of the audit log, as it was before the database was looked at. */
   readonly anchor: SeenAnchor;
   /** The database and the blobs, looked at once for all checks. */
-  look(): Promise<Look>;
+  scan(): Promise<Scan>;
   readonly signal: AbortSignal;
 }

@@ -34,9 +34,38 @@ export function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
-/** Epoch milliseconds as ISO 8601 UTC (§ conventions). */
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const digits = (count: number, value: number) => String(value).padStart(count, '0');
+const MINUTES = Array.from({ length: 1_440 }, (_, at) => `${digits(2, Math.floor(at / 60))}:${digits(2, at % 60)}:`);
+const SECONDS = Array.from({ length: 60 }, (_, at) => `${digits(2, at)}.`);
+const MILLISECONDS = Array.from({ length: 1_000 }, (_, at) => `${digits(3, at)}Z`);
+
+/** Days that were rendered, such as `2026-03-01T`. */
+const days = new Map<number, string>();
+const MAX_DAYS = 1_000;
+
+/**
+ * Epoch milliseconds as ISO 8601 UTC (§ conventions). From tables: moments are what takes longest of rendering a row, and
+ * `toISOString` takes ten times as long.
+ */
 export function isoTime(at: number): string {
-  return new Date(at).toISOString();
+  const whole = Math.trunc(at);
+  const day = Math.floor(whole / DAY_MS);
+  const inDay = whole - day * DAY_MS;
+  const minute = Math.floor(inDay / MINUTE_MS);
+  const inMinute = inDay - minute * MINUTE_MS;
+  const second = Math.floor(inMinute / 1_000);
+  const date = days.get(day) ?? renderDay(day);
+  return date + MINUTES[minute]! + SECONDS[second]! + MILLISECONDS[inMinute - second * 1_000]!;
+}
+
+/** Throws RangeError for what no date is. */
+function renderDay(day: number): string {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length);
+  if (days.size >= MAX_DAYS) days.clear();
+  days.set(day, date);
+  return date;
 }
 
 /** The same, or null. */

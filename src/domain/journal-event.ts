@@ -152,7 +152,7 @@ export type JournalEvent = NewEvent & {
 };
 
 /** Whose an event is: ids of its session, and of its run if it is one of a run. */
-export interface EventPlace {
+export interface EventScope {
   readonly sessionId: string;
   readonly runId: string | null;
 }

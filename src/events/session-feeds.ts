@@ -8,8 +8,8 @@ import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
 import { frameOf, makeFrameOfEvent } from './office-frames.ts';
 import { type Frames, PAGE, type ReadFrames } from './past-pages.ts';
-import { makePlacedQueue } from './placed-queue.ts';
-import type { Places } from './places.ts';
+import { makeScopedQueue } from './scoped-queue.ts';
+import type { EventScopes } from './event-scopes.ts';
 
 interface Session {
   readonly seq: number;
@@ -26,7 +26,7 @@ export interface SessionFeeds {
 export interface SessionFeedParts {
   readonly bus: Bus;
   readonly events: Pick<SessionEvents, 'listOfSession' | 'listOfRunInSession' | 'newestId'>;
-  readonly places: Places;
+  readonly scopes: EventScopes;
 }
 
 interface Watched {
@@ -40,9 +40,9 @@ interface WatchedSession {
   publish(committed: readonly JournalEvent[]): void;
 }
 
-export function makeSessionFeeds({ bus, events, places }: SessionFeedParts): SessionFeeds {
+export function makeSessionFeeds({ bus, events, scopes }: SessionFeedParts): SessionFeeds {
   const sessions = new Map<number, WatchedSession>();
-  const makeWatched = makeWatchedBy(places);
+  const makeWatched = makeWatchedBy(scopes);
 
   function open(session: Session, key: number, what: Pick<Watched, 'has'> & { read: ReadFrames }): Feed {
     const watched = sessions.get(session.seq) ?? makeWatched();
@@ -83,13 +83,13 @@ export function makeSessionFeeds({ bus, events, places }: SessionFeedParts): Ses
 }
 
 /** The events of a watched session as frames, each encoded once for all its feeds. */
-function makeWatchedBy(places: Places): () => WatchedSession {
-  const frameOfEvent = makeFrameOfEvent(places);
+function makeWatchedBy(scopes: EventScopes): () => WatchedSession {
+  const frameOfEvent = makeFrameOfEvent(scopes);
   return () => {
     const feeds = new Map<number, Watched>();
-    const publish = makePlacedQueue<JournalEvent>({
-      places,
-      placeOf: (event) => event,
+    const publish = makeScopedQueue<JournalEvent>({
+      scopes,
+      scopeOf: (event) => event,
       publish: (committed) => {
         for (const { feed, has } of Array.from(feeds.values())) {
           const own = committed.filter(has);

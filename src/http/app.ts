@@ -11,7 +11,6 @@ import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';
 import { type Log, logOf, logRequest } from '../log/log.ts';
 import type { Renderer } from '../rendering/renderer.ts';
-import { makeAdministration } from './management/admin.ts';
 import { makeInTurn } from './server/pipelining.ts';
 import { type BasesOf, makeBasesOf } from './server/bases.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
@@ -88,11 +87,9 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
   const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });
-  const administration = makeAdministration(operations);
   return makeRoutes({
     operations,
     conversations,
-    administration,
     officeStreams,
     runs,
     readiness,

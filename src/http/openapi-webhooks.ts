@@ -1,7 +1,7 @@
 // The webhooks of the OpenAPI document: what is sent to a receiver, for each event type (§6.2, §6.3).
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../domain/webhooks/webhook.ts';
 import { string, uuid } from '../wire/scalars.ts';
-import { type Components, named, type Shape } from '../wire/shape.ts';
+import { type AnyShape, type Components, named, type Shape } from '../wire/shape.ts';
 import { EVENT_BODIES } from '../wire/webhooks/event-bodies.ts';
 
 /** When each fires. */
@@ -32,7 +32,7 @@ export function describeWebhooks(components: Components): object {
 }
 
 function requestOf(type: WebhookEventType, components: Components): object {
-  const schema = named(nameOf(type), EVENT_BODIES[type] as Shape<unknown>).describe(components);
+  const schema = named(nameOf(type), EVENT_BODIES[type] as AnyShape).describe(components);
   return {
     operationId: nameOf(type),
     summary: SUMMARIES[type],

@@ -1,7 +1,7 @@
 // The routes as an OpenAPI 3.1 document: what each reads and replies, as their shapes describe it.
-import type { ObjectShape } from '../wire/composites.ts';
+import type { FieldsShape } from '../wire/composites.ts';
 import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
-import { type Components, type JsonSchema, schemasOf, type Shape } from '../wire/shape.ts';
+import { type AnyShape, type Components, type JsonSchema, schemasOf } from '../wire/shape.ts';
 import { uuid } from '../wire/scalars.ts';
 import type { Route } from './frame/route.ts';
 import { isPagePath } from './share/page-reply.ts';
@@ -120,8 +120,8 @@ function pathParametersOf({ path }: Route): object[] {
   }));
 }
 
-function parametersOf(place: 'query' | 'header', shape: ObjectShape | undefined, components: Components): object[] {
-  return Object.entries(shape?.fields ?? {}).map(([name, field]) => ({
+function parametersOf(place: 'query' | 'header', shape: FieldsShape | undefined, components: Components): object[] {
+  return Object.entries(shape?.byName ?? {}).map(([name, field]) => ({
     name,
     in: place,
     required: field.absence === undefined,
@@ -149,7 +149,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'Not ready.',
 };
 
-function eventStreamOf(events: Shape<unknown>, components: Components): JsonSchema {
+function eventStreamOf(events: AnyShape, components: Components): JsonSchema {
   return {
     type: 'string',
     description: 'Server-sent events. The data of each is JSON of this schema.',
@@ -158,6 +158,6 @@ function eventStreamOf(events: Shape<unknown>, components: Components): JsonSche
   };
 }
 
-function jsonOf(shape: Shape<unknown>, components: Components): object {
+function jsonOf(shape: AnyShape, components: Components): object {
   return { 'application/json': { schema: shape.describe(components) } };
 }

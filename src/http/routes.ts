@@ -8,35 +8,28 @@ import { administrationRoutes } from './administration/routes.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
-import {
-  connection,
-  connectionCheck,
-  connectionQuery,
-  connectorCheck,
-  newConnection,
-} from '../wire/capabilities/connection.ts';
+import { connections } from '../wire/capabilities/connection.ts';
 import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
-import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
+import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
 import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
-import { foundId } from '../wire/found-id.ts';
+import { ids } from '../wire/found-id.ts';
 import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
-import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
-import { newTeam, team, teamChange } from '../wire/people/team.ts';
-import { grant, loginToken, signingKey } from '../wire/people/token.ts';
-import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
-import { holdings, leaveProgress, leaveWish } from '../wire/people/leaving.ts';
-import { importPlan, userImport } from '../wire/people/user-import.ts';
+import { keys } from '../wire/people/key.ts';
+import { teams } from '../wire/people/team.ts';
+import { grant, loginToken, tokens } from '../wire/people/token.ts';
+import { users } from '../wire/people/user.ts';
 import { followQuery } from '../wire/query.ts';
 import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
 import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
+import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
 import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
 import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
@@ -51,16 +44,10 @@ import type { KeyCaller } from '../domain/people/user.ts';
 import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
-import type { makeAdministration } from './management/admin.ts';
+import { routesOf } from './frame/serve.ts';
 import { backupRoutes } from './backups/routes.ts';
-import { budget, budgetQuery, wantedBudget } from '../wire/people/budget.ts';
-import { makeBudgetHandlers } from './management/budgets.ts';
-import { makeCheckHandlers } from './management/check-handlers.ts';
-import { makeConnectionHandlers } from './management/connections.ts';
+import { budgets } from '../wire/people/budget.ts';
 import { makeFileHandler } from './files/signed-files.ts';
-import { makeFindIdHandler } from './management/find-id.ts';
-import { makeLeavingHandlers } from './management/leaving.ts';
-import { makePlanImportHandler } from './management/user-import.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
@@ -76,7 +63,6 @@ import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-in
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { shareRoutes } from './share/routes.ts';
-import { scheduleRoutes } from './schedules/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const ofKey = routesWith('key', 'bare');
@@ -88,7 +74,6 @@ const ofUser = routesWith('user', 'envelope');
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
-  readonly administration: ReturnType<typeof makeAdministration>;
   readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
@@ -131,7 +116,7 @@ function programRoutes(parts: RouteParts): Route[] {
   const turn = { takesAttachments: true, headers: turnHeaders } as const;
   const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
-  const { models, alive, ready } = makeSimpleHandlers(parts);
+  const { ownModel, alive, ready } = makeSimpleHandlers(parts);
   const logIn = makeTokenEndpoint(operations, clientAddressOf);
   const file = makeFileHandler(operations, parts.clock);
 
@@ -149,7 +134,7 @@ function programRoutes(parts: RouteParts): Route[] {
     ofKey('GET /openapi/v1/sessions/:id/capability-config', 'Read what the agent of a session can use', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
     ofKey('POST /openapi/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
     ofKey('DELETE /openapi/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
-    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
+    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: ownModel }),
 
     ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
     ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, isSmall: true, handler: alive }),
@@ -174,25 +159,20 @@ function runRoutes({ runs }: RouteParts): Route[] {
 
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
-  const { operations, administration: a, runs } = parts;
-  const connections = makeConnectionHandlers(operations);
-  const checks = makeCheckHandlers(operations);
+  const { operations, runs } = parts;
   const sessions = makeSessionHandlers(operations);
-  const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ...administrationRoutes(operations, a),
-    ...peopleRoutes(parts),
+    ...administrationRoutes(operations),
+    ...routesOf(users, operations),
+    ...routesOf(teams, operations),
+    ...routesOf(keys, operations),
+    ...routesOf(budgets, operations),
     ...definitionRoutes(operations),
-    ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
-    ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
-    ofAdmin('POST /api/v1/mcp-servers/:ref/check', 'Try an MCP server', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
-    ofAdmin('GET /api/v1/connections', 'List connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
-    ofAdmin('POST /api/v1/connections', 'Create a connection', { body: newConnection, reply: connection, ...created, handler: connections.create }),
-    ofAdmin('DELETE /api/v1/connections/:id', 'Revoke a connection', { reply: connection, handler: connections.revoke }),
-    ofAdmin('POST /api/v1/connectors/:ref/check', 'Try a connector and all its connections', { reply: connectorCheck, handler: connections.checkConnector }),
-    ofAdmin('POST /api/v1/connections/:id/check', 'Try a connection', { reply: connectionCheck, handler: connections.check }),
+    ...routesOf(models, operations),
+    ...routesOf(mcpServers, operations),
+    ...routesOf(connections, operations),
     ofAdmin('GET /api/v1/sessions', 'List sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
     ofAdmin('GET /api/v1/sessions/:id', 'Read a session', { reply: session, handler: sessions.get }),
     ofAdmin('DELETE /api/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
@@ -201,43 +181,11 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
     ofAdmin('POST /api/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
     ...runRoutes(parts),
-    ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
+    ...routesOf(ids, operations),
     ...questionRoutes(parts),
-    ...scheduleRoutes(operations),
+    ...routesOf(scheduledTasks, operations),
     ...webhookRoutes(operations),
-    ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
-    ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
-    ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
-  ];
-}
-
-/** Users, their teams and keys, and the budgets of all three. */
-function peopleRoutes({ operations, administration: a }: RouteParts): Route[] {
-  const budgets = makeBudgetHandlers(operations);
-  const leaving = makeLeavingHandlers(operations);
-  const created = { statuses: [201] } as const;
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
-    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
-    ofAdmin('POST /api/v1/users/plan-import', 'Say what an import of users would change; nothing is done', { body: userImport, reply: importPlan, handler: makePlanImportHandler(operations) }),
-    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
-    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
-    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
-    ofAdmin('GET /api/v1/users/:ref/holdings', 'Say what a user has', { reply: holdings, handler: leaving.holdings }),
-    ofAdmin('POST /api/v1/users/:ref/leave', 'Disable a user and settle some of what they have', { body: leaveWish, reply: leaveProgress, handler: leaving.leave }),
-    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
-    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
-    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
-    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
-    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
-    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
-    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
-    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
-    ofAdmin('GET /api/v1/budgets', 'List budgets', { query: budgetQuery, reply: listOf(budget), handler: budgets.list }),
-    ofAdmin('PUT /api/v1/budgets', 'Set a budget, in place of the one for the same subject, unit and period', { body: wantedBudget, reply: budget, handler: budgets.set }),
-    ofAdmin('GET /api/v1/budgets/:id', 'Read a budget', { reply: budget, handler: budgets.get }),
-    ofAdmin('DELETE /api/v1/budgets/:id', 'Remove a budget', { reply: budget, handler: budgets.remove }),
+    ...routesOf(tokens, operations),
   ];
 }
 
@@ -279,7 +227,7 @@ function definitionRoutes(operations: Operations): Route[] {
 
 function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
   return {
-    models: (_exchange: Exchange, caller: KeyCaller) =>
+    ownModel: (_exchange: Exchange, caller: KeyCaller) =>
       ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
     alive: async () => {
       await starting();
@@ -288,7 +236,7 @@ function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
     },
     ready: () => {
       const { ready, parts } = readiness();
-      const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };
+      const body = readinessShape.render({ ready, parts });
       return ready ? ok(body) : { status: 503, headers: { 'Retry-After': '5' }, body };
     },
   };

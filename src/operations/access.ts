@@ -15,7 +15,7 @@ import type { SessionRecord } from '../store/sessions/session-records.ts';
 
 /** The owner of a thing. `keySeq` is null for a session that no key opened. */
 interface Owner {
-  /** Null: the house. */
+  /** Null: it is system-wide. */
   readonly userSeq: number | null;
   readonly keySeq: number | null;
 }
@@ -39,7 +39,7 @@ function reached<T extends Owner>(caller: Caller, found: T | undefined, what: st
   return found;
 }
 
-/** The thing of a user, or of the house, if it exists and the caller reaches it. */
+/** The thing of a user, or a system-wide one, if it exists and the caller reaches it. */
 function ofOwner<T extends { readonly userSeq: number | null }>(caller: Caller, found: T | undefined, what: string): T {
   if (found === undefined) throw notFound(what);
   requireReach(caller, { userSeq: found.userSeq, keySeq: null }, what);
@@ -96,7 +96,7 @@ export function makeAccess(
     scheduledTask: async (caller: Caller, id: string): Promise<TaskRecord> =>
       ofOwner(caller, await store.schedules.find(id.toLowerCase()), 'Scheduled task'),
 
-    /** Those of the house belong to the administrators. */
+    /** System-wide ones belong to the administrators. */
     webhook: async (caller: Caller, id: number): Promise<WebhookRecord> =>
       ofOwner(caller, await store.webhooks.find(id), 'Webhook'),
 

@@ -79,7 +79,7 @@ export interface OperationParts {
   readonly tails: Tails;
   readonly arrivals: Arrivals;
   readonly feeds: WatchParts['feeds'];
-  readonly house: WatchParts['house'];
+  readonly floor: WatchParts['floor'];
   readonly queue: Pick<Queue, 'admit' | 'load'>;
   readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
   readonly stopper: Stopper;
@@ -151,7 +151,7 @@ export function makeOperations(parts: OperationParts) {
     exportRun: makeExportRun({ ...parts, ...parts.exports, looking }),
     ...makeArtifactOperations({ ...parts, looking }),
     ...makeOfficeOperations({ ...parts, looking }),
-    ...makeWatchOperations({ ...kit, feeds: parts.feeds, house: parts.house }),
+    ...makeWatchOperations({ ...kit, feeds: parts.feeds, floor: parts.floor }),
     ...makeUserInputOperations(kit),
     ...makeInsightOperations(kit),
     ...makeAuditLogOperations({ store, deriveKey, anchor: parts.anchor }),

@@ -7,7 +7,7 @@ import type { EgressPolicy } from './egress.ts';
 import { embeddedAddresses } from './embedded-address.ts';
 
 /** The target of a connection: a name in lower case or an address without brackets, and a port. */
-export interface Place {
+export interface HostPort {
   readonly host: string;
   readonly port: number;
 }
@@ -22,7 +22,7 @@ const CLOUD_SERVICES = ['100.100.100.200', '168.63.129.16', 'fd00:ec2::/32', 'fd
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast', 'reserved']);
 
 /** The target of an http or https address. */
-export function placeOf(url: URL): Place {
+export function hostPortOf(url: URL): HostPort {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return { host: plainHost(url.hostname), port };
 }
@@ -36,7 +36,7 @@ export function plainHost(host: string): string {
 }
 
 /** Whether the port is allowed for some address of this host; known before its name is resolved. */
-export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: Place): boolean {
+export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: HostPort): boolean {
   if (WEB_PORTS.includes(port)) return true;
   return allow.some(
     (rule) => concerns(rule, purpose, port) && (rule.cidr !== null || (isIP(host) === 0 && namesHost(rule, host))),
@@ -44,7 +44,7 @@ export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: Pla
 }
 
 /** Whether a connection to this address of the host is allowed. */
-export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: Place, address: string): boolean {
+export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: HostPort, address: string): boolean {
   const parsed = readAddress(address);
   if (parsed === null) return false;
   const rules = allow.filter((rule) => concerns(rule, purpose, port));

@@ -1,6 +1,6 @@
 // Whether an address may be reached at all, before anyone saves it.
 import { ErrandError } from '../domain/errors.ts';
-import { placeOf } from './address-rules.ts';
+import { hostPortOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { requireForm } from './guarded-connect.ts';
 import { readUrl } from './hop.ts';
@@ -11,7 +11,7 @@ import { readUrl } from './hop.ts';
  */
 export function checkAddress(policy: EgressPolicy, url: string): void {
   try {
-    requireForm(policy, placeOf(readUrl(url)));
+    requireForm(policy, hostPortOf(readUrl(url)));
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     throw new ErrandError('bad_request', error.message, { cause: error });

@@ -2,7 +2,7 @@
 import type { LookupAddress } from 'node:dns';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Agent, buildConnector, Client } from 'undici';
-import { mayConnect, mayUsePort, type Place, placeOf } from './address-rules.ts';
+import { mayConnect, mayUsePort, type HostPort, hostPortOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { type LookUps, noAddress } from './look-ups.ts';
 import { answering, makeConnector } from './ways/connector.ts';
@@ -31,16 +31,16 @@ const CONNECTIONS = {
  * All addresses that a connection to the target may use. Throws `EgressError`: `refused` when any of them is not allowed, so
  * that no name mixes allowed and forbidden ones, but for names of this machine, and when it has none.
  */
-async function resolvePlace(policy: LookUps['policy'], place: Place): Promise<readonly LookupAddress[]> {
-  const { host } = place;
-  requireForm(policy, place);
+async function resolveHost(policy: LookUps['policy'], target: HostPort): Promise<readonly LookupAddress[]> {
+  const { host } = target;
+  requireForm(policy, target);
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   const addresses = await policy.resolve(host).catch((error: unknown) => {
     throw noAddress(host, error);
   });
   if (addresses.length === 0) throw noAddress(host, new Error('The name has no address.'));
-  const allowed = addresses.filter(({ address }) => mayConnect(policy, place, address));
+  const allowed = addresses.filter(({ address }) => mayConnect(policy, target, address));
   // Both addresses of this machine are one and the same to whoever names it, and one of them may be all that a rule lists.
   if (allowed.length === addresses.length || (LOCAL_NAME.test(host) && allowed.length > 0)) return allowed;
   throw noAddress(host, new Error(`${host} has an address that is not on the public internet.`));
@@ -50,14 +50,14 @@ async function resolvePlace(policy: LookUps['policy'], place: Place): Promise<re
  * Throws `EgressError` of the kind `refused` for a target that is known to be refused before any name is resolved: for its port, as an
  * address, or as a name of this machine.
  */
-export function requireForm(policy: EgressPolicy, place: Place): void {
-  const { host, port } = place;
+export function requireForm(policy: EgressPolicy, target: HostPort): void {
+  const { host, port } = target;
   // A proxy or a system may take such dots away, and reach the address or the local name before them.
   if (isIP(host) === 0 && host.split('.').includes(''))
     throw new EgressError('refused', `The host ${host} may not be reached: it is no valid name.`);
-  if (!mayUsePort(policy, place)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
+  if (!mayUsePort(policy, target)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
   const addresses = LOCAL_NAME.test(host) ? LOOPBACK : isIP(host) === 0 ? [] : [host];
-  if (addresses.length === 0 || addresses.some((address) => mayConnect(policy, place, address))) return;
+  if (addresses.length === 0 || addresses.some((address) => mayConnect(policy, target, address))) return;
   throw new EgressError('refused', `The host ${host} may not be reached: it is not on the public internet.`);
 }
 
@@ -68,24 +68,24 @@ const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /** Opens a plain connection to the target of an address, waiting at most ten seconds. Throws `EgressError`. */
 export async function connectTo(policy: LookUps['policy'], url: URL): Promise<Socket> {
-  const place = placeOf(url);
+  const target = hostPortOf(url);
   const ways = waysNow();
-  const proxy = proxyFor(ways, url.protocol, place);
-  const addresses = await vetPlace(policy, place, proxy !== null && ways.proxyResolves);
-  const host = proxy === null ? null : hostThrough(place, addresses);
-  if (proxy === null || host === null) return connectDirectly(place, addresses);
-  const target = { host, port: place.port, shown: place.host };
-  return openTunnel(proxy, target, { timeoutMs: CONNECT_TIMEOUT_MS }).catch((error: unknown) => {
+  const proxy = proxyFor(ways, url.protocol, target);
+  const addresses = await vetHost(policy, target, proxy !== null && ways.proxyResolves);
+  const host = proxy === null ? null : hostThrough(target, addresses);
+  if (proxy === null || host === null) return connectDirectly(target, addresses);
+  const tunneled = { host, port: target.port, shown: target.host };
+  return openTunnel(proxy, tunneled, { timeoutMs: CONNECT_TIMEOUT_MS }).catch((error: unknown) => {
     throw error instanceof WayError ? new EgressError('unreachable', error.message, { cause: error }) : error;
   });
 }
 
-function connectDirectly(place: Place, addresses: readonly LookupAddress[]): Promise<Socket> {
-  const socket = connect({ ...place, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
+function connectDirectly(target: HostPort, addresses: readonly LookupAddress[]): Promise<Socket> {
+  const socket = connect({ ...target, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
   return new Promise((done, fail) => {
     const giveUp = (cause?: unknown) => {
       socket.destroy();
-      fail(new EgressError('unreachable', `The host ${place.host} could not be reached.`, { cause }));
+      fail(new EgressError('unreachable', `The host ${target.host} could not be reached.`, { cause }));
     };
     const timer = setTimeout(giveUp, CONNECT_TIMEOUT_MS);
     socket.once('close', () => clearTimeout(timer));
@@ -123,13 +123,17 @@ function guarded(
   build: typeof buildConnector,
   ended?: AbortSignal,
 ): buildConnector.connector {
-  const vet = (place: Place, byProxy: boolean) => vetPlace(policy, place, byProxy);
+  const vet = (target: HostPort, byProxy: boolean) => vetHost(policy, target, byProxy);
   return makeConnector({ build, timeoutMs: CONNECT_TIMEOUT_MS, caFile: policy.caFile, vet, ended });
 }
 
-/** As `resolvePlace`. A proxy that resolves names decides where they lead; then only the form is judged, and nothing is returned. */
-async function vetPlace(policy: LookUps['policy'], place: Place, byProxy: boolean): Promise<readonly LookupAddress[]> {
-  if (!byProxy || isIP(place.host) !== 0) return resolvePlace(policy, place);
-  requireForm(policy, place);
+/** As `resolveHost`. A proxy that resolves names decides where they lead; then only the form is checked, and nothing is returned. */
+async function vetHost(
+  policy: LookUps['policy'],
+  target: HostPort,
+  byProxy: boolean,
+): Promise<readonly LookupAddress[]> {
+  if (!byProxy || isIP(target.host) !== 0) return resolveHost(policy, target);
+  requireForm(policy, target);
   return [];
 }

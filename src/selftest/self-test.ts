@@ -12,7 +12,7 @@ import { blow, orphans, type Storm } from './storm/storm.ts';
 import { type Load, type Piece, startLoad } from './work/load.ts';
 import { type ScriptedModel, startScriptedModel } from './work/scripted-model.ts';
 
-export interface SelfTestWish {
+export interface SelfTestRequest {
   /** The launcher of this program. */
   readonly executable: string;
   /** How long the daemon is killed. The calm and the checks after it take about a minute more. */
@@ -48,7 +48,7 @@ const REPORT_EVERY = 10;
 const MAX_LOGGED = 10;
 
 /** Runs the self-test. Throws `unavailable` without room on the disk, and when the daemon can't even be started. */
-export async function runSelfTest(wish: SelfTestWish): Promise<SelfTestResult> {
+export async function runSelfTest(request: SelfTestRequest): Promise<SelfTestResult> {
   if (freeBytes(tmpdir()) < ROOM_BYTES) {
     throw new ErrandError(
       'unavailable',
@@ -56,9 +56,9 @@ export async function runSelfTest(wish: SelfTestWish): Promise<SelfTestResult> {
     );
   }
   const directory = await mkdtemp(join(tmpdir(), 'errand-selftest-'));
-  let keeps = wish.keep;
+  let keeps = request.keep;
   try {
-    const result = await testIn(directory, wish);
+    const result = await testIn(directory, request);
     const isBroken = result.findings.some((finding) => !isKept(finding));
     if (isBroken && freeBytes(directory) < SPARE_BYTES) {
       throw new ErrandError('unavailable', `The disk of ${tmpdir()} became full, so nothing is proven. Test again.`);
@@ -70,19 +70,19 @@ export async function runSelfTest(wish: SelfTestWish): Promise<SelfTestResult> {
   }
 }
 
-async function testIn(directory: string, wish: SelfTestWish): Promise<Omit<SelfTestResult, 'kept'>> {
+async function testIn(directory: string, request: SelfTestRequest): Promise<Omit<SelfTestResult, 'kept'>> {
   const model = await startScriptedModel();
   let daemon: ScratchDaemon | undefined;
   let load: Load | undefined;
   try {
-    daemon = await makeScratchDaemon({ ...wish, directory, modelUrl: model.url });
-    await daemon.restart().catch((error: unknown) => notStarted(error, daemon!.log(), wish.signal));
-    load = startLoad({ ...daemon, signal: wish.signal });
-    const storm = await blowFor(wish, daemon, directory, load.pieces);
-    if (storm.dead === null) await calm(daemon, load, wish);
+    daemon = await makeScratchDaemon({ ...request, directory, modelUrl: model.url });
+    await daemon.restart().catch((error: unknown) => notStarted(error, daemon!.log(), request.signal));
+    load = startLoad({ ...daemon, signal: request.signal });
+    const storm = await blowFor(request, daemon, directory, load.pieces);
+    if (storm.dead === null) await calm(daemon, load, request);
     await load.close();
     const code = await daemon.stop();
-    wish.signal.throwIfAborted();
+    request.signal.throwIfAborted();
     const left = await orphans(daemon.dataDir, directory, storm.orphans);
     const { pieces } = load;
     const rows = await checkLeftBehind(daemon.dataDir, pieces);
@@ -108,7 +108,7 @@ function notStarted(error: unknown, log: string, signal: AbortSignal): never {
 
 /** Kills the daemon until the time is over. */
 function blowFor(
-  { seed, stormMs, signal, report }: SelfTestWish,
+  { seed, stormMs, signal, report }: SelfTestRequest,
   daemon: ScratchDaemon,
   marker: string,
   pieces: readonly Piece[],
@@ -126,7 +126,7 @@ function blowFor(
 }
 
 /** Waits until all work has ended. Work that has not is found in the rows. */
-async function calm(daemon: ScratchDaemon, load: Load, { stormMs, signal, report }: SelfTestWish): Promise<void> {
+async function calm(daemon: ScratchDaemon, load: Load, { stormMs, signal, report }: SelfTestRequest): Promise<void> {
   report('The daemon is left alone now, until all work has ended.');
   await sleep(Math.min(AFTER_MS, stormMs * AFTER_SHARE), undefined, { signal });
   await load.finish(CALM_MS);

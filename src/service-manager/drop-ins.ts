@@ -7,7 +7,7 @@ import { callStep, removeStep, type Step, writeStep } from './steps.ts';
 import { SERVICE_UNIT, SOCKET_UNIT } from './units.ts';
 
 /** What the settings ask of the units. */
-export interface UnitWishes {
+export interface UnitChanges {
   /** `backup.directory`; null without one. */
   readonly directory?: string | null;
   /** What `ListenStream=` takes. */
@@ -33,20 +33,20 @@ export const LISTEN_DROP_IN = path.join(OWN_UNITS, LISTEN);
  */
 export async function planUnits(
   installed: Installed,
-  wishes: UnitWishes,
+  changes: UnitChanges,
   { root, machine }: { readonly root: string; readonly machine: Machine | null },
 ): Promise<UnitChange> {
   const file = (name: string) => path.join(root, OWN_UNITS, name);
   const directory =
-    wishes.directory === undefined
+    changes.directory === undefined
       ? []
       : [
-          ...(await ownDirectory(installed, wishes.directory, machine)),
-          ...changed(file(BACKUPS), backupsText(wishes.directory)),
+          ...(await ownDirectory(installed, changes.directory, machine)),
+          ...changed(file(BACKUPS), backupsText(changes.directory)),
         ];
   const listen =
-    wishes.listen !== undefined && (await usesSocket(installed, machine))
-      ? changed(file(LISTEN), listenText(wishes.listen))
+    changes.listen !== undefined && (await usesSocket(installed, machine))
+      ? changed(file(LISTEN), listenText(changes.listen))
       : [];
   const steps = [...directory, ...listen];
   if (steps.length === 0) return { steps, restart: null };

@@ -8,20 +8,20 @@ import type { UserInputStatus } from '../domain/sessions/user-input.ts';
 import type { DeliveryState } from '../domain/webhooks/delivery.ts';
 import type { Style } from './colours.ts';
 
-/** The look of one state. Every glyph is one column wide. */
-export interface Look {
+/** The style of one state. Every glyph is one column wide. */
+export interface StateStyle {
   readonly glyph: string;
   readonly style: Style | undefined;
 }
 
-const ACTIVE: Look = { glyph: '●', style: 'green' };
-const PENDING: Look = { glyph: '○', style: 'yellow' };
-const ASKING: Look = { glyph: '?', style: 'yellow' };
-const FINE: Look = { glyph: '✓', style: 'green' };
-const DONE: Look = { glyph: '✓', style: undefined };
-const WARNING: Look = { glyph: '!', style: 'yellow' };
-const WRONG: Look = { glyph: '✗', style: 'red' };
-const OVER: Look = { glyph: '-', style: 'dim' };
+const ACTIVE: StateStyle = { glyph: '●', style: 'green' };
+const PENDING: StateStyle = { glyph: '○', style: 'yellow' };
+const ASKING: StateStyle = { glyph: '?', style: 'yellow' };
+const FINE: StateStyle = { glyph: '✓', style: 'green' };
+const DONE: StateStyle = { glyph: '✓', style: undefined };
+const WARNING: StateStyle = { glyph: '!', style: 'yellow' };
+const WRONG: StateStyle = { glyph: '✗', style: 'red' };
+const OVER: StateStyle = { glyph: '-', style: 'dim' };
 
 /** All words for a state, in every noun; a word means the same in each. */
 export type StateWord =
@@ -47,7 +47,7 @@ export type StateWord =
   | 'disabled'
   | 'withdrawn';
 
-const LOOKS: Readonly<Record<StateWord, Look>> = {
+const LOOKS: Readonly<Record<StateWord, StateStyle>> = {
   queued: PENDING,
   pending: PENDING,
   new: PENDING,
@@ -85,6 +85,6 @@ const LOOKS: Readonly<Record<StateWord, Look>> = {
 };
 
 /** The look of a state; an unknown word has no colour. */
-export function lookOf(word: string): Look {
+export function stateStyleOf(word: string): StateStyle {
   return Object.hasOwn(LOOKS, word) ? LOOKS[word as StateWord] : { glyph: ' ', style: undefined };
 }

@@ -8,7 +8,7 @@ import { makeStore } from './app/store.ts';
 import { h } from './element.ts';
 import { desk } from './state/desk-state.ts';
 import { floor } from './state/screens.ts';
-import { initialState, type ScreenState, type Wishes } from './state/state.ts';
+import { initialState, type Preferences, type ScreenState } from './state/state.ts';
 import { askBackground, copyToClipboard, enableMouse } from './terminal/modes.ts';
 import { guardedOutput } from './terminal/output.ts';
 import { openInput, type TerminalInput } from './terminal/input.ts';
@@ -18,7 +18,7 @@ import { type Background, themeFor } from './theme/theme.ts';
 const FRAMES_A_SECOND = 15;
 const REPLY_MS = 150;
 
-export interface OfficeOptions extends Wishes {
+export interface OfficeOptions extends Preferences {
   readonly client: Client;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;

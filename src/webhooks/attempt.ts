@@ -9,7 +9,7 @@ import { replyExcerpt } from './reply-excerpt.ts';
 import { type SigningSecrets, signatureHeaders } from './sign.ts';
 
 /** What to send, and where. */
-export interface Shipment {
+export interface WebhookRequest {
   readonly url: string;
   readonly eventType: string;
   readonly eventId: string;
@@ -36,22 +36,19 @@ export interface AttemptParts {
 /** Sends once; ends early when the signal aborts. Never rejects. */
 export async function attempt(
   { pool, clock, log }: AttemptParts,
-  shipment: Shipment,
+  request: WebhookRequest,
   signal?: AbortSignal,
 ): Promise<Attempted> {
-  const { url, timeoutMs, secrets } = shipment;
+  const { url, timeoutMs, secrets } = request;
   const at = clock.now();
   const startedAt = clock.monotonic();
-  const body = Buffer.from(shipment.body);
-  const headers = requestHeaders(shipment, { body, at });
-  const request = { url, method: 'POST', headers, body, timeoutMs, maxBytes: MAX_REPLY_BYTES };
-  const reply = await pool.send(signal === undefined ? request : { ...request, signal });
+  const body = Buffer.from(request.body);
+  const headers = requestHeaders(request, { body, at });
+  const post = { url, method: 'POST', headers, body, timeoutMs, maxBytes: MAX_REPLY_BYTES };
+  const reply = await pool.send(signal === undefined ? post : { ...post, signal });
   // Whoever has the webhook must not learn which names this network knows; administrators may.
   if (reply.error?.cause instanceof Error)
-    log?.debug(
-      { event_id: shipment.eventId, why: reply.error.cause.message },
-      'a receiver of webhooks was not reached',
-    );
+    log?.debug({ event_id: request.eventId, why: reply.error.cause.message }, 'a receiver of webhooks was not reached');
   return {
     at,
     statusCode: reply.status,
@@ -64,7 +61,7 @@ export async function attempt(
 
 /** The headers of §6.3 and H4, with the names as they are written there. */
 export function requestHeaders(
-  { eventType, eventId, secrets }: Pick<Shipment, 'eventType' | 'eventId' | 'secrets'>,
+  { eventType, eventId, secrets }: Pick<WebhookRequest, 'eventType' | 'eventId' | 'secrets'>,
   { body, at }: { readonly body: Uint8Array; readonly at: number },
 ): Record<string, string> {
   return {

@@ -38,7 +38,7 @@ type Attempted = Pick<Webhook, 'id' | 'epoch'>;
 /** An attempt and what it led to. */
 type Outcome = Pick<AttemptResult, 'statusCode' | 'error'> & Recorded;
 
-export interface JudgeParts {
+export interface FailureCheckParts {
   readonly store: Pick<Store, 'webhooks'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,13 +46,13 @@ export interface JudgeParts {
   disabled(): void;
 }
 
-/** Makes the judge: called after each attempt, it disables a webhook that has failed for too long. Never rejects. */
-export function makeJudge({
+/** Makes the check: called after each attempt, it disables a webhook that has failed for too long. Never rejects. */
+export function makeFailureCheck({
   store,
   clock,
   log,
   disabled,
-}: JudgeParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
+}: FailureCheckParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
   /** Failed attempts of webhooks in a row, by this daemon. */
   const failures = new Map<number, number>();
 

@@ -1,7 +1,7 @@
 // The order of webhooks: those that may send now, by their standing, and those that wait until something is due.
 import type { Lane } from '../store/webhooks/deliveries.ts';
-import { LIMITS, type Places } from './places.ts';
-import { makeTurns } from './turns.ts';
+import { LIMITS, type Slots } from './slots.ts';
+import { makeOwnerRotation } from './owner-rotation.ts';
 
 /** A webhook in a queue. */
 export interface Queued {
@@ -27,8 +27,12 @@ export interface LaneQueues<Entry extends Queued> {
 const UNPROVEN = ['untried', 'failing'] as const;
 
 /** Makes queues without a webhook. */
-export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues<Entry> {
-  const ready = { proven: makeTurns<Entry>(), untried: makeTurns<Entry>(), failing: makeTurns<Entry>() } as const;
+export function makeLaneQueues<Entry extends Queued>(slots: Slots): LaneQueues<Entry> {
+  const ready = {
+    proven: makeOwnerRotation<Entry>(),
+    untried: makeOwnerRotation<Entry>(),
+    failing: makeOwnerRotation<Entry>(),
+  } as const;
   const waiting = new Set<Entry>();
   /** Take turns, so that neither those that are never tried nor those that fail keep the other waiting. */
   let unproven: readonly (typeof UNPROVEN)[number][] = UNPROVEN;
@@ -62,8 +66,8 @@ export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues
 
   function nextOf(standing: Lane['standing']): { readonly entry: Entry; readonly room: number } | null {
     return ready[standing].next({
-      ofOwner: (owner) => places.leftOfOwner(owner, standing),
-      of: (entry) => Math.min(mostOf(standing) - entry.inFlight.size, places.left(entry)),
+      ofOwner: (owner) => slots.leftOfOwner(owner, standing),
+      of: (entry) => Math.min(mostOf(standing) - entry.inFlight.size, slots.left(entry)),
     });
   }
 
@@ -72,7 +76,7 @@ export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues
     unplace,
     next: (now) => {
       promote(now);
-      if (places.free() === 0) return null;
+      if (slots.free() === 0) return null;
       const proven = nextOf('proven');
       if (proven !== null) return proven;
       for (const standing of unproven) {

@@ -2,7 +2,7 @@
 import type { Lane } from '../store/webhooks/deliveries.ts';
 import { makeLaneQueues } from './lane-queues.ts';
 import { type Bucket, fullBucket, msUntilToken, takeToken } from './pace.ts';
-import { makePlaces } from './places.ts';
+import { makeSlots } from './slots.ts';
 
 export interface Turn {
   readonly webhookId: number;
@@ -13,7 +13,7 @@ export interface Turn {
 }
 
 /** What is known after an attempt. */
-export interface Landing {
+export interface AttemptEnd {
   readonly deliveryId: number;
   readonly standing: Lane['standing'];
   /** When the delivery is due again; null when it has ended. */
@@ -31,7 +31,7 @@ export interface Lanes {
   start(webhookId: number, deliveryId: number): void;
   /** When the rest of a webhook is due; null when there is no rest. */
   park(webhookId: number, dueAt: number | null, now: number): void;
-  land(webhookId: number, landing: Landing, now: number): void;
+  end(webhookId: number, end: AttemptEnd, now: number): void;
   /** A moment after now, no later than any at which something is due; null for none. */
   nextDueAt(): number | null;
 }
@@ -56,8 +56,8 @@ const FAILING_PAUSE_MS = 1_000;
 /** Makes lanes without a webhook. */
 export function makeLanes(): Lanes {
   const entries = new Map<number, Entry>();
-  const places = makePlaces();
-  const queues = makeLaneQueues<Entry>(places);
+  const slots = makeSlots();
+  const queues = makeLaneQueues<Entry>(slots);
   let taken: Entry | null = null;
 
   /** Queues a webhook, or forgets it when it has nothing to do. */
@@ -101,7 +101,7 @@ export function makeLanes(): Lanes {
     start: (webhookId, deliveryId) => {
       const entry = entries.get(webhookId)!;
       entry.inFlight.add(deliveryId);
-      places.occupy(deliveryId, entry);
+      slots.occupy(deliveryId, entry);
     },
 
     park: (webhookId, dueAt, now) => {
@@ -111,10 +111,10 @@ export function makeLanes(): Lanes {
       settle(entry, now);
     },
 
-    land: (webhookId, { deliveryId, standing, dueAt }, now) => {
+    end: (webhookId, { deliveryId, standing, dueAt }, now) => {
       const entry = entries.get(webhookId)!;
       entry.inFlight.delete(deliveryId);
-      places.leave(deliveryId);
+      slots.leave(deliveryId);
       entry.standing = standing;
       entry.triedAgainAt = standing === 'failing' ? now + FAILING_PAUSE_MS : 0;
       entry.dueAt = earlier(entry.dueAt, dueAt);

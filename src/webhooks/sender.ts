@@ -2,7 +2,7 @@
 import { makeService } from '../services/service.ts';
 import type { PendingDelivery } from '../store/webhooks/deliveries.ts';
 import { makeClockWatch } from './clock-watch.ts';
-import { type Flights, makeFlights, type SenderParts } from './flights.ts';
+import { type Attempts, makeAttempts, type SenderParts } from './attempts.ts';
 import { type Lanes, makeLanes, type Turn } from './lanes.ts';
 
 export interface Sender {
@@ -27,11 +27,11 @@ export function makeSender(parts: SenderParts): Sender {
   let looksAt = 0;
 
   const watchClock = makeClockWatch(parts);
-  const flights = makeFlights(parts, (webhookId, landing) => {
-    lanes.land(webhookId, landing, clock.now());
+  const attempts = makeAttempts(parts, (webhookId, end) => {
+    lanes.end(webhookId, end, clock.now());
     service.wake();
   });
-  const use = makeUse(parts, lanes, flights);
+  const use = makeUse(parts, lanes, attempts);
   const service = makeService({ work, failure: 'Webhooks could not be sent.', clock, log });
 
   async function work(stopping: AbortSignal): Promise<number> {
@@ -64,12 +64,12 @@ export function makeSender(parts: SenderParts): Sender {
       service.wake();
     },
     settled: service.settled,
-    stop: async () => flights.stop(service.stop()),
+    stop: async () => attempts.stop(service.stop()),
   };
 }
 
 /** Makes the function that starts what is due of a webhook, and parks it until its next delivery is due. */
-function makeUse({ store, clock }: SenderParts, lanes: Lanes, flights: Flights): (turn: Turn) => Promise<void> {
+function makeUse({ store, clock }: SenderParts, lanes: Lanes, attempts: Attempts): (turn: Turn) => Promise<void> {
   async function startDue({ webhookId, room, inFlight }: Turn): Promise<number | null> {
     const target = await store.deliveries.findTarget(webhookId, clock.now());
     if (target === undefined) return null;
@@ -79,7 +79,7 @@ function makeUse({ store, clock }: SenderParts, lanes: Lanes, flights: Flights):
       const dueAt = left === 0 ? delivery.nextAttemptAt : startableAt(delivery);
       if (left === 0 || dueAt > clock.now()) return dueAt;
       lanes.start(webhookId, delivery.id);
-      flights.start(target, delivery);
+      attempts.start(target, delivery);
       left -= 1;
     }
     return null;

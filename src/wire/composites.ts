@@ -2,36 +2,62 @@
 import { unprocessable } from '../domain/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { oneOf } from './scalars.ts';
-import type { Shape, Static } from './shape.ts';
+import type { AnyShape, Components, JsonOf, JsonSchema, Readable, Shape, Static } from './shape.ts';
 
-type Fields = Readonly<Record<string, Shape<unknown>>>;
+type Fields = Readonly<Record<string, AnyShape>>;
 type OptionalNames<F extends Fields> = {
   [N in keyof F]: F[N] extends { readonly absence: 'nothing' } ? N : never;
 }[keyof F];
-type ObjectOf<F extends Fields> = {
-  readonly [N in Exclude<keyof F, OptionalNames<F>>]: Static<F[N]>;
-} & { readonly [N in OptionalNames<F>]?: Static<F[N]> } extends infer O
-  ? { readonly [N in keyof O]: O[N] }
-  : never;
+type OmissibleNames<F extends Fields> = {
+  [N in keyof F]: F[N] extends { readonly absence: 'nothing' | 'default' } ? N : never;
+}[keyof F];
+type ObjectOf<F extends Fields> = Flat<
+  { readonly [N in Exclude<keyof F, OptionalNames<F>>]: Static<F[N]> } & {
+    readonly [N in OptionalNames<F>]?: Static<F[N]>;
+  }
+>;
+type ObjectJson<F extends Fields> = Flat<
+  { readonly [N in Exclude<keyof F, OmissibleNames<F>>]: JsonOf<F[N]> } & {
+    readonly [N in OmissibleNames<F>]?: JsonOf<F[N]>;
+  }
+>;
+/** An intersection as one object, as people read it in messages. */
+export type Flat<T> = T extends infer O ? { readonly [N in keyof O]: O[N] } : never;
 
-/** The shape of an object. `fields` are there to build others from. */
-export interface ObjectShape<F extends Fields = Fields> extends Shape<ObjectOf<F>> {
-  readonly fields: F;
+/** The shape of an object, with its fields by their names on the wire. */
+export interface FieldsShape<out T = unknown, out J = unknown> extends Shape<T, J, never> {
+  readonly byName: Fields;
 }
 
-interface ObjectRules {
+/** The shape of an object. `fields` are there to build others from. */
+export interface ObjectShape<F extends Fields = Fields> extends Shape<ObjectOf<F>, ObjectJson<F>> {
+  readonly fields: F;
+  readonly byName: Fields;
+}
+
+export interface ObjectRules {
   readonly closed?: boolean;
   /** Whether it must have one of the fields. */
   readonly atLeastOne?: boolean;
 }
 
 /** An object. Fields that it doesn't name are passed over, or refused when it is `closed`. */
-export function object<F extends Fields>(
-  fields: F,
-  { closed = false, atLeastOne = false }: ObjectRules = {},
-): ObjectShape<F> {
-  const entries = Object.entries(fields);
-  const names = new Set(Object.keys(fields));
+export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): ObjectShape<F> {
+  const members = Object.entries(fields).map(([name, shape]) => ({ key: name, name, shape }));
+  return { fields, ...objectOf<ObjectOf<F>>(members, rules) };
+}
+
+/** A field of an object. `name` is that of the wire, `key` that of what is read. */
+export interface Member {
+  readonly key: string;
+  readonly name: string;
+  readonly shape: AnyShape;
+}
+
+/** The shape of an object with these fields, without a renderer. */
+export function objectOf<T>(members: readonly Member[], { closed = false, atLeastOne = false }: ObjectRules) {
+  const byName: Fields = Object.fromEntries(members.map(({ name, shape }) => [name, shape]));
+  const names = new Set(Object.keys(byName));
 
   function refuseUnknown(holder: JsonObject, path: string): void {
     const unknown = Object.keys(holder).find((name) => !names.has(name));
@@ -39,25 +65,25 @@ export function object<F extends Fields>(
   }
 
   return {
-    fields,
+    byName,
     admits: isJsonObject,
-    read: (value, path) => {
+    read: (value: JsonValue | undefined, path: string): T => {
       const holder = jsonObject.read(value, path);
       if (closed) refuseUnknown(holder, path);
       const found: Record<string, unknown> = {};
-      for (const [name, field] of entries) {
+      for (const { key, name, shape } of members) {
         const member = holder[name];
-        if (member !== undefined || field.absence !== 'nothing') found[name] = field.read(member, at(path, name));
+        if (member !== undefined || shape.absence !== 'nothing') found[key] = shape.read(member, at(path, name));
       }
       if (atLeastOne && Object.keys(found).length === 0)
         throw unprocessable(path === '' ? 'body' : path, 'must name at least one field to change');
-      return found as ObjectOf<F>;
+      return found as T;
     },
-    describe: (components) => {
-      const required = entries.filter(([, { absence }]) => absence === undefined).map(([name]) => name);
+    describe: (components: Components): JsonSchema => {
+      const required = members.filter(({ shape }) => shape.absence === undefined).map(({ name }) => name);
       return {
         type: 'object',
-        properties: Object.fromEntries(entries.map(([name, field]) => [name, field.describe(components)])),
+        properties: Object.fromEntries(members.map(({ name, shape }) => [name, shape.describe(components)])),
         ...(required.length > 0 && { required }),
         ...(atLeastOne && { minProperties: 1 }),
         ...(closed && { additionalProperties: false }),
@@ -84,7 +110,7 @@ export function atIndex(path: string, index: number): string {
  * A whole body by its shape, as `shape.read(value, '')`. Making the paths takes nearly half the time of reading, so they are made
  * only for a body with a fault, which is read a second time.
  */
-export function readWhole<T>(shape: Shape<T>, value: JsonValue | undefined): T {
+export function readWhole<T>(shape: Readable<T>, value: JsonValue | undefined): T {
   try {
     return shape.read(value, NO_PATH);
   } catch {
@@ -113,7 +139,7 @@ export const json: Shape<JsonValue> = {
 };
 
 /** An object whose fields all have one shape, whatever their names. */
-export function record<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>> {
+export function dictionary<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return {
     admits: isJsonObject,
     read: (value, path) =>
@@ -131,7 +157,11 @@ interface ArrayRules {
   readonly words?: string;
 }
 
-export function array<T>(item: Shape<T>, { min, max, words }: ArrayRules = {}): Shape<readonly T[]> {
+export function array<T, J, D>(
+  item: Shape<T, J, D>,
+  { min, max, words }: ArrayRules = {},
+): Shape<readonly T[], readonly J[], readonly D[]> {
+  const { render } = item;
   return {
     admits: Array.isArray,
     read: (value, path) => {
@@ -146,18 +176,22 @@ export function array<T>(item: Shape<T>, { min, max, words }: ArrayRules = {}): 
       ...(min !== undefined && { minItems: min }),
       ...(max !== undefined && { maxItems: max }),
     }),
+    ...(render && { render: (values) => values.map((value) => render(value)) }),
   };
 }
 
-type TaggedOf<T extends string, V extends Readonly<Record<string, Fields>>> = {
-  [W in keyof V]: Static<ObjectShape<{ readonly [N in T]: Shape<W> } & V[W]>>;
-}[keyof V];
+type Variants = Readonly<Record<string, Fields>>;
+type VariantOf<T extends string, V extends Variants> = {
+  readonly [W in keyof V]: ObjectShape<{ readonly [N in T]: Shape<W> } & V[W]>;
+};
+type TaggedOf<T extends string, V extends Variants> = Static<VariantOf<T, V>[keyof V]>;
+type TaggedJson<T extends string, V extends Variants> = JsonOf<VariantOf<T, V>[keyof V]>;
 
 /** An object whose field `tag` says which other fields it has. */
-export function tagged<const T extends string, const V extends Readonly<Record<string, Fields>>>(
+export function tagged<const T extends string, const V extends Variants>(
   tag: T,
   variants: V,
-): Shape<TaggedOf<T, V>> {
+): Shape<TaggedOf<T, V>, TaggedJson<T, V>> {
   const words = oneOf(Object.keys(variants));
   const shapes = new Map(
     Object.entries(variants).map(([word, fields]) => [word, object({ [tag]: oneOf([word]), ...fields })]),

@@ -1,11 +1,15 @@
 // What an examination of the installation found.
 import { array, object } from './composites.ts';
+import { made, record, request } from './record.ts';
 import { boolean, integer, oneOf, string } from './scalars.ts';
-import { named, nullable, nullish, type Static } from './shape.ts';
+import { type JsonOf, named, nullable, orElse } from './shape.ts';
 
 /** What to examine in addition. */
-export const examinationWish = named('ExaminationWish', object({ egress: nullish(boolean), full: nullish(boolean) }));
-export type ExaminationWishWire = Static<typeof examinationWish>;
+export const examinationWish = named(
+  'ExaminationWish',
+  request({ egress: orElse(nullable(boolean), false), full: orElse(nullable(boolean), false) }),
+);
+export type ExaminationWishWire = JsonOf<typeof examinationWish>;
 
 /** One check. `number` is its place in the order; `id` stays the same. */
 export const diagnosis = named(
@@ -19,8 +23,17 @@ export const diagnosis = named(
     remedy: nullable(string),
   }),
 );
-export type DiagnosisWire = Static<typeof diagnosis>;
+export type DiagnosisWire = JsonOf<typeof diagnosis>;
+
+/** A check without its number. */
+type Found = Omit<DiagnosisWire, 'number'>;
 
 /** All checks. `ok`: none has failed. */
-export const examination = named('Examination', object({ ok: boolean, checks: array(diagnosis) }));
-export type ExaminationWire = Static<typeof examination>;
+export const examination = named(
+  'Examination',
+  record({
+    ok: made(boolean, (found: readonly Found[]) => found.every(({ state }) => state !== 'failed')),
+    checks: made(array(diagnosis), (found: readonly Found[]) => found.map((one, at) => ({ number: at + 1, ...one }))),
+  }),
+);
+export type ExaminationWire = JsonOf<typeof examination>;

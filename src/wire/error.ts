@@ -27,7 +27,7 @@ export const envelopeError = named(
 export const ERROR_SHAPES = { bare: bareError, chat: chatError, envelope: envelopeError } as const;
 
 /** A success of the management interface. `messages`: what it may say in place of `ok`. */
-export function envelopeOf<T>(data: Shape<T>, messages: readonly string[] = []) {
+export function envelopeOf<T, J, D>(data: Shape<T, J, D>, messages: readonly string[] = []) {
   return object({ code: constant(0), message: oneOf(['ok', ...messages]), data });
 }
 

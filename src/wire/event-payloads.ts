@@ -10,7 +10,7 @@ import type { Usage } from '../domain/sessions/usage.ts';
 import { array, json, jsonObject, object } from './composites.ts';
 import { runError } from './run-error.ts';
 import { boolean, constant, integer, oneOf, string, time, uuid } from './scalars.ts';
-import { nullable, optional, type Shape, type Static } from './shape.ts';
+import { type AnyShape, nullable, optional, type Static } from './shape.ts';
 
 const count = integer({ from: 0 });
 
@@ -109,7 +109,7 @@ export const PAYLOADS = {
       last_error: string,
     }),
   },
-} as const satisfies Readonly<Record<EventType, Readonly<Record<string, Shape<unknown>>>>>;
+} as const satisfies Readonly<Record<EventType, Readonly<Record<string, AnyShape>>>>;
 
 /** The payload of a type of event. */
 export type PayloadWire<T extends EventType> = Static<ReturnType<typeof object<(typeof PAYLOADS)[T]>>>;

@@ -1,7 +1,20 @@
 // An id found by its start.
-import { object } from './composites.ts';
-import { uuid } from './scalars.ts';
-import { named, type Static } from './shape.ts';
+import { notFound } from '../domain/errors.ts';
+import { ID_NOUNS, type IdNoun } from '../domain/ids.ts';
+import { endpoints } from './endpoint.ts';
+import { made, record } from './record.ts';
+import { string, uuid } from './scalars.ts';
+import { named, refined } from './shape.ts';
 
-export const foundId = named('FoundId', object({ id: uuid }));
-export type FoundIdWire = Static<typeof foundId>;
+const foundId = named('FoundId', record({ id: made(uuid, (id: string) => id) }));
+
+const noun = refined(string, (given): IdNoun => {
+  const known = ID_NOUNS.find((one) => one === given);
+  if (known === undefined) throw notFound('Kind of id');
+  return known;
+});
+
+// biome-ignore format: a table reads best with one endpoint a line
+export const ids = endpoints('admin', 'envelope', {
+  find: { route: 'GET /api/v1/ids/:noun/:start', summary: 'Find the one id that begins with these characters', operation: 'findId', params: { noun }, reply: foundId },
+});

@@ -1,6 +1,6 @@
 // An event of the journal on the wire (§2.14): one table for everything that leaves the daemon event by event.
 import { isoTime } from '../domain/clock.ts';
-import { type EventPlace, type EventType, type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
+import { type EventScope, type EventType, type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
 import { object, tagged } from './composites.ts';
 import { PAYLOADS, renderPayload } from './event-payloads.ts';
 import { integer, time, uuid } from './scalars.ts';
@@ -37,12 +37,12 @@ function withHead<H extends object>(head: H): EventFields<H> {
 }
 
 /** An event as Office Mode sends it. */
-export function renderOfficeEvent(event: JournalEvent, place: EventPlace): OfficeEventWire {
-  return prepareOfficeEvent(event)(place);
+export function renderOfficeEvent(event: JournalEvent, scope: EventScope): OfficeEventWire {
+  return prepareOfficeEvent(event)(scope);
 }
 
 /** The same in two steps. In between, nothing is held of what is left out, such as the rest of a large input. */
-export function prepareOfficeEvent(event: JournalEvent): (place: EventPlace) => OfficeEventWire {
+export function prepareOfficeEvent(event: JournalEvent): (scope: EventScope) => OfficeEventWire {
   const { id, type, streamSeq } = event;
   const [named, payload] = [runNamedBy(event), renderPayload(event)];
   return ({ sessionId, runId }) =>
@@ -57,7 +57,7 @@ export function prepareOfficeEvent(event: JournalEvent): (place: EventPlace) => 
 }
 
 /** An event as the management interface sends it. */
-export function renderJournalEvent(event: JournalEvent, place: EventPlace): JournalEventWire {
-  const { payload, ...head } = renderOfficeEvent(event, place);
+export function renderJournalEvent(event: JournalEvent, scope: EventScope): JournalEventWire {
+  const { payload, ...head } = renderOfficeEvent(event, scope);
   return { ...head, created_at: isoTime(event.createdAt), payload } as JournalEventWire;
 }

@@ -13,12 +13,15 @@ export const pageFields = {
 export const pageQuery = object(pageFields);
 
 /** A list of the management interface. `total` counts what is on other pages, too. */
-export function listOf<T>(item: Shape<T>) {
-  return object({ items: array(item), total: integer({ from: 0 }) });
+export function listOf<T, J, D>(item: Shape<T, J, D>) {
+  return { ...object({ items: array(item), total: integer({ from: 0 }) }), item };
 }
 
+/** The shape of such a list. */
+export type ListShape<T, J, D> = ReturnType<typeof listOf<T, J, D>>;
+
 /** A list for programs, which repeats what page it is. */
-export function pageOf<T>(item: Shape<T>) {
+export function pageOf<T, J, D>(item: Shape<T, J, D>) {
   return object({ ...listOf(item).fields, limit: integer({ from: 1 }), offset: integer({ from: 0 }) });
 }
 

@@ -2,7 +2,7 @@
 import { unprocessable } from '../domain/errors.ts';
 import { isTimeZone } from '../domain/time-zone.ts';
 import { object } from './composites.ts';
-import type { OptionalShape, Shape } from './shape.ts';
+import type { DefaultedShape, OptionalShape, Shape } from './shape.ts';
 
 const DIGITS = /^\d{1,16}$/;
 
@@ -13,7 +13,7 @@ interface DigitRules {
 }
 
 /** An integer in digits. Nothing but digits within the range is taken: nothing is clamped. */
-export function digits({ from, to, absent }: DigitRules): Shape<number> & { readonly absence: 'default' } {
+export function digits({ from, to, absent }: DigitRules): DefaultedShape<number> {
   const isUnlimited = to === Number.MAX_SAFE_INTEGER;
   const words = isUnlimited ? `must be an integer from ${from}` : `must be an integer from ${from} to ${to}`;
   return {
@@ -30,7 +30,7 @@ export function digits({ from, to, absent }: DigitRules): Shape<number> & { read
 }
 
 /** `true` or `false`; false when absent. */
-export const flag: Shape<boolean> & { readonly absence: 'default' } = {
+export const flag: DefaultedShape<boolean> = {
   absence: 'default',
   admits: (value) => typeof value === 'string',
   read: (value, path) => {
@@ -50,7 +50,7 @@ export const optionalFlag: OptionalShape<boolean> = {
 };
 
 /** A journal id after which a stream continues; 0 when absent. */
-export const eventId: Shape<number> & { readonly absence: 'default' } = {
+export const eventId: DefaultedShape<number> = {
   absence: 'default',
   admits: (value) => typeof value === 'string',
   read: (value, path) => {
@@ -89,7 +89,7 @@ function optionalFrom(from: 0 | 1, words: string): OptionalShape<number> {
 }
 
 /** Some words, separated by commas; all of them are meant when it is absent. */
-export function optionalWords<const T extends string>(words: readonly T[]): OptionalShape<readonly T[]> {
+export function optionalWords<const T extends string>(words: readonly T[]): OptionalShape<readonly T[], string> {
   return {
     absence: 'nothing',
     admits: (value) => typeof value === 'string',
@@ -104,7 +104,7 @@ export function optionalWords<const T extends string>(words: readonly T[]): Opti
 }
 
 /** A time zone by its IANA name. */
-export function timeZone(absent: string): Shape<string> & { readonly absence: 'default' } {
+export function timeZone(absent: string): DefaultedShape<string> {
   return {
     absence: 'default',
     admits: (value) => typeof value === 'string',
@@ -120,7 +120,7 @@ export function timeZone(absent: string): Shape<string> & { readonly absence: 'd
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** A point in time in ISO 8601, read as epoch ms: a date, which is its midnight in UTC, or a time with its offset. */
-export const moment: Shape<number> = {
+export const moment: Shape<number, string> = {
   admits: (value) => typeof value === 'string',
   read: (value, path) => {
     const at = typeof value === 'string' && MOMENT.test(value) ? Date.parse(value) : Number.NaN;

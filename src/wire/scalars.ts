@@ -1,4 +1,5 @@
 // Shapes of texts, numbers and words (A4, A5).
+import { isoTime } from '../domain/clock.ts';
 import { unprocessable } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
 import { findTextFault } from '../domain/json.ts';
@@ -92,8 +93,13 @@ export const uuid: Shape<string> = {
   describe: () => ({ type: 'string', format: 'uuid' }),
 };
 
-/** A point in time in ISO 8601, as replies have it. */
-export const time: Shape<string> = { ...string, describe: () => ({ type: 'string', format: 'date-time' }) };
+/** A point in time in ISO 8601, as replies have it; epoch ms in the domain. */
+export const time: Shape<string, string, number> = {
+  admits: string.admits,
+  read: string.read,
+  describe: () => ({ type: 'string', format: 'date-time' }),
+  render: isoTime,
+};
 
 export const boolean: Shape<boolean> = {
   admits: (value) => typeof value === 'boolean',

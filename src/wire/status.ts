@@ -2,88 +2,84 @@
 import { problem } from './capabilities/definition.ts';
 import { lostPins } from './capabilities/pin.ts';
 import { array, json, jsonObject, object } from './composites.ts';
+import { called, record } from './record.ts';
 import { boolean, constant, integer, oneOf, string, time } from './scalars.ts';
-import { named, nullable, type Shape, type Static } from './shape.ts';
+import { type JsonOf, named, nullable, type Shape } from './shape.ts';
 
 const count = integer({ from: 0 });
 
 /** One part of the daemon and how it is doing. */
 export const part = named(
   'Part',
-  object({ name: string, state: oneOf(['ok', 'degraded', 'failed']), detail: nullable(string) }),
+  record({ name: string, state: oneOf(['ok', 'degraded', 'failed']), detail: nullable(string) }),
 );
-export type PartWire = Static<typeof part>;
+export type PartWire = JsonOf<typeof part>;
+
+const troubledWebhook = record({
+  id: integer(),
+  name: string,
+  failingSince: nullable(time),
+  failures: count,
+  disabledReason: nullable(string),
+});
 
 /** What `errand status` shows. */
 export const status = named(
   'Status',
-  object({
+  record({
     version: string,
-    node_version: string,
+    nodeVersion: string,
     pid: integer(),
-    started_at: time,
-    uptime_seconds: integer({ from: 0 }),
+    startedAt: time,
+    uptimeSeconds: integer({ from: 0 }),
     ready: boolean,
     listen: string,
-    public_url: string,
-    data_dir: string,
-    config_dir: string,
+    publicUrl: string,
+    dataDir: string,
+    configDir: string,
     parts: array(part),
     runs: object({ queued: count, running: count, waiting: count, finalizing: count }),
     workers: object({ threads: count, slots: count, busy: count }),
-    nodes: array(object({ id: string, capacity: count, online: boolean })),
-    webhooks: object({
-      failing: count,
-      disabled: count,
-      troubled: array(
-        object({
-          id: integer(),
-          name: string,
-          failing_since: nullable(time),
-          failures: count,
-          disabled_reason: nullable(string),
-        }),
-      ),
-    }),
+    nodes: array(record({ id: string, capacity: count, online: boolean })),
+    webhooks: record({ failing: count, disabled: count, webhooks: called('troubled', array(troubledWebhook)) }),
     models: array(object({ name: string, endpoint: string, kind: string, default: boolean })),
   }),
 );
-export type StatusWire = Static<typeof status>;
+export type StatusWire = JsonOf<typeof status>;
 
-const settingValue: Shape<unknown> = json;
+const settingValue = json as Shape<unknown>;
 
 /** What a daemon is configured by, and what is wrong with its files now. */
 export const configuration = named(
   'Configuration',
-  object({
-    config_dir: string,
+  record({
+    configDir: string,
     problems: array(problem),
     /** By the names in the files now. */
     pins: lostPins,
-    settings: array(object({ name: string, value: settingValue, origin: string, source: nullable(string) })),
+    settings: array(record({ name: string, value: settingValue, origin: string, source: nullable(string) })),
   }),
 );
-export type ConfigurationWire = Static<typeof configuration>;
+export type ConfigurationWire = JsonOf<typeof configuration>;
 
-export const readiness = named('Readiness', object({ ready: boolean, parts: array(part) }));
+export const readiness = named('Readiness', record({ ready: boolean, parts: array(part) }));
 
 /** The description of all routes. */
-export const openApiDocument: Shape<object> = named('OpenApiDocument', jsonObject);
+export const openApiDocument = named('OpenApiDocument', jsonObject) as Shape<unknown> as Shape<object>;
 
 export const health = named('Health', object({ status: constant('ok') }));
 
 /** Figures of the database. `more`: the table has more rows than were counted. */
 export const database = named(
   'Database',
-  object({
-    schema_version: count,
-    known_version: count,
-    sqlite_version: string,
-    size_bytes: count,
-    wal_bytes: count,
-    free_pages: count,
-    page_size: count,
-    tables: array(object({ name: string, rows: count, more: boolean })),
+  record({
+    schemaVersion: count,
+    knownVersion: count,
+    sqliteVersion: string,
+    sizeBytes: count,
+    walBytes: count,
+    freePages: count,
+    pageSize: count,
+    tables: array(record({ name: string, rows: count, more: boolean })),
   }),
 );
-export type DatabaseWire = Static<typeof database>;

@@ -233,7 +233,7 @@ describe('after a crash', () => {
   });
 
   test.each(['waiting', 'unknown'] as const)(
-    'a submission found %s is judged again: that has no effects',
+    'a submission found %s is checked again: that has no effects',
     async (kind) => {
       const [step] = await stepsOf(submit(GOOD));
       const open = { ...step!, calls: step!.calls.map((call) => ({ ...call, state: { kind } })) };

@@ -9,7 +9,7 @@ import { makeAnchorKeeper } from '../../src/operations/audit/keep-anchor.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
 import { type Installation, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { ROOT } from '../support/store/audited-house.ts';
 import { auditOf, deriveSealKey } from '../support/store/audit.ts';
@@ -43,9 +43,9 @@ test('a backup has the anchor, and what is restored is the log that it says', as
   const anchor = await readAnchorText(house.dataDir);
   const manifest = await take(house.task({ anchor }));
   expect(manifest).toMatchObject({ audit: { last_id: 4 }, audit_anchor: { last_id: 3, doubt: null } });
-  expect((await verdictOf(house.place, manifest.id)).faults).toEqual([]);
+  expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   const dataDir = join(target, 'data');
   expect(readFileSync(anchorPath(dataDir), 'utf8')).toBe(anchor);
   expect(readdirSync(dataDir).filter((name) => name.startsWith('errand.db'))).toEqual(['errand.db']);
@@ -57,11 +57,11 @@ test('a backup has the anchor, and what is restored is the log that it says', as
 test('a backup of an emptied log is not intact, and its restored copy says so', async () => {
   house.house.change('DELETE FROM audit_entries; DELETE FROM audit_head;');
   const { id } = await take(house.task({ anchor: await readAnchorText(house.dataDir) }));
-  expect((await verdictOf(house.place, id)).faults).toEqual([
+  expect((await verdictOf(house.repository, id)).faults).toEqual([
     expect.stringContaining('Entry 3, which the log had, is missing'),
   ]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain('entry 3, which the log had, is missing');
   await store.close();
@@ -70,7 +70,7 @@ test('a backup of an emptied log is not intact, and its restored copy says so', 
 test('a copy without its anchor, of a log that had one, is noticed', async () => {
   await take(house.task({ anchor: null }));
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain(
     'the file with the anchor of the log is missing',
@@ -79,12 +79,14 @@ test('a copy without its anchor, of a log that had one, is noticed', async () =>
 });
 
 test('a log that ends elsewhere than the manifest says is not restored', async () => {
-  const { root, place } = house;
+  const { root, repository } = house;
   const database = join(root, 'copy.db');
   await house.house.store.close();
   copyFileSync(house.house.file, database);
-  const id = await makeByHand({ place, database, facts: { audit: { last_id: 9, last_hash: 'a'.repeat(64) } } });
-  expect((await verdictOf(place, id)).faults).toContain('The audit log ends elsewhere than it did.');
-  await expect(restore(wishOf(place, join(root, 'target')))).rejects.toThrow('ends elsewhere than its manifest says');
+  const id = await makeByHand({ repository, database, facts: { audit: { last_id: 9, last_hash: 'a'.repeat(64) } } });
+  expect((await verdictOf(repository, id)).faults).toContain('The audit log ends elsewhere than it did.');
+  await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(
+    'ends elsewhere than its manifest says',
+  );
   rmSync(database);
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { backupsOf } from '../support/backups/backups-of.ts';
 
-const wishOf = (id: string, to: (bytes: Uint8Array) => Promise<void>) => ({
+const requestOf = (id: string, to: (bytes: Uint8Array) => Promise<void>) => ({
   id: `20260302T033000Z-${id}`,
   to,
   workspaces: true,
@@ -17,9 +17,9 @@ test('a reader who is gone ends the backup, and the thread makes the next one', 
   const gone = async () => {
     throw new Error('gone');
   };
-  await expect(backups.take(wishOf('000001', gone))).rejects.toThrow('The backup was cancelled.');
+  await expect(backups.take(requestOf('000001', gone))).rejects.toThrow('The backup was cancelled.');
   expect([held.now, existsSync(staging)]).toEqual([0, false]);
-  expect(await backups.take(wishOf('000002', async () => undefined))).toMatchObject({ blobs: { files: 1 } });
+  expect(await backups.take(requestOf('000002', async () => undefined))).toMatchObject({ blobs: { files: 1 } });
 });
 
 test('a configuration behind a link is copied, and the master key in it is not', async () => {
@@ -31,7 +31,7 @@ test('a configuration behind a link is copied, and the master key in it is not',
     root,
   );
   for (const name of ['errand.yaml', 'master.key']) put(join(configDir, name), '# x');
-  expect((await backups.take(wishOf('000001', async () => undefined))).configuration.files).toBe(1);
+  expect((await backups.take(requestOf('000001', async () => undefined))).configuration.files).toBe(1);
 });
 
 test('a backup is cancelled while its reader takes nothing', async () => {
@@ -41,6 +41,6 @@ test('a backup is cancelled while its reader takes nothing', async () => {
     leaving.abort();
     return new Promise<void>(() => undefined);
   };
-  await expect(backups.take(wishOf('000001', never), { signal: leaving.signal })).rejects.toThrow('was cancelled');
+  await expect(backups.take(requestOf('000001', never), { signal: leaving.signal })).rejects.toThrow('was cancelled');
   expect([held.now, existsSync(staging)]).toEqual([0, false]);
 });

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readList } from '../../src/backups/file-list.ts';
-import { objectsOf } from '../../src/backups/place.ts';
+import { objectsOf } from '../../src/backups/repository.ts';
 import { restore } from '../../src/backups/restore.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function backup() {
@@ -18,15 +18,15 @@ async function backup() {
   await house.addSession('other text');
   house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
   const manifest = await take(house.task());
-  const files = [...readList(manifest.list, openSource(house.place).read)];
-  const objectAt = (key: string) => blobPath(objectsOf(house.place), key);
+  const files = [...readList(manifest.list, openSource(house.repository).read)];
+  const objectAt = (key: string) => blobPath(objectsOf(house.repository), key);
   return { ...house, manifest, files, objectAt };
 }
 
 test.each(['altered', 'missing'])(
   'each file whose object is %s is named and left out, and the rest is restored',
   async (harm) => {
-    const { place, files, objectAt, manifest } = await backup();
+    const { repository, files, objectAt, manifest } = await backup();
     const damaged = files.filter(({ kind, objects }) => kind !== 'database' && objects.length > 0);
     expect(new Set(damaged.map(({ kind }) => kind))).toEqual(new Set(['blob', 'workspace', 'configuration']));
     for (const { kind, path, objects } of damaged) {
@@ -35,11 +35,11 @@ test.each(['altered', 'missing'])(
       if (harm === 'missing') rmSync(object);
       else writeFileSync(object, Buffer.from(whole).fill(0x20, 0, 1));
       const target = temporaryDirectory();
-      const { count, named } = await restore(wishOf(place, target));
+      const { count, named } = await restore(requestOf(repository, target));
       const name = kind === 'blob' ? `blob ${path}` : path;
       const why = expect.stringContaining(objects[0]!) as string;
       expect([count, named]).toEqual([1, [{ path: name, why }]]);
-      expect((await verdictOf(place, manifest.id)).faults).toEqual([why]);
+      expect((await verdictOf(repository, manifest.id)).faults).toEqual([why]);
       // A daemon may start on it, and nothing is there that isn't whole.
       requireRestored(join(target, 'data'));
       const restored = Object.keys({ ...filesIn(join(target, 'data')), ...filesIn(join(target, 'config')) });
@@ -50,10 +50,10 @@ test.each(['altered', 'missing'])(
 );
 
 test('without its database, nothing is restored: the message names it, and another backup as the way', async () => {
-  const { place, files, objectAt, manifest } = await backup();
+  const { repository, files, objectAt, manifest } = await backup();
   rmSync(objectAt(files[0]!.objects[0]!));
   const target = temporaryDirectory();
-  await expect(restore(wishOf(place, target))).rejects.toThrow(
+  await expect(restore(requestOf(repository, target))).rejects.toThrow(
     new RegExp(
       `^The database of the backup ${manifest.id} can't be restored: .*${files[0]!.objects[0]}.* Restore another`,
     ),
@@ -61,7 +61,7 @@ test('without its database, nothing is restored: the message names it, and anoth
   expect(existsSync(join(target, 'data', 'blobs'))).toBe(false);
   // The others are verified nevertheless.
   rmSync(objectAt(files.find(({ kind }) => kind === 'configuration')!.objects[0] ?? files.at(-1)!.objects[0]!));
-  const { faults } = await verdictOf(place, manifest.id);
+  const { faults } = await verdictOf(repository, manifest.id);
   expect(faults[0]).toContain('database "errand.db": The object');
   expect(faults.at(-1)).toContain('configuration "/errand.yaml": The object');
 });
@@ -74,19 +74,19 @@ test('a lost part of the list costs the files that it names, and their number is
     house.put(join(house.dataDir, 'workspaces', sessionId, `f${index}`), 'x');
   const manifest = await take(house.task());
   expect(manifest.list.length).toBeGreaterThan(2);
-  const source = openSource(house.place);
+  const source = openSource(house.repository);
   const key = manifest.list[1]!;
   const names = [...readList([key], source.read)].length;
-  rmSync(blobPath(objectsOf(house.place), key));
+  rmSync(blobPath(objectsOf(house.repository), key));
   const target = temporaryDirectory();
-  const { count, named } = await restore(wishOf(house.place, target));
+  const { count, named } = await restore(requestOf(house.repository, target));
   expect([count, named]).toEqual([
     names,
     [{ path: `object ${key}`, why: 'a part of the list of files, it is damaged' }],
   ]);
   const left = Object.keys(filesIn(join(target, 'data', 'workspaces'))).length;
   expect(left).toBe(2_001 - names);
-  expect((await verdictOf(house.place, manifest.id)).faults[0]).toContain(
+  expect((await verdictOf(house.repository, manifest.id)).faults[0]).toContain(
     `A part of the list of files is lost (object ${key})`,
   );
 });

@@ -1,14 +1,14 @@
-// Backups that were altered, that were interrupted, and places that are full.
+// Backups that were altered, that were interrupted, and repositories that are full.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readManifest } from '../../src/backups/manifest.ts';
-import { listIds, manifestPath, objectsOf, openPlace } from '../../src/backups/place.ts';
+import { listIds, manifestPath, objectsOf, openRepository } from '../../src/backups/repository.ts';
 import { prune } from '../../src/backups/prune.ts';
 import type { Sink } from '../../src/backups/sink.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { filesIn, type Installation, installation, take } from '../support/backups/installation.ts';
-import { verdictOf } from '../support/backups/wishes.ts';
+import { verdictOf } from '../support/backups/requests.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,31 +28,31 @@ function flip(path: string, at: number): void {
 test('a manifest with any byte altered is refused', async () => {
   const house = await small();
   const { id } = await take(house.task());
-  const path = manifestPath(house.place, id);
+  const path = manifestPath(house.repository, id);
   const whole = readFileSync(path);
   for (let at = 0; at < whole.length; at += 1) {
     const altered = Buffer.from(whole);
     altered[at]! ^= 0x01;
     expect(() => readManifest(altered.toString(), id), `byte ${at}`).toThrow(/altered|format/);
   }
-  expect(openSource(house.place).manifest(id).id).toBe(id);
+  expect(openSource(house.repository).manifest(id).id).toBe(id);
   flip(path, whole.length >> 1);
-  expect(() => openSource(house.place).manifest(id)).toThrow(/altered/);
+  expect(() => openSource(house.repository).manifest(id)).toThrow(/altered/);
 });
 
 test('a manifest that was forged with its hash is noticed by the seal', async () => {
   const house = await small();
   const { id } = await take(house.task());
-  expect((await verdictOf(house.place, id, Buffer.alloc(32, 8))).faults).toEqual([
+  expect((await verdictOf(house.repository, id, Buffer.alloc(32, 8))).faults).toEqual([
     'The manifest was sealed by another installation, or it was forged.',
   ]);
-  expect(await verdictOf(house.place, id, null)).toMatchObject({ faults: [], isSealVerified: false });
+  expect(await verdictOf(house.repository, id, null)).toMatchObject({ faults: [], isSealVerified: false });
 });
 
 test('every object that is altered, cut short or missing is found', async () => {
   const house = await small();
   const { id } = await take(house.task());
-  const objects = objectsOf(house.place);
+  const objects = objectsOf(house.repository);
   const paths = Object.keys(filesIn(objects)).map((name) => join(objects, name));
   expect(paths.length).toBeGreaterThan(4);
   for (const path of paths) {
@@ -63,22 +63,22 @@ test('every object that is altered, cut short or missing is found', async () => 
       () => rmSync(path),
     ]) {
       harm();
-      const { faults } = await verdictOf(house.place, id);
+      const { faults } = await verdictOf(house.repository, id);
       expect(faults.length, path).toBeGreaterThan(0);
       writeFileSync(path, whole);
     }
   }
-  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
 });
 
 test('the next backup replaces an object that was cut short', async () => {
   const house = await small();
   const first = await take(house.task());
-  const path = join(objectsOf(house.place), first.list[0]!.slice(0, 2), first.list[0]!);
+  const path = join(objectsOf(house.repository), first.list[0]!.slice(0, 2), first.list[0]!);
   writeFileSync(path, '');
   const second = await take(house.task());
   expect(second.list[0]).toBe(first.list[0]);
-  expect((await verdictOf(house.place, first.id)).faults).toEqual([]);
+  expect((await verdictOf(house.repository, first.id)).faults).toEqual([]);
 });
 
 /** Every place where a write may fail: before each piece, and before the manifest. */
@@ -105,7 +105,7 @@ const failing =
 test('a backup that ends at any step leaves none, and the next one is whole', async () => {
   const house = await small();
   for (let at = 0; ; at += 1) {
-    const before = listIds(house.place);
+    const before = listIds(house.repository);
     try {
       await take(house.task(), { sink: failing(at) });
       expect(at).toBeGreaterThan(4);
@@ -113,23 +113,23 @@ test('a backup that ends at any step leaves none, and the next one is whole', as
     } catch (error) {
       expect(String(error)).toContain('ENOSPC');
     }
-    expect(listIds(house.place)).toEqual(before);
+    expect(listIds(house.repository)).toEqual(before);
   }
   const { id } = await take(house.task());
-  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
 });
 
 test('what a killed backup has left is given back by the next removal, and listed nowhere', async () => {
   const house = await small();
   const { id } = await take(house.task());
-  house.put(join(house.place, 'incoming', '7'), 'half');
-  house.put(join(house.place, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
-  house.put(join(house.place, 'backups', '20260309T033000Z-000000.json.new'), '{');
-  expect(openSource(house.place).ids).toEqual([id]);
-  const pruned = await prune(house.place, { days: 1, atLeast: 1 }, house.house.clock.now());
+  house.put(join(house.repository, 'incoming', '7'), 'half');
+  house.put(join(house.repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+  house.put(join(house.repository, 'backups', '20260309T033000Z-000000.json.new'), '{');
+  expect(openSource(house.repository).ids).toEqual([id]);
+  const pruned = await prune(house.repository, { days: 1, atLeast: 1 }, house.house.clock.now());
   expect(pruned).toMatchObject({ removed: [], kept: 1, objects: 1, bytes: 6 });
-  expect(readdirSync(join(house.place, 'incoming'))).toEqual([]);
-  expect((await verdictOf(house.place, id)).faults).toEqual([]);
+  expect(readdirSync(join(house.repository, 'incoming'))).toEqual([]);
+  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
 });
 
 test('old backups are removed with what they alone have; the newest stay, however old', async () => {
@@ -138,25 +138,25 @@ test('old backups are removed with what they alone have; the newest stay, howeve
   house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:2\n');
   const second = await take(house.task());
   const later = Date.parse('2026-03-02T03:30:00Z') + 30 * DAY_MS;
-  const pruned = await prune(house.place, { days: 14, atLeast: 1 }, later);
+  const pruned = await prune(house.repository, { days: 14, atLeast: 1 }, later);
   expect(pruned.removed).toEqual([first.id]);
   expect(pruned.objects).toBeGreaterThan(0);
-  expect((await verdictOf(house.place, second.id)).faults).toEqual([]);
-  expect(await prune(house.place, { days: 14, atLeast: 1 }, later)).toMatchObject({ removed: [], objects: 0 });
+  expect((await verdictOf(house.repository, second.id)).faults).toEqual([]);
+  expect(await prune(house.repository, { days: 14, atLeast: 1 }, later)).toMatchObject({ removed: [], objects: 0 });
 });
 
 test('nothing is removed while a manifest that stays cannot be read', async () => {
   const house = await small();
   const { id } = await take(house.task());
-  writeFileSync(manifestPath(house.place, id), '{}');
-  const before = filesIn(objectsOf(house.place));
-  await expect(prune(house.place, { days: 0, atLeast: 1 }, Date.now())).rejects.toThrow('was altered');
-  expect(filesIn(objectsOf(house.place))).toEqual(before);
+  writeFileSync(manifestPath(house.repository, id), '{}');
+  const before = filesIn(objectsOf(house.repository));
+  await expect(prune(house.repository, { days: 0, atLeast: 1 }, Date.now())).rejects.toThrow('was altered');
+  expect(filesIn(objectsOf(house.repository))).toEqual(before);
 });
 
-test('a place that is in use is refused', async () => {
+test('a repository that is in use is refused', async () => {
   const house = await small();
-  const lock = openPlace(house.place);
+  const lock = openRepository(house.repository);
   await expect(take(house.task())).rejects.toThrow('Another backup or a removal of backups is in progress');
   lock.release();
   await take(house.task());
@@ -166,6 +166,6 @@ test('an unknown backup and a missing directory are told apart', async () => {
   const house = await small();
   expect(() => openSource(join(house.root, 'nowhere'))).toThrow('does not exist');
   await take(house.task());
-  await expect(verdictOf(house.place, '20260302T033000Z-ffffff')).rejects.toThrow('There is no backup');
-  expect(existsSync(house.place)).toBe(true);
+  await expect(verdictOf(house.repository, '20260302T033000Z-ffffff')).rejects.toThrow('There is no backup');
+  expect(existsSync(house.repository)).toBe(true);
 });

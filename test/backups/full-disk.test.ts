@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listIds } from '../../src/backups/place.ts';
+import { listIds } from '../../src/backups/repository.ts';
 import { prune } from '../../src/backups/prune.ts';
 import { restore } from '../../src/backups/restore.ts';
 import { openSource } from '../../src/backups/source.ts';
@@ -10,7 +10,7 @@ import { verify } from '../../src/backups/verify.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
 import { backupsOf } from '../support/backups/backups-of.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { canMount, type SmallDisk, smallDisk } from '../support/files/small-disk.ts';
 
 if (!canMount) process.stderr.write('SKIPPED: full disks of backups. Mounting needs root and CAP_SYS_ADMIN.\n');
@@ -39,19 +39,19 @@ async function growing(disk: SmallDisk, work: () => Promise<unknown>, failed: ()
 describe.skipIf(!canMount)('a disk of its own', () => {
   test('a backup that meets a full disk at any step leaves none, and the next one is whole', async () => {
     const disk = smallDisk(DISK_MB);
-    const place = join(disk.path, 'made');
+    const repository = join(disk.path, 'made');
     const { backups, held } = await backupsOf();
     let id = '';
     const make = () => {
       id = backups.newId();
-      return backups.take({ id, to: place, workspaces: true, passphrase: null });
+      return backups.take({ id, to: repository, workspaces: true, passphrase: null });
     };
     const failures = await growing(disk, make, () => {
-      expect([listIds(place), existsSync(join(place, 'incoming')), held.now]).toEqual([[], false, 0]);
+      expect([listIds(repository), existsSync(join(repository, 'incoming')), held.now]).toEqual([[], false, 0]);
     });
     expect(failures).toBeGreaterThan(5);
-    expect(listIds(place)).toEqual([id]);
-    expect((await verdictOf(place, id, null)).faults).toEqual([]);
+    expect(listIds(repository)).toEqual([id]);
+    expect((await verdictOf(repository, id, null)).faults).toEqual([]);
   });
 
   test('an archive that meets a full disk leaves its installation as it was', async () => {
@@ -74,21 +74,21 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     await house.addSession('some text');
     house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
     await take(house.task());
-    const before = filesIn(house.place);
+    const before = filesIn(house.repository);
     const target = join(disk.path, 'made');
-    const wish = wishOf(house.place, target, { masterKey: Buffer.alloc(32), paused: true });
+    const request = requestOf(house.repository, target, { masterKey: Buffer.alloc(32), paused: true });
     // As if others took the space meanwhile: it is checked before.
     const none = { files: 0, bytes: 0 };
-    const { manifest } = wish;
+    const { manifest } = request;
     const small = { ...manifest, database: none, blobs: none, workspaces: none, configuration: none };
-    const make = () => restore({ ...wish, manifest: small });
+    const make = () => restore({ ...request, manifest: small });
     const failures = await growing(disk, make, () => {
       if (existsSync(join(target, 'data', 'errand.db')))
         expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');
     });
     expect(failures).toBeGreaterThan(5);
     requireRestored(join(target, 'data'));
-    expect(filesIn(house.place)).toEqual(before);
+    expect(filesIn(house.repository)).toEqual(before);
   });
 
   test('a verification that meets a full disk says so, rather than that the backup is damaged', async () => {
@@ -97,7 +97,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     await house.addSession('some text');
     const { id } = await take(house.task());
     const scratch = join(disk.path, 'made');
-    const source = openSource(house.place);
+    const source = openSource(house.repository);
     const rest = { source, id, sealKey: null, onProgress: () => undefined, signal: new AbortController().signal };
     let faults: readonly string[] = ['none yet'];
     const make = async () => {
@@ -111,17 +111,17 @@ describe.skipIf(!canMount)('a disk of its own', () => {
   test('old backups, and what a failed one has left, are removed from a full disk', async () => {
     const disk = smallDisk(DISK_MB);
     const house = await installation();
-    const place = join(disk.path, 'place');
+    const repository = join(disk.path, 'repository');
     for (const text of ['one', 'two']) {
       await house.addSession(text);
-      await take(house.task({ place, staging: join(place, 'incoming') }));
+      await take(house.task({ repository, staging: join(repository, 'incoming') }));
     }
-    house.put(join(place, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+    house.put(join(repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
     disk.leave(0);
     const later = house.house.clock.now() + 30 * 86_400_000;
-    const { removed, kept, objects } = await prune(place, { days: 1, atLeast: 1 }, later);
+    const { removed, kept, objects } = await prune(repository, { days: 1, atLeast: 1 }, later);
     expect([removed.length, kept, objects > 2]).toEqual([1, 1, true]);
-    expect(readdirSync(join(place, 'backups'))).toHaveLength(1);
-    expect((await verdictOf(place, listIds(place)[0]!)).faults).toEqual([]);
+    expect(readdirSync(join(repository, 'backups'))).toHaveLength(1);
+    expect((await verdictOf(repository, listIds(repository)[0]!)).faults).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Node's own recursion follows links. */
@@ -66,9 +66,9 @@ test('links, empty folders and modes are restored as they were; what links lead 
     workspaces: { files: 1, links: 6, folders: 6 },
     configuration: { files: 1, links: 1, folders: 1 },
   });
-  expect((await verdictOf(house.place, manifest.id)).faults).toEqual([]);
+  expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   const restored = othersIn(join(target, 'data', 'workspaces'));
   // Permissions alone: no rights of other users.
   chmodSync(join(workspace, 'z'), 0o711);
@@ -103,11 +103,11 @@ test.each<[string, (outside: string) => readonly HandmadeEntry[]]>([
   ['a folder above', () => [link('/..', 'x')]],
   ['the data directory', () => [{ kind: 'configuration', path: '/../x', type: 'folder' }]],
 ])('a forged list writes %s nowhere else', async (_, entriesFor) => {
-  const place = join(temporaryDirectory(), 'place');
+  const repository = join(temporaryDirectory(), 'repository');
   const outside = temporaryDirectory();
   const before = lstatSync(outside).mode;
-  await makeByHand({ place, database, entries: entriesFor(outside) });
-  await expect(restore(wishOf(place, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
+  await makeByHand({ repository, database, entries: entriesFor(outside) });
+  await expect(restore(requestOf(repository, temporaryDirectory()))).rejects.toThrow(/^The list of files has a path/);
   expect([readdirSync(outside), lstatSync(outside).mode]).toEqual([[], before]);
 });
 
@@ -118,19 +118,19 @@ test.each<[string, HandmadeEntry]>([
   ['a folder with a target', { kind: 'workspace', path: `${SESSION}/a`, type: 'folder', target: 'x' }],
   ['a blob that is a link', { kind: 'blob', path: 'ab'.repeat(32), type: 'link', target: 'x' }],
 ])('%s is found by verification and not restored', async (_, entry) => {
-  const place = join(temporaryDirectory(), 'place');
-  const id = await makeByHand({ place, database, entries: [entry] });
-  expect((await verdictOf(place, id)).faults.join()).toMatch(/The list of files has a path that is not allowed/);
+  const repository = join(temporaryDirectory(), 'repository');
+  const id = await makeByHand({ repository, database, entries: [entry] });
+  expect((await verdictOf(repository, id)).faults.join()).toMatch(/The list of files has a path that is not allowed/);
   const target = temporaryDirectory();
-  await expect(restore(wishOf(place, target))).rejects.toThrow('is not allowed');
+  await expect(restore(requestOf(repository, target))).rejects.toThrow('is not allowed');
   expect(existsSync(join(target, 'data', 'workspaces', SESSION, 'a'))).toBe(false);
 });
 
 test('a list that lacks a link is found by its numbers', async () => {
-  const place = join(temporaryDirectory(), 'place');
+  const repository = join(temporaryDirectory(), 'repository');
   const facts = { workspaces: { files: 0, bytes: 0, links: 1, folders: 0 } };
-  const id = await makeByHand({ place, database, facts });
-  expect((await verdictOf(place, id)).faults.join()).toContain(
+  const id = await makeByHand({ repository, database, facts });
+  expect((await verdictOf(repository, id)).faults.join()).toContain(
     'The list has 1 files, links and folders, and the manifest says 2.',
   );
 });

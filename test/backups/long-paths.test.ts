@@ -9,7 +9,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, SEAL_KEY, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { makeChain, namesOf, readChain } from '../support/files/chain.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
@@ -36,14 +36,14 @@ const CHAINS = [
 ] as const;
 
 test.each(CHAINS)('a path %s is restored into a directory with a long path of its own', async (_, names) => {
-  const { task, place, workspace, target, restored, sessionId } = await houseWithSession();
+  const { task, repository, workspace, target, restored, sessionId } = await houseWithSession();
   makeChain(workspace, names);
   const manifest = await take(task());
   expect([manifest.left_out, manifest.left_out_files]).toEqual([0, []]);
-  const { faults, unrestorable } = await verdictOf(place, manifest.id);
+  const { faults, unrestorable } = await verdictOf(repository, manifest.id);
   expect([faults, unrestorable.count]).toEqual([[], 0]);
   const service = isRoot ? { uid: 4_242, gid: 4_242 } : null;
-  expect((await restore(wishOf(place, target, { service }))).count).toBe(0);
+  expect((await restore(requestOf(repository, target, { service }))).count).toBe(0);
   expect(readChain(restored, names)).toBe('at the end');
   expect(readFileSync(join(restored, 'notes', 'n.txt'), 'utf8')).toBe(`notes of ${sessionId}`);
 });
@@ -53,7 +53,7 @@ test.each([
   ['of 2,000 folders', namesOf(2_000, 1), 514],
   ['of 5,000 folders and 10,000 bytes', namesOf(5_000, 1), 514],
 ])('what has a path %s is named and left out, and the rest is whole', async (_, names, reached) => {
-  const { task, place, workspace, target, restored, sessionId } = await houseWithSession();
+  const { task, repository, workspace, target, restored, sessionId } = await houseWithSession();
   makeChain(workspace, names);
   const manifest = await take(task());
   expect(manifest.left_out).toBe(1);
@@ -61,9 +61,9 @@ test.each([
   expect(path.startsWith(`${sessionId}/0`)).toBe(true);
   expect(path.length).toBeLessThan(200);
   expect(why).toBe('its path is longer than 4096 bytes or has more than 256 folders');
-  const verdict = await verdictOf(place, manifest.id);
+  const verdict = await verdictOf(repository, manifest.id);
   expect(verdict).toMatchObject({ faults: [], leftOut: { count: 1, named: [{ path }] }, unrestorable: { count: 0 } });
-  expect((await restore(wishOf(place, target))).count).toBe(0);
+  expect((await restore(requestOf(repository, target))).count).toBe(0);
   expect(readFileSync(join(restored, 'notes', 'n.txt'), 'utf8')).toBe(`notes of ${sessionId}`);
   const kept = names.slice(0, Math.floor(reached / (names[0]!.length + 1)));
   expect(() => readChain(restored, kept.slice(0, 200))).toThrow(/ENOENT.*\/f/);
@@ -81,12 +81,12 @@ test('names that are not UTF-8 are left out, each by its name', async () => {
 });
 
 test('holes of a file need no space for the restore, and are holes again', async () => {
-  const { task, place, workspace, target, restored } = await houseWithSession();
+  const { task, repository, workspace, target, restored } = await houseWithSession();
   writeFileSync(join(workspace, 'sparse'), 'begins');
   truncateSync(join(workspace, 'sparse'), 64 * 1_048_576);
   const manifest = await take(task());
   expect(sumOf(manifest).bytes - spaceOf(manifest)).toBe(63 * 1_048_576);
-  await restore(wishOf(place, target));
+  await restore(requestOf(repository, target));
   const { size, blocks } = statSync(join(restored, 'sparse'));
   expect([size, blocks * 512 < 4 * 1_048_576]).toEqual([64 * 1_048_576, true]);
   expect(readFileSync(join(restored, 'sparse')).equals(readFileSync(join(workspace, 'sparse')))).toBe(true);
@@ -111,12 +111,12 @@ test.each<[string, readonly HandmadeEntry[], number, RegExp]>([
   ['a folder that no file system takes', [file(`${long}/a`), file(`${long}/b`)], 2, /name is too long/],
   ['a name that comes twice', [file('/a'), file('/a')], 1, /another file of that name/],
 ])('%s is named by verification and by the restore, which restores the rest', async (_, entries, count, why) => {
-  const place = join(temporaryDirectory(), 'place');
-  const id = await makeByHand({ place, database, entries: [file('/0'), ...entries, file('/z')] });
-  const verdict = await verdictOf(place, id);
+  const repository = join(temporaryDirectory(), 'repository');
+  const id = await makeByHand({ repository, database, entries: [file('/0'), ...entries, file('/z')] });
+  const verdict = await verdictOf(repository, id);
   expect(verdict.faults).toEqual([]);
   const target = temporaryDirectory();
-  const leftOut = await restore(wishOf(place, target));
+  const leftOut = await restore(requestOf(repository, target));
   for (const found of [verdict.unrestorable, leftOut]) {
     expect(found.count).toBe(count);
     expect(found.named[0]!.why).toMatch(why);
@@ -128,19 +128,19 @@ test.each<[string, readonly HandmadeEntry[], number, RegExp]>([
 });
 
 test('verification leaves nothing in its scratch directory', async () => {
-  const { task, place, workspace } = await houseWithSession();
+  const { task, repository, workspace } = await houseWithSession();
   makeChain(workspace, CHAINS[0][1]);
   const { id } = await take(task());
   const scratch = temporaryDirectory();
-  expect((await verdictOf(place, id, SEAL_KEY, scratch)).faults).toEqual([]);
+  expect((await verdictOf(repository, id, SEAL_KEY, scratch)).faults).toEqual([]);
   expect(readdirSync(scratch)).toEqual([]);
 });
 
 test('what is wrong with a file is said with its path shortened, and without control characters', async () => {
-  const place = join(temporaryDirectory(), 'place');
+  const repository = join(temporaryDirectory(), 'repository');
   const damaged: HandmadeEntry = { kind: 'workspace', path: `${SESSION}/\u001b[31m${'n'.repeat(250)}`, size: 1 };
-  const id = await makeByHand({ place, database, entries: [{ ...damaged, objects: ['ab'.repeat(32)] }] });
-  const [fault = ''] = (await verdictOf(place, id)).faults;
+  const id = await makeByHand({ repository, database, entries: [{ ...damaged, objects: ['ab'.repeat(32)] }] });
+  const [fault = ''] = (await verdictOf(repository, id)).faults;
   expect(fault).toContain(String.raw`workspace "${SESSION}/\u001b[31mnnn`);
   expect(fault).not.toContain('n'.repeat(200));
 });

@@ -22,7 +22,7 @@ test.runIf(isRoot)('the data belongs to the user of the service, and it can read
   const target = temporaryDirectory();
   const [dataDir, configDir] = [join(target, 'data'), join(target, 'config')];
   const service = { uid: 61_234, gid: 61_235 };
-  const source = openSource(house.place);
+  const source = openSource(house.repository);
   const rest = { masterKey: Buffer.alloc(32), paused: true, onProgress: () => undefined, owner: null };
   await restore({ source, manifest, dataDir, configDir, service, ...rest, signal: new AbortController().signal });
   expect(statSync(join(outside, 'certificate.pem')).gid).not.toBe(service.gid);

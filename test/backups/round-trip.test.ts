@@ -13,7 +13,7 @@ import { requireRestored } from '../../src/files/restore-marker.ts';
 import { lockDataDirectory } from '../../src/store/engine/lock.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { filesIn, type Installation, installation, NO_PACE, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { aTask } from '../support/store/schedules.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -35,9 +35,9 @@ async function furnished(): Promise<Installation & { readonly sessionId: string 
 test('a restored directory has the files, modes and times of the original, and its rows', async () => {
   const house = await furnished();
   const manifest = await take(house.task());
-  expect(await verdictOf(house.place, manifest.id)).toMatchObject({ faults: [], isSealVerified: true, files: 9 });
+  expect(await verdictOf(house.repository, manifest.id)).toMatchObject({ faults: [], isSealVerified: true, files: 9 });
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   for (const part of ['workspaces', 'blobs'])
     expect(filesIn(join(target, 'data', part))).toEqual(
       part === 'blobs'
@@ -75,8 +75,8 @@ test('a second backup adds only what has changed', async () => {
   const second = await take(house.task());
   expect(first.added.bytes).toBeGreaterThan(2_500_000);
   expect(second.added.bytes).toBeLessThan(1_000_000);
-  expect(await verdictOf(house.place, first.id)).toMatchObject({ faults: [] });
-  expect(await verdictOf(house.place, second.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.repository, first.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.repository, second.id)).toMatchObject({ faults: [] });
 });
 
 test('an archive is verified and restored like a directory', async () => {
@@ -91,12 +91,12 @@ test('an archive is verified and restored like a directory', async () => {
     progress: () => undefined,
     passed: () => undefined,
   };
-  const { id } = await takeBackup(house.task({ place: null, staging }), parts);
+  const { id } = await takeBackup(house.task({ repository: null, staging }), parts);
   const archive = join(house.root, 'a.tar');
   writeFileSync(archive, Buffer.concat(chunks));
   expect(await verdictOf(archive, id)).toMatchObject({ faults: [] });
   const target = temporaryDirectory();
-  await restore(wishOf(archive, target));
+  await restore(requestOf(archive, target));
   expect(filesIn(join(target, 'config'))).toEqual(filesIn(house.configDir));
   writeFileSync(archive, Buffer.concat(chunks).subarray(0, -2_000));
   expect(() => openSource(archive)).toThrow('it is cut off');
@@ -112,7 +112,7 @@ test('rows that are written while the database is copied are not in the backup, 
   };
   const { id } = await take(house.task(), { progress });
   expect(added).toBeGreaterThan(0);
-  expect(await verdictOf(house.place, id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.repository, id)).toMatchObject({ faults: [] });
 });
 
 test('special files are counted, and not copied', async () => {
@@ -139,7 +139,7 @@ test('the master key is not in a backup, even where it is among the configuratio
   house.put(join(house.configDir, 'master.key'), 'k'.repeat(32));
   await take(house.task({ except: [join(house.configDir, 'master.key')] }));
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   expect(existsSync(join(target, 'config', 'master.key'))).toBe(false);
 });
 
@@ -149,7 +149,7 @@ test('a blob whose bytes are gone is counted in the backup, and found by its ver
   rmSync(join(house.dataDir, 'blobs', sha256.slice(0, 2), sha256));
   const { id, missing_blobs } = await take(house.task());
   expect(missing_blobs).toBe(1);
-  expect((await verdictOf(house.place, id)).faults).toEqual([
+  expect((await verdictOf(house.repository, id)).faults).toEqual([
     `The blob ${sha256} is missing, which the database names.`,
   ]);
 });
@@ -158,7 +158,7 @@ test.each(['data', 'config'])('nothing is restored where the directory %s has co
   const house = await furnished();
   await take(house.task());
   const target = temporaryDirectory({ [`${name}/x`]: 'x' });
-  await expect(restore(wishOf(house.place, target))).rejects.toThrow('is not an empty directory');
+  await expect(restore(requestOf(house.repository, target))).rejects.toThrow('is not an empty directory');
   expect(filesIn(target)).toEqual({ [`${name}/x`]: '644 x' });
 });
 
@@ -169,7 +169,7 @@ test('a directory that has nothing but the lock of a killed restore is empty', a
   mkdirSync(join(target, 'data'));
   lockDataDirectory(join(target, 'data')).release();
   expect(Object.keys(filesIn(target))).toEqual(['data/errand.lock']);
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   expect(() => requireRestored(join(target, 'data'))).not.toThrow();
   expect(existsSync(join(target, 'data', 'errand.db'))).toBe(true);
 });
@@ -178,26 +178,30 @@ test('a restore that did not complete leaves a directory that no daemon starts o
   const house = await furnished();
   await take(house.task());
   const target = temporaryDirectory();
-  const wish = wishOf(house.place, target);
+  const request = requestOf(house.repository, target);
   let read = 0;
   const full = (key: string) => {
     read += 1;
     if (read === 12) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-    return wish.source.read(key);
+    return request.source.read(key);
   };
-  await expect(restore({ ...wish, source: { ...wish.source, read: full } })).rejects.toThrow('There is no space left');
+  await expect(restore({ ...request, source: { ...request.source, read: full } })).rejects.toThrow(
+    'There is no space left',
+  );
   expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');
-  await expect(restore(wishOf(house.place, target))).rejects.toThrow('did not complete. Remove the directory first');
+  await expect(restore(requestOf(house.repository, target))).rejects.toThrow(
+    'did not complete. Remove the directory first',
+  );
 });
 
 test('a restore that needs more space than there is writes nothing', async () => {
   const house = await furnished();
   await take(house.task());
   const target = temporaryDirectory();
-  const wish = wishOf(house.place, target);
-  const { manifest } = wish;
+  const request = requestOf(house.repository, target);
+  const { manifest } = request;
   const huge = { ...manifest, blobs: { files: 1, bytes: 2 ** 50 } };
-  await expect(restore({ ...wish, manifest: huge })).rejects.toThrow(/^The backup needs \d+ MB/);
+  await expect(restore({ ...request, manifest: huge })).rejects.toThrow(/^The backup needs \d+ MB/);
   expect(filesIn(target)).toEqual({});
 });
 
@@ -215,17 +219,17 @@ test('a paused copy delivers and fires nothing', async () => {
   expect(await enabledIn(store)).toEqual([1, 1]);
   await take(house.task());
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target, { paused: true }));
+  await restore(requestOf(house.repository, target, { paused: true }));
   const copy = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect(await enabledIn(copy)).toEqual([0, 0]);
   await copy.close();
 });
 
-test('a place has nothing but backups', async () => {
+test('a repository has nothing but backups', async () => {
   const house = await furnished();
-  mkdirSync(house.place);
-  house.put(join(house.place, 'thesis.txt'), 'precious');
-  await expect(take(house.task())).rejects.toThrow('is no place for backups: it contains "thesis.txt"');
+  mkdirSync(house.repository);
+  house.put(join(house.repository, 'thesis.txt'), 'precious');
+  await expect(take(house.task())).rejects.toThrow('is no directory for backups: it contains "thesis.txt"');
 });
 
 test('while the log of the database is large, its copy does not rest', async () => {

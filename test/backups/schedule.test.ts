@@ -14,13 +14,13 @@ const at = (day: number, hour: number) => new Date(2026, 2, day, hour, 0, 0, 0).
 const idAt = (time: number) => `${new Date(time).toISOString().replace(/\.\d+|[-:]/g, '')}-4f9a1c`;
 
 function scheduleHouse(startAt: number, backups: readonly number[] = []) {
-  const place = temporaryDirectory();
+  const repository = temporaryDirectory();
   const clock = fakeClock(startAt);
   const begun: number[] = [];
   const pruned: unknown[] = [];
-  const house = { directory: place, failure: null as Error | null };
-  mkdirSync(join(place, 'backups'));
-  const add = (time: number) => writeFileSync(join(place, 'backups', `${idAt(time)}.json`), '');
+  const house = { directory: repository, failure: null as Error | null };
+  mkdirSync(join(repository, 'backups'));
+  const add = (time: number) => writeFileSync(join(repository, 'backups', `${idAt(time)}.json`), '');
   for (const time of backups) add(time);
   const begin: BackupJobs['begin'] = () => {
     begun.push(clock.now());
@@ -104,13 +104,13 @@ test('one that met a full disk makes room for the next', async () => {
 
 test('without a directory nothing is made, until one is set', async () => {
   const { begun, house, schedule, pass } = scheduleHouse(at(9, 12));
-  const place = house.directory;
+  const repository = house.directory;
   house.directory = '';
   schedule.wake();
   await schedule.settled();
   await pass(48);
   expect([begun, schedule.health()]).toEqual([[], null]);
-  house.directory = place;
+  house.directory = repository;
   schedule.wake();
   await schedule.settled();
   expect(begun.length).toBe(1);

@@ -9,7 +9,7 @@ import { SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
 import { FORMAT } from '../../src/wire/backups/manifest.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { olderDatabase } from '../support/store/older-database.ts';
 
@@ -19,9 +19,9 @@ const FORMAT_1 = { format: 1, workspaces: { files: 1, bytes: 0 }, configuration:
 
 async function older(version: number) {
   const root = temporaryDirectory();
-  const [place, database] = [join(root, 'place'), join(root, 'errand.db')];
+  const [repository, database] = [join(root, 'repository'), join(root, 'errand.db')];
   await olderDatabase(database, version);
-  return { root, place, database };
+  return { root, repository, database };
 }
 
 const versionOf = (file: string) => {
@@ -33,13 +33,13 @@ const versionOf = (file: string) => {
 
 // Before there were an audit log and webhooks, and the last one before this.
 test.each([5, SCHEMA_VERSION - 1])('a backup with schema %d is verified, restored and migrated', async (version) => {
-  const { root, place, database } = await older(version);
-  const id = await makeByHand({ place, database, entries, facts: FORMAT_1 });
-  expect(await verdictOf(place, id)).toMatchObject({ faults: [], isSealVerified: true });
+  const { root, repository, database } = await older(version);
+  const id = await makeByHand({ repository, database, entries, facts: FORMAT_1 });
+  expect(await verdictOf(repository, id)).toMatchObject({ faults: [], isSealVerified: true });
   for (const paused of [false, true]) {
     const target = join(root, `paused-${paused}`);
     mkdirSync(target);
-    await restore(wishOf(place, target, { paused }));
+    await restore(requestOf(repository, target, { paused }));
     expect(existsSync(join(target, 'data', NOTES))).toBe(true);
     const file = join(target, 'data', 'errand.db');
     expect(versionOf(file)).toBe(paused ? SCHEMA_VERSION : version);
@@ -51,18 +51,18 @@ test.each([5, SCHEMA_VERSION - 1])('a backup with schema %d is verified, restore
 });
 
 test('a backup of a newer Errand is refused with its version, and nothing is written', async () => {
-  const { root, place, database } = await older(SCHEMA_VERSION);
+  const { root, repository, database } = await older(SCHEMA_VERSION);
   const facts = { ...FORMAT_1, schema_version: SCHEMA_VERSION + 1, errand_version: '9.1.0' };
-  const id = await makeByHand({ place, database, entries, facts });
+  const id = await makeByHand({ repository, database, entries, facts });
   const words = 'The backup was made by a newer Errand, 9.1.0. Use that one.';
-  await expect(restore(wishOf(place, join(root, 'target')))).rejects.toThrow(words);
-  await expect(verdictOf(place, id)).rejects.toThrow(words);
+  await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(words);
+  await expect(verdictOf(repository, id)).rejects.toThrow(words);
   expect(existsSync(join(root, 'target'))).toBe(false);
 });
 
 test('a backup of a newer format is refused', async () => {
-  const { root, place, database } = await older(SCHEMA_VERSION);
-  const id = await makeByHand({ place, database, entries, facts: { format: FORMAT + 1 } });
-  expect(() => wishOf(place, root)).toThrow('has a newer format. Use the Errand that made it, or a newer one.');
-  expect((await verdictOf(place, id)).faults.join()).toContain('has a newer format');
+  const { root, repository, database } = await older(SCHEMA_VERSION);
+  const id = await makeByHand({ repository, database, entries, facts: { format: FORMAT + 1 } });
+  expect(() => requestOf(repository, root)).toThrow('has a newer format. Use the Errand that made it, or a newer one.');
+  expect((await verdictOf(repository, id)).faults.join()).toContain('has a newer format');
 });

@@ -6,7 +6,7 @@ import { restore } from '../../src/backups/restore.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
-import { verdictOf, wishOf } from '../support/backups/wishes.ts';
+import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 test('a backup has no archives, its copy says that they are still to be packed, and nothing else is missing', async () => {
@@ -27,9 +27,9 @@ test('a backup has no archives, its copy says that they are still to be packed, 
 
   const manifest = await take(house.task());
   expect(manifest).toMatchObject({ blobs: { files: 1 }, missing_blobs: 0 });
-  expect(await verdictOf(house.place, manifest.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(house.repository, manifest.id)).toMatchObject({ faults: [] });
   const target = temporaryDirectory();
-  await restore(wishOf(house.place, target));
+  await restore(requestOf(house.repository, target));
   expect(Object.keys(filesIn(join(target, 'data', 'blobs')))).toEqual([blobPath('', sha256).slice(1)]);
   const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
   expect(await store.artifacts.getWorkspaceExport(run!.session)).toMatchObject({ archive: null, isUnpacked: true });

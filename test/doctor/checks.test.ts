@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { NO_ENTRY } from '../../src/domain/people/audit-anchor.ts';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
-import type { Look } from '../../src/doctor/look.ts';
+import type { Scan } from '../../src/doctor/scan.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
 import type { EgressRule } from '../../src/domain/egress.ts';
 import { listen } from '../../src/http/server/listen.ts';
@@ -20,9 +20,9 @@ const HOUR_MS = 3_600_000;
 const NOW = fakeClock().now();
 
 const seeing = (database: object, blobs: object = {}): Partial<Subject> => ({
-  look: async () => ({ ...WELL, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
+  scan: async () => ({ ...WELL, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
 });
-const ORPHANS: Extract<Look, { ok: true }>['orphans'] = {
+const ORPHANS: Extract<Scan, { ok: true }>['orphans'] = {
   blobs: 2,
   bytes: 3_145_728,
   workspaces: 1,
@@ -253,7 +253,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a database that is no database': {
     id: 'database',
-    changes: { look: async () => ({ ok: false, why: 'file is not a database' }) },
+    changes: { scan: async () => ({ ok: false, why: 'file is not a database' }) },
     state: 'failed',
     evidence: /file is not a database/,
     remedy: /^# by hand: errand backup restore BACKUPS --to \//,
@@ -327,7 +327,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     id: 'orphans',
     changes: {
       isHeld: (key: string) => key === 'aa',
-      look: async () => ({ ...WELL, orphans: ORPHANS }),
+      scan: async () => ({ ...WELL, orphans: ORPHANS }),
     },
     state: 'warning',
     evidence: /^1 stored files \(3.0 MB\) and 1 workspaces, such as blobs\/bb\/bb, workspaces\/w$/,
@@ -398,7 +398,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
           allow: [{ cidr: '169.254.0.0/16', host: null, ports: null, for: ['web_fetch'] } satisfies EgressRule],
         },
       }),
-      wish: { egress: true, full: false },
+      request: { egress: true, full: false },
     },
     state: 'warning',
     evidence: /open: cloud metadata \(web_fetch\)$/,
@@ -446,7 +446,7 @@ test('private networks that a rule opens are shown, and are no fault', async () 
   const rule: EgressRule = { cidr: '10.0.0.0/8', host: null, ports: [8080], for: ['mcp', 'webhook'] };
   const found = await examined(
     'egress',
-    aSubject({ ...set({ egress: { allow: [rule] } }), wish: { egress: true, full: false } }),
+    aSubject({ ...set({ egress: { allow: [rule] } }), request: { egress: true, full: false } }),
   );
   expect(found.state).toBe('ok');
   expect(found.evidence).toContain('10.0.0.0/8 on 8080 for mcp, webhook');

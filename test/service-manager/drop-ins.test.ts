@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { planUnits, type UnitWishes } from '../../src/service-manager/drop-ins.ts';
+import { planUnits, type UnitChanges } from '../../src/service-manager/drop-ins.ts';
 import { findInstalled } from '../../src/service-manager/installed.ts';
 import type { Machine } from '../../src/service-manager/machine.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -19,8 +19,8 @@ function open({ isSocketUsed = true } = {}) {
     run: async (_program, verb = '') => ({ code: verb.startsWith('is-') && !isSocketUsed ? 1 : 0, output: '61900' }),
   };
   const text = (name: string) => readFileSync(path.join(root, 'etc/systemd/system', name), 'utf8');
-  const plan = async (wishes: UnitWishes, on: Machine | null = machine) => {
-    const { steps, restart } = await planUnits(findInstalled(root)!, wishes, { root, machine: on });
+  const plan = async (requests: UnitChanges, on: Machine | null = machine) => {
+    const { steps, restart } = await planUnits(findInstalled(root)!, requests, { root, machine: on });
     for (const step of steps) await step.perform();
     return [...steps.map(({ line }) => line.replaceAll(root, '')), restart];
   };

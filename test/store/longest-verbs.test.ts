@@ -123,7 +123,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   definitionIds: 'idsFor namesOf',
   documents: 'find',
   screenshots: 'keep find',
-  events: 'listOfRun isOver listOfRunInSession newestId placeOf',
+  events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
   nodes: 'beat leave list',
   artifacts:
     'findWork isAfterUncollected listPacking failCollection finishArtifacts failArtifacts finishExport failExport listFilesAt hasWorkspaceFiles getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',

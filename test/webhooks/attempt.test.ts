@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import { makeGuardedPool } from '../../src/outbound/guarded-pool.ts';
-import { attempt, type Shipment } from '../../src/webhooks/attempt.ts';
+import { attempt, type WebhookRequest } from '../../src/webhooks/attempt.ts';
 import { type Certificate, makeCertificate } from '../support/http/certificates.ts';
 import { startWebServer } from '../support/http/web-server.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
@@ -28,7 +28,7 @@ function openSender(clock = fakeClock()) {
     clock,
   });
   onTestFinished(pool.close);
-  const send = (url: string, over: Partial<Shipment> = {}) =>
+  const send = (url: string, over: Partial<WebhookRequest> = {}) =>
     attempt(
       { pool, clock },
       { url, eventType: 'session.completed', eventId: 'e-1', body: BODY, secrets: null, timeoutMs: 10_000, ...over },
@@ -37,7 +37,7 @@ function openSender(clock = fakeClock()) {
 }
 
 /** Sends one attempt to a receiver that replies with a body. */
-async function replyWith(handler: RequestListener, over: Partial<Shipment> = {}) {
+async function replyWith(handler: RequestListener, over: Partial<WebhookRequest> = {}) {
   const server = await startWebServer(handler);
   return openSender().send(server.url, over);
 }

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Store } from '../../src/store/open-store.ts';
 import type { DeliveryTarget, Lane, PendingDelivery } from '../../src/store/webhooks/deliveries.ts';
-import { LIMITS } from '../../src/webhooks/places.ts';
+import { LIMITS } from '../../src/webhooks/slots.ts';
 import { makeSender } from '../../src/webhooks/sender.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { waitFor } from '../support/time/wait-for.ts';

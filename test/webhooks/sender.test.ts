@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/store/open-store.ts';
 import type { NewWebhook } from '../../src/store/webhooks/webhooks.ts';
-import type { SenderParts } from '../../src/webhooks/flights.ts';
+import type { SenderParts } from '../../src/webhooks/attempts.ts';
 import { makeSender } from '../../src/webhooks/sender.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook, renderId } from '../support/store/webhooks.ts';

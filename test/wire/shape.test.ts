@@ -17,8 +17,9 @@ import {
   time,
   uuid,
 } from '../../src/wire/scalars.ts';
-import { array, json, object, readWhole, record, tagged } from '../../src/wire/composites.ts';
+import { array, json, object, readWhole, dictionary, tagged } from '../../src/wire/composites.ts';
 import {
+  type AnyShape,
   anyOf,
   type Components,
   named,
@@ -33,7 +34,7 @@ import { STAND_IN } from '../../src/wire/stand-in.ts';
 import { fitsSchema } from '../support/http/fits-schema.ts';
 
 /** What a shape makes of a value: what it reads, or its refusal. */
-function outcome(shape: Shape<unknown>, value: JsonValue | undefined, path = 'field'): unknown {
+function outcome(shape: AnyShape, value: JsonValue | undefined, path = 'field'): unknown {
   try {
     return shape.read(value, path);
   } catch (error) {
@@ -42,7 +43,7 @@ function outcome(shape: Shape<unknown>, value: JsonValue | undefined, path = 'fi
   }
 }
 
-const REFUSED: readonly (readonly [string, Shape<unknown>, JsonValue | undefined, string])[] = [
+const REFUSED: readonly (readonly [string, AnyShape, JsonValue | undefined, string])[] = [
   ['no string', string, 1, 'field: must be a string'],
   ['a missing string', string, undefined, 'field: must be a string'],
   ['null for a string', string, null, 'field: must be a string'],
@@ -78,7 +79,7 @@ const REFUSED: readonly (readonly [string, Shape<unknown>, JsonValue | undefined
     'field: must name at least one field to change',
   ],
   ['an unknown field', object({ a: nullish(string) }, { closed: true }), { b: 1 }, 'field.b: must be one of a'],
-  ['a member of another kind', record(integer()), { a: 'x' }, 'field.a: must be an integer'],
+  ['a member of another kind', dictionary(integer()), { a: 'x' }, 'field.a: must be an integer'],
   ['nothing where anything may be', json, undefined, 'field: is required'],
   [
     'no alternative',
@@ -108,7 +109,7 @@ interface Tree {
   readonly children: readonly Tree[];
 }
 
-const FITS: readonly (readonly [string, Shape<unknown>, JsonValue, unknown])[] = [
+const FITS: readonly (readonly [string, AnyShape, JsonValue, unknown])[] = [
   ['a text as long as it may be, in characters', text({ max: 2 }), '🎈🎈', '🎈🎈'],
   ['a UUID in lower case', uuid, '0198A8D2-0000-7000-8000-00000000000A', '0198a8d2-0000-7000-8000-00000000000a'],
   ['an object without what it may lack', SIZED, { name: 'a', size: null }, { name: 'a', size: null }],
@@ -124,7 +125,7 @@ const FITS: readonly (readonly [string, Shape<unknown>, JsonValue, unknown])[] =
   ],
   ['either alternative', anyOf('must be either', string, array(string)), ['a'], ['a']],
   ['a tagged object', tagged('type', { a: { n: integer() }, b: {} }), { type: 'a', n: 1 }, { type: 'a', n: 1 }],
-  ['a record', record(integer()), { a: 1 }, { a: 1 }],
+  ['a record', dictionary(integer()), { a: 1 }, { a: 1 }],
   ['a constant', constant(null), null, null],
   ['a point in time', time, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
   ['a text of the least length', text({ min: 3, max: 9 }), 'abc', 'abc'],
@@ -162,7 +163,7 @@ test.each(FITS)('%s is read as a whole body', (_what, shape, value, read) => {
 });
 
 test('the first fault of a whole body is reported by path', () => {
-  const body = object({ list: array(record(SIZED)) });
+  const body = object({ list: array(dictionary(SIZED)) });
   const value = { list: [{ a: { name: 'a', size: 1 } }, { b: { name: 'b', size: 'x' } }, null] };
   const read = () => readWhole(body, value);
   expect(read).toThrow(expect.objectContaining({ reason: 'unprocessable', details: { field: 'list[1].b.size' } }));

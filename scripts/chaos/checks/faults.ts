@@ -25,7 +25,7 @@ export interface FaultCheck {
 export function checkFaults({ rules, facts, diary, observations }: FaultCheck): string[] {
   const { records } = facts;
   const harmless = new Set(
-    observations.filter(({ wish }) => !planOf(rules, wish.number).poisoned).map(({ runId }) => runId),
+    observations.filter(({ request }) => !planOf(rules, request.number).poisoned).map(({ runId }) => runId),
   );
   const erased = facts.erased.filter(({ run }) => !harmless.has(run.id));
   const poisoned = [...records.filter((record) => isPoisoned(rules, record)), ...erased];

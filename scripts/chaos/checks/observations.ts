@@ -46,14 +46,14 @@ export function checkAcceptance(
 ): string[] {
   const byNumber = Map.groupBy(records, numberOf);
   const problems = observations.flatMap((observation) => {
-    const runs = byNumber.get(observation.wish.number) ?? [];
+    const runs = byNumber.get(observation.request.number) ?? [];
     // The rows of a deleted session no longer show what was asked.
     const isErased =
       runs.length === 0 && erased.some(({ run }) => [run.session_id, null].includes(observation.sessionId));
     if (isErased) return observation.problems;
-    byNumber.delete(observation.wish.number);
+    byNumber.delete(observation.request.number);
     return [...observation.problems, ...checkRun(observation, runs)].map(
-      (words) => `turn ${observation.wish.number}: ${words}`,
+      (words) => `turn ${observation.request.number}: ${words}`,
     );
   });
   const unasked = [...byNumber.keys()].map((number) => `turn ${number} was run, but never requested`);
@@ -71,12 +71,12 @@ export function checkAcceptance(
 
 const isEnded = ({ stopped, deleted }: EndedSessions, id: string) => stopped.has(id) || deleted.has(id);
 
-function checkRun({ wish, sends, sessionId, runId, end, text }: Observation, runs: readonly RunRecord[]): string[] {
+function checkRun({ request, sends, sessionId, runId, end, text }: Observation, runs: readonly RunRecord[]): string[] {
   const [record] = runs;
   if (runs.length > 1) return [`it became ${runs.length} runs`];
   if (record === undefined) return end === 'unknown' || (sends === 0 && runId === null) ? [] : ['its run is gone'];
   const { run } = record;
-  const key = wish.protocol === 'messages' ? keyOf(wish.number) : null;
+  const key = request.protocol === 'messages' ? keyOf(request.number) : null;
   return [
     ...(runId === null || run.id === runId ? [] : [`its run is ${run.id}, the client got ${runId}`]),
     ...(sessionId === null || run.session_id === sessionId
@@ -95,7 +95,7 @@ export function checkReplays(
   observations: readonly Observation[],
   { records }: StoredFacts,
 ): string[] {
-  const seen = new Map(observations.map((observation) => [observation.wish.number, observation]));
+  const seen = new Map(observations.map((observation) => [observation.request.number, observation]));
   return records.flatMap((record) => {
     const { run } = record;
     const frames = replays.get(run.id);
@@ -112,19 +112,19 @@ export function checkReplays(
   });
 }
 
-function checkLive({ wish, frames, end }: Observation, replayed: readonly Frame[]): string[] {
-  const expectedLive = replayed.filter(({ name }) => wish.extras || (name !== 'tool_use' && name !== 'tool_result'));
+function checkLive({ request, frames, end }: Observation, replayed: readonly Frame[]): string[] {
+  const expectedLive = replayed.filter(({ name }) => request.extras || (name !== 'tool_use' && name !== 'tool_result'));
   const byId = new Map(expectedLive.map((frame) => [frame.id, frame]));
   const problems: string[] = [];
   for (const [id, { name, data }] of frames) {
     const frame = byId.get(id);
     if (frame?.name !== name || frame.data !== data)
-      problems.push(`turn ${wish.number}: event ${id} was seen, but no longer exists`);
+      problems.push(`turn ${request.number}: event ${id} was seen, but no longer exists`);
   }
   // Chat streams have ids only when requested, or when rejoined: then it is unknown what came before.
-  const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);
+  const isWhole = request.stream && end !== 'unknown' && (request.protocol === 'messages' || request.extras);
   const missed = isWhole ? expectedLive.filter(({ id }) => !frames.has(id)) : [];
-  return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];
+  return [...problems, ...missed.map(({ id, name }) => `turn ${request.number}: event ${id} (${name}) never came`)];
 }
 
 type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;

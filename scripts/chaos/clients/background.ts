@@ -32,8 +32,8 @@ interface BackgroundWeather {
 }
 
 /** Submits `count` runs while the daemon is killed repeatedly; then replays each key until its run has ended. */
-export async function stormBackground(wish: BackgroundStorm): Promise<BackgroundWeather> {
-  const { rules, daemon, targets, count, report } = wish;
+export async function stormBackground(request: BackgroundStorm): Promise<BackgroundWeather> {
+  const { rules, daemon, targets, count, report } = request;
   const startedAt = performance.now();
   const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
   const submitting = submitAll({

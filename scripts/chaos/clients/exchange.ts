@@ -9,7 +9,7 @@ export interface ApiTarget {
   readonly key: string;
 }
 
-export interface TurnWish {
+export interface TurnRequest {
   readonly number: number;
   readonly protocol: 'chat' | 'messages';
   readonly stream: boolean;
@@ -29,7 +29,7 @@ export interface TurnWish {
 /** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it created a run. */
 export interface Observation {
   readonly target: ApiTarget;
-  readonly wish: TurnWish;
+  readonly request: TurnRequest;
   /** Requests that may have been accepted. */
   sends: number;
   rejoins: number;
@@ -55,15 +55,15 @@ const WAITING = new Set(['queued', 'running', 'finalizing']);
 /** Carries one turn to its end. Calls `accepted` as soon as the session is known, and in any case before it resolves. */
 export async function exchange(
   target: ApiTarget,
-  wish: TurnWish,
+  request: TurnRequest,
   accepted: (observation: Observation) => void,
 ): Promise<Observation> {
   const observation: Observation = {
     target,
-    wish,
+    request,
     sends: 0,
     rejoins: 0,
-    sessionId: wish.sessionId,
+    sessionId: request.sessionId,
     runId: null,
     end: null,
     text: null,
@@ -73,7 +73,7 @@ export async function exchange(
   const until = performance.now() + PATIENCE_MS;
   while ((await attempt(observation, accepted)) === 'lost') {
     // Without a key of its own a chat request that is sent again may become a second run.
-    if (wish.protocol === 'chat' && observation.runId === null && observation.sends > 0) observation.end = 'unknown';
+    if (request.protocol === 'chat' && observation.runId === null && observation.sends > 0) observation.end = 'unknown';
     else if (performance.now() > until) observation.end = 'overdue';
     if (observation.end !== null) break;
     await sleep(25);
@@ -83,14 +83,14 @@ export async function exchange(
 }
 
 async function attempt(observation: Observation, accepted: (observation: Observation) => void): Promise<Attempt> {
-  const { wish, runId } = observation;
+  const { request, runId } = observation;
   const leaving = new AbortController();
   const isFirst = observation.sends === 0;
   const timer =
-    wish.leavesAfterMs === null || !isFirst ? undefined : setTimeout(() => leaving.abort(), wish.leavesAfterMs);
+    request.leavesAfterMs === null || !isFirst ? undefined : setTimeout(() => leaving.abort(), request.leavesAfterMs);
   try {
-    const rejoins = runId !== null && wish.stream && (wish.rejoins || wish.protocol === 'chat');
-    const polls = runId !== null && wish.background;
+    const rejoins = runId !== null && request.stream && (request.rejoins || request.protocol === 'chat');
+    const polls = runId !== null && request.background;
     const response = await (rejoins
       ? rejoin(observation, runId)
       : polls
@@ -102,7 +102,7 @@ async function attempt(observation: Observation, accepted: (observation: Observa
     }
     noteIds(observation, response.headers);
     if (observation.sessionId !== null) accepted(observation);
-    if (wish.background) return await readBackground(observation, response);
+    if (request.background) return await readBackground(observation, response);
     return response.headers.get('content-type')?.startsWith('text/event-stream') === true
       ? await readStream(observation, response)
       : await readAnswer(observation, response);
@@ -125,8 +125,8 @@ export function keyOf(number: number): string {
 }
 
 function send(observation: Observation, signal: AbortSignal): Promise<Response> {
-  const { target, wish } = observation;
-  const { number, protocol, stream, extras, attachment } = wish;
+  const { target, request } = observation;
+  const { number, protocol, stream, extras, attachment } = request;
   const file = {
     type: 'file',
     file_name: `paper-${number}.txt`,
@@ -137,14 +137,14 @@ function send(observation: Observation, signal: AbortSignal): Promise<Response> 
     model: 'any',
     stream,
     messages: [{ role: 'user', content }],
-    ...(wish.sessionId === null ? {} : { metadata: { session_id: wish.sessionId } }),
+    ...(request.sessionId === null ? {} : { metadata: { session_id: request.sessionId } }),
     ...(protocol === 'messages' ? { max_tokens: 1_000, idempotency_key: keyOf(number) } : {}),
-    ...(wish.background ? { background: true } : {}),
+    ...(request.background ? { background: true } : {}),
     ...(protocol === 'chat' && stream && extras ? { stream_options: { include_usage: true } } : {}),
   };
   observation.sends += 1;
-  const request = { method: 'POST', headers: headersOf(target, extras), body: JSON.stringify(body), signal };
-  return refusedIsUnsent(fetch(target.url + PATHS[protocol], request), observation);
+  const post = { method: 'POST', headers: headersOf(target, extras), body: JSON.stringify(body), signal };
+  return refusedIsUnsent(fetch(target.url + PATHS[protocol], post), observation);
 }
 
 /** A request to a port without a listener can't have been accepted. */
@@ -163,7 +163,7 @@ async function refusedIsUnsent(response: Promise<Response>, observation: Observa
 async function rejoin(observation: Observation, runId: string): Promise<Response> {
   const { target } = observation;
   const after = String(Math.max(0, ...observation.frames.keys()));
-  const headers = { ...headersOf(target, observation.wish.extras), 'last-event-id': after };
+  const headers = { ...headersOf(target, observation.request.extras), 'last-event-id': after };
   const response = await fetch(`${target.url}/openapi/v1/runs/${runId}/stream`, { headers });
   observation.rejoins += 1;
   return response;

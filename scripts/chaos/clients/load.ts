@@ -2,7 +2,7 @@
 // after a lost connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
-import { type ApiTarget, exchange, type Observation, type TurnWish } from './exchange.ts';
+import { type ApiTarget, exchange, type Observation, type TurnRequest } from './exchange.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
 export interface EndedSessions {
@@ -40,10 +40,10 @@ export function startLoad(rules: PlanRules, targets: readonly ApiTarget[], peopl
     sessionId: string | null,
   ): Promise<{ session: Promise<string | null>; over: Promise<void> }> {
     last += 1;
-    const wish = wishOf(person, planOf(rules, last).attachment, last, sessionId);
+    const request = requestOf(person, planOf(rules, last).attachment, last, sessionId);
     const known = Promise.withResolvers<string | null>();
     const seen = new Set<Observation>();
-    const over = exchange(person.target, wish, (observation) => {
+    const over = exchange(person.target, request, (observation) => {
       if (!seen.has(observation)) observations.push(observation);
       seen.add(observation);
       known.resolve(observation.sessionId);
@@ -120,7 +120,12 @@ async function endSession({ target, chance }: Person, { sessionId, verb, noted }
   }
 }
 
-function wishOf({ chance }: Person, attachment: string | null, number: number, sessionId: string | null): TurnWish {
+function requestOf(
+  { chance }: Person,
+  attachment: string | null,
+  number: number,
+  sessionId: string | null,
+): TurnRequest {
   const background = sessionId === null && chance.oneIn(4);
   return {
     number,

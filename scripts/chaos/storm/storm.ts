@@ -3,7 +3,7 @@ import { blow as blowKills, type Storm } from '../../../src/selftest/storm/storm
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { type Diary, findVictims, holdLocks, outlast } from './faults.ts';
 
-export interface ChaosWish {
+export interface ChaosRequest {
   readonly kills: number;
   readonly seed: number;
   readonly marker: string;
@@ -15,7 +15,7 @@ export interface ChaosStorm extends Storm {
 }
 
 /** Kills the daemon a number of times and leaves it running. Throws when it doesn't start again. */
-export async function blow(daemon: DaemonProcess, { kills, seed, marker, report }: ChaosWish): Promise<ChaosStorm> {
+export async function blow(daemon: DaemonProcess, { kills, seed, marker, report }: ChaosRequest): Promise<ChaosStorm> {
   const locks = holdLocks(daemon, seed);
   const halfway = Math.ceil(kills / 2);
   let outage: Diary['outage'] = null;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fetchBase } from './base.ts';
 import { type ImageParts, makeImage } from './image.ts';
 
-export interface ImageWish {
+export interface ImageRequest {
   readonly directory: string;
   /** A Debian with what `base.ts` names, in place of one that is fetched. */
   readonly base: string | undefined;
@@ -12,7 +12,7 @@ export interface ImageWish {
 /** Returns the file, or why there is none. `work`: an empty directory. */
 export async function addImage(
   parts: Omit<ImageParts, 'base'>,
-  { directory, base: given }: ImageWish,
+  { directory, base: given }: ImageRequest,
   work: string,
 ): Promise<{ readonly file: string } | { readonly why: string }> {
   const base = given ?? path.join(work, 'base');

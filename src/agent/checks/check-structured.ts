@@ -21,7 +21,7 @@ export async function checkStructured({ structured }: ModelGrant, ask: Ask): Pro
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'structured', state, detail });
   if (!end.ok && !REFUSALS.has(end.failure.outcome)) return finding('skipped', end.failure.error.message);
   const isUsed = structured === 'json_schema';
-  if (end.ok && makeResultTaker(SCHEMA).judgeText(end.reply.text).ok) {
+  if (end.ok && makeResultTaker(SCHEMA).checkText(end.reply.text).ok) {
     const advice = isUsed
       ? 'models.yaml uses that.'
       : 'To use that for results, write "structured: json_schema" in models.yaml.';

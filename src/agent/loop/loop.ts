@@ -182,7 +182,7 @@ async function resultOf(
   if (search?.isOver() === true) return NOT_RUN;
   // A resumed run asks again: one call is one question (I2).
   if (kind === 'waits' && refusalOf(run, asked) === undefined) return answerTo(call, run.brief);
-  if (kind === 'settles' && search !== null) return search.judge(call, fault);
+  if (kind === 'settles' && search !== null) return search.check(call, fault);
   return state === 'unknown' ? INTERRUPTED : performCall(run, asked);
 }
 

@@ -58,7 +58,7 @@ export type Connected =
   | ({ readonly ok: false } & NoConnection);
 
 /** The server's process, if it has one, and how it ended. */
-interface Line {
+interface OpenTransport {
   readonly transport: Transport;
   readonly service: SandboxService | null;
   /** Of a server at an address. */
@@ -73,32 +73,32 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   const startedAt = performance.now();
   // Whatever it repeats comes to the model, to the log and to whoever checks it.
   const redact = makeRedactor(grant.secrets.flatMap(secretsIn));
-  let line: Line | undefined;
+  let opened: OpenTransport | undefined;
   let client: Client | undefined;
   const close = async () => {
     await client?.close().catch(() => undefined);
-    line?.service?.stop('canceled');
-    await line?.service?.ended;
+    opened?.service?.stop('canceled');
+    await opened?.service?.ended;
   };
   try {
     const sdk = await import('@modelcontextprotocol/client');
-    line = await openLine(grant, site, redact, sdk);
+    opened = await openTransport(grant, site, redact, sdk);
     client = new sdk.Client({ name: 'errand', version: VERSION }, { capabilities: {} });
     client.setNotificationHandler('notifications/tools/list_changed', site.toolsChanged);
     const options = { signal, timeout: grant.startTimeoutMs };
-    await untilAborted(client.connect(line.transport, options), signal);
+    await untilAborted(client.connect(opened.transport, options), signal);
     const startMs = performance.now() - startedAt;
     const listed = await untilAborted(listTools(client, grant.tools, options), signal);
     const listMs = performance.now() - startedAt - startMs;
-    return { ok: true, connection: makeConnection({ grant, client, line, redact, listed, startMs, listMs, close }) };
+    return { ok: true, connection: makeConnection({ grant, client, opened, redact, listed, startMs, listMs, close }) };
   } catch (error) {
-    const unresolved = deadline.aborted ? line?.lookUps?.givenUp() : undefined;
+    const unresolved = deadline.aborted ? opened?.lookUps?.givenUp() : undefined;
     // For a server that is about to exit, its exit says more than the broken connection.
-    if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
-    const complaint = complaintOf(line, redact);
-    const ended = line?.ended ?? null;
+    if (opened?.service && !deadline.aborted) await Promise.race([opened.service.ended, soon()]);
+    const complaint = complaintOf(opened, redact);
+    const ended = opened?.ended ?? null;
     // A server that has not responded gets no time to exit by itself.
-    line?.service?.stop('canceled');
+    opened?.service?.stop('canceled');
     await close();
     site.signal.throwIfAborted();
     const late = deadline.aborted && ended === null && unresolved === undefined;
@@ -110,26 +110,31 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
 }
 
 /** The end of what a program has written to its standard error, at most 8 kB; '' for a server at an address. */
-function complaintOf(line: Line | undefined, redact: Redactor): string {
-  return redact(line?.service?.complaint() ?? '').text.slice(-MAX_COMPLAINT_CHARACTERS);
+function complaintOf(opened: OpenTransport | undefined, redact: Redactor): string {
+  return redact(opened?.service?.complaint() ?? '').text.slice(-MAX_COMPLAINT_CHARACTERS);
 }
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor, sdk: Sdk): Promise<Line> {
+async function openTransport(
+  { transport }: McpGrant,
+  site: McpSite,
+  redact: Redactor,
+  sdk: Sdk,
+): Promise<OpenTransport> {
   const allowance = makeAllowance();
   if (transport.kind === 'http') {
     const { url, headers, caFile } = transport;
     const tooMuch = () => {
-      line.ended = 'it sent too much and was disconnected';
+      opened.ended = 'it sent too much and was disconnected';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
     const lookUps = watchLookUps({ purpose: 'mcp', allow: site.egress, caFile });
     const http = httpTransport({ url, headers, lookUps, allowance, redact, tooMuch, Transport });
-    const line: Line = { transport: http, service: null, lookUps, ended: null };
-    return line;
+    const opened: OpenTransport = { transport: http, service: null, lookUps, ended: null };
+    return opened;
   }
   if (site.sandbox === null) throw new McpFailure('cannot be started: the sandbox is not available');
   const { command, args, env, folders, network } = transport;
@@ -141,17 +146,21 @@ async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor
     mounts: folders.map((folder) => ({ source: folder, target: folder })),
   });
   const parse = (line: string): JSONRPCMessage => sdk.deserializeMessage(line);
-  const line: Line = { transport: stdioTransport({ service, allowance, redact, parse }), service, ended: null };
+  const opened: OpenTransport = {
+    transport: stdioTransport({ service, allowance, redact, parse }),
+    service,
+    ended: null,
+  };
   void service.ended.then((how) => {
-    line.ended = how;
+    opened.ended = how;
   });
-  return line;
+  return opened;
 }
 
 interface ConnectionParts {
   readonly grant: McpGrant;
   readonly client: Client;
-  readonly line: Line;
+  readonly opened: OpenTransport;
   readonly redact: Redactor;
   readonly listed: ListedTools;
   readonly startMs: number;
@@ -162,7 +171,7 @@ interface ConnectionParts {
 function makeConnection({
   grant,
   client,
-  line,
+  opened,
   redact,
   listed,
   startMs,
@@ -188,10 +197,10 @@ function makeConnection({
         return resultOf(await untilAborted(client.callTool({ name, arguments: input }, options), signal));
       } catch (error) {
         signal.throwIfAborted();
-        throw mcpFailure(error, { timeoutMs, ended: line.ended, unresolved: line.lookUps?.givenUp(), redact });
+        throw mcpFailure(error, { timeoutMs, ended: opened.ended, unresolved: opened.lookUps?.givenUp(), redact });
       }
     },
-    complaint: () => complaintOf(line, redact),
+    complaint: () => complaintOf(opened, redact),
     close,
   };
 }

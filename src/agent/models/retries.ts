@@ -40,7 +40,7 @@ export type NextTry =
   | { readonly again: false; readonly asksTooMuch: boolean };
 
 /**
- * Judges the failures of one call, in order. A server that is down is asked again until `patienceMs` have passed since the
+ * Decides on the failures of one call, in order. A server that is down is asked again until `patienceMs` have passed since the
  * first such failure of this outage, any other failure `policy.tries` times; without patience, all are alike.
  */
 export function makeRetries(policy: RetryPolicy, patienceMs: number): (failure: FailedTry, at: FailedAt) => NextTry {

@@ -67,15 +67,15 @@ function makeAjv({ allErrors = false } = {}): Ajv {
 }
 
 /** Validates schemas against the meta-schema, which it compiles once; it retains none of them. */
-const judge = makeAjv();
+const schemaCheck = makeAjv();
 
 /**
  * What prevents a schema from being compiled, or null. `schema` comes from `readOutputSchema`. May take long for a hostile
  * schema, so call it where it can be ended from outside.
  */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
-  if (judge.validateSchema(schema) !== true) {
-    const [error] = judge.errors ?? [];
+  if (schemaCheck.validateSchema(schema) !== true) {
+    const [error] = schemaCheck.errors ?? [];
     return { pointer: error?.instancePath ?? '', mustBe: error?.message ?? 'must be a Draft-07 schema' };
   }
   for (const { pointer, schema: inner } of listSchemas(schema)) {

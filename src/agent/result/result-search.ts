@@ -1,4 +1,4 @@
-// A run's search for its structured result: judges submissions, and asks for corrections until one fits or the limit is
+// A run's search for its structured result: checks submissions, and asks for corrections until one fits or the limit is
 // reached.
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { ModelMessage } from '../models/message.ts';
@@ -6,7 +6,7 @@ import type { Outcome, RecordedStep, ToolCall, ToolResult } from '../port/protoc
 import type { SettlingTool } from '../tools/tool.ts';
 import {
   askToSubmit,
-  type Judgement,
+  type Verdict,
   makeResultTaker,
   MAX_CORRECTIONS,
   noResultError,
@@ -23,7 +23,7 @@ export interface ResultSearch {
   /** Whether a fitting result was submitted: calls after it are not executed. */
   isOver(): boolean;
   /** The result of a call of the tool. `fault`: why its arguments could not be read. */
-  judge(call: ToolCall, fault: string | undefined): ToolResult;
+  check(call: ToolCall, fault: string | undefined): ToolResult;
   /** Records a call of the tool that was answered before a crash. */
   recall(call: ToolCall, result: ToolResult): void;
   /** After all calls of a step: the run's outcome, or null when it continues. May add to the messages. */
@@ -39,29 +39,29 @@ export function searchResult(schema: JsonObject): ResultSearch {
   let corrections = 0;
   let isDue = false;
 
-  function take(judgement: Judgement): void {
-    if (judgement.ok) found = { value: judgement.value };
-    else refused = judgement.faults;
+  function take(verdict: Verdict): void {
+    if (verdict.ok) found = { value: verdict.value };
+    else refused = verdict.faults;
   }
 
   function lookInText({ text }: RecordedStep, messages: ModelMessage[]): void {
-    const judgement = taker.judgeText(text);
-    take(judgement);
-    if (judgement.ok) return;
+    const verdict = taker.checkText(text);
+    take(verdict);
+    if (verdict.ok) return;
     // Most servers refuse two user messages in a row.
     if (messages.at(-1)?.role !== 'assistant')
       messages.push({ role: 'assistant', parts: [{ type: 'text', text: '(no answer)' }] });
-    messages.push({ role: 'user', parts: [{ type: 'text', text: askToSubmit(judgement.faults) }] });
+    messages.push({ role: 'user', parts: [{ type: 'text', text: askToSubmit(verdict.faults) }] });
   }
 
   return {
     tool: taker.tool,
     isDue: () => isDue,
     isOver: () => found !== null,
-    judge: (call, fault) => {
-      const judgement = taker.judgeCall(call, fault);
-      take(judgement);
-      return submissionResult(judgement);
+    check: (call, fault) => {
+      const verdict = taker.checkCall(call, fault);
+      take(verdict);
+      return submissionResult(verdict);
     },
     recall: (call, { ok, output }) => {
       if (found !== null) return;

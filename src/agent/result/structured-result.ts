@@ -10,7 +10,7 @@ import { compileResultCheck, type ResultCheck } from './result-schema.ts';
 export const MAX_CORRECTIONS = 3;
 
 /** A result that fits, or its faults. A fitting `null` is a value like any other. */
-export type Judgement =
+export type Verdict =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly faults: readonly string[] };
 
@@ -18,9 +18,9 @@ export type Judgement =
 export interface ResultTaker {
   readonly tool: SettlingTool;
   /** `fault`: why the arguments could not be read at all. */
-  judgeCall(call: ToolCall, fault: string | undefined): Judgement;
+  checkCall(call: ToolCall, fault: string | undefined): Verdict;
   /** Looks for the result in a text, which some models write instead of a call. */
-  judgeText(text: string): Judgement;
+  checkText(text: string): Verdict;
 }
 
 const DESCRIPTION =
@@ -33,22 +33,22 @@ const checks = new Map<string, ResultCheck>();
 /** Makes the taker of an already accepted schema. It coerces nothing and fills in no defaults (C14). */
 export function makeResultTaker(schema: JsonObject): ResultTaker {
   const check = checkOf(schema);
-  const judge = (value: JsonValue): Judgement => {
+  const verdictOn = (value: JsonValue): Verdict => {
     const faults = check(value);
     return faults.length === 0 ? { ok: true, value } : { ok: false, faults };
   };
   return {
     tool: { kind: 'settles', name: SUBMIT_RESULT, description: DESCRIPTION, inputSchema: parametersOf(schema) },
-    judgeCall: ({ input }, fault) => {
+    checkCall: ({ input }, fault) => {
       if (fault !== undefined) return { ok: false, faults: [fault] };
       const extra = Object.keys(input).find((name) => name !== 'result');
       if (!Object.hasOwn(input, 'result') || extra !== undefined)
         return { ok: false, faults: ['The arguments must be an object with one field, "result".'] };
-      return judge(asKept(input['result']!));
+      return verdictOn(asKept(input['result']!));
     },
-    judgeText: (text) => {
+    checkText: (text) => {
       const value = valueIn(text);
-      return value === undefined ? { ok: false, faults: [] } : judge(value);
+      return value === undefined ? { ok: false, faults: [] } : verdictOn(value);
     },
   };
 }
@@ -94,9 +94,9 @@ function valueIn(text: string): JsonValue | undefined {
 }
 
 /** The result of a submitting call. */
-export function submissionResult(judgement: Judgement): ToolResult {
-  if (judgement.ok) return { ok: true, output: 'The result was submitted.' };
-  const faults = judgement.faults.join('; ');
+export function submissionResult(verdict: Verdict): ToolResult {
+  if (verdict.ok) return { ok: true, output: 'The result was submitted.' };
+  const faults = verdict.faults.join('; ');
   return { ok: false, output: `The result does not fit its schema: ${faults}. Correct it and submit it again.` };
 }
 

@@ -1,12 +1,12 @@
 // What `read_file` returns for a PDF, Word or Excel file: lines of its text, which a separate thread extracts.
 import type { ToolResult } from '../port/protocol.ts';
-import type { Place } from './skill-paths.ts';
+import type { ReadableFolder } from './skill-paths.ts';
 import type { ToolContext } from './tool.ts';
 import { failed, succeeded } from './workspace-tool.ts';
 
 /** A binary file, and the requested lines of its text. */
 interface WantedLines {
-  readonly place: Place;
+  readonly folder: ReadableFolder;
   /** The type of its bytes, in words. */
   readonly kind: string;
   readonly size: number;
@@ -21,8 +21,8 @@ const MAX_CHARACTERS = 100_000;
 
 /** Lines of a document's text, or why there are none. */
 export async function readDocumentLines(wanted: WantedLines, context: ToolContext): Promise<ToolResult> {
-  const { place, kind, size, version } = wanted;
-  const { root, path, prefix } = place;
+  const { folder, kind, size, version } = wanted;
+  const { root, path, prefix } = folder;
   const read = await context.readDocument({ root, path, version });
   const file = `${JSON.stringify(prefix + path)} is a binary file (${kind}, ${size} bytes)`;
   if (read === null) return failed(`${file}. Its text could not be read now.`);

@@ -2,7 +2,7 @@
 import type { Entry } from '../../disk/list-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { ExecutedTool } from './tool.ts';
-import { placeOf } from './skill-paths.ts';
+import { folderOf } from './skill-paths.ts';
 import { defineTool, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_ENTRIES = 1000;
@@ -26,7 +26,7 @@ export const listFiles: ExecutedTool = defineTool({
   ),
   readsOnly: true,
   async execute(input, context) {
-    const { root, path: top, prefix } = placeOf(textOf(input, 'path'), context);
+    const { root, path: top, prefix } = folderOf(textOf(input, 'path'), context);
     const depthLimit = Number(input['depth'] ?? DEFAULT_DEPTH);
     const lines: { path: string; line: string }[] = [];
     let more = false;

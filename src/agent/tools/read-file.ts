@@ -5,7 +5,7 @@ import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
 import type { ExecutedTool } from './tool.ts';
-import { placeOf } from './skill-paths.ts';
+import { folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_SHOWN_BYTES = 256 * 1024;
@@ -36,8 +36,8 @@ export const readFile: ExecutedTool = defineTool({
   readsOnly: true,
   async execute(input, context) {
     const { signal } = context;
-    const place = placeOf(textOf(input, 'path'), context);
-    const { root, path, prefix } = place;
+    const folder = folderOf(textOf(input, 'path'), context);
+    const { root, path, prefix } = folder;
     const first = Number(input['offset'] ?? 1);
     const limit = Number(input['limit'] ?? Number.POSITIVE_INFINITY);
     const file = await openFileBeneath(root, path);
@@ -48,7 +48,7 @@ export const readFile: ExecutedTool = defineTool({
       const kind = binaryKind(head.subarray(0, bytesRead));
       if (kind !== undefined && DOCUMENT_KINDS.has(kind)) {
         const version = `${ino} ${size} ${mtimeMs}`;
-        return await readDocumentLines({ place, kind, size, version, first, limit }, context);
+        return await readDocumentLines({ folder, kind, size, version, first, limit }, context);
       }
       if (kind !== undefined)
         return failed(`${JSON.stringify(prefix + path)} is a binary file (${kind}, ${size} bytes).`);

@@ -8,7 +8,7 @@ import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { ExecutedTool } from './tool.ts';
-import { type Place, placeOf } from './skill-paths.ts';
+import { type ReadableFolder, folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_MATCHES = 200;
@@ -43,7 +43,7 @@ export const searchFiles: ExecutedTool = defineTool({
       regexp: input['regexp'] === true,
       ignoreCase: input['ignore_case'] === true,
     });
-    return searchAll(match, placeOf(textOf(input, 'path'), context), context.signal);
+    return searchAll(match, folderOf(textOf(input, 'path'), context), context.signal);
   },
 });
 
@@ -59,12 +59,12 @@ interface Tally {
   unreadable: number;
 }
 
-async function searchAll(match: LineMatcher, place: Place, signal: AbortSignal): Promise<ToolResult> {
+async function searchAll(match: LineMatcher, folder: ReadableFolder, signal: AbortSignal): Promise<ToolResult> {
   const deadlineAt = performance.now() + WALL_BUDGET_MS;
-  const { root, path, prefix } = place;
+  const { root, path, prefix } = folder;
   const tally: Tally = { lines: [], notes: [], deadlineAt, prefix, matchMs: 0, large: 0, unreadable: 0 };
   const isWhole = partsBeneath(path).length === 0;
-  if (isWhole || (await statBeneath(root, path)).kind === 'directory') await searchFolder(match, place, signal, tally);
+  if (isWhole || (await statBeneath(root, path)).kind === 'directory') await searchFolder(match, folder, signal, tally);
   else searchText(match, path, await readSmall(root, path, tally), tally);
   if (tally.lines.length === 0) tally.notes.unshift('No matches.');
   if (tally.large > 0) tally.notes.push(`Files larger than 2 MB skipped: ${tally.large}.`);
@@ -72,8 +72,13 @@ async function searchAll(match: LineMatcher, place: Place, signal: AbortSignal):
   return succeeded([...tally.lines, ...(tally.notes.length === 0 ? [] : [`[${tally.notes.join(' ')}]`])].join('\n'));
 }
 
-async function searchFolder(match: LineMatcher, place: Place, signal: AbortSignal, tally: Tally): Promise<void> {
-  const { root, path } = place;
+async function searchFolder(
+  match: LineMatcher,
+  folder: ReadableFolder,
+  signal: AbortSignal,
+  tally: Tally,
+): Promise<void> {
+  const { root, path } = folder;
   const enter = (folder: string) => !PASSED_OVER.has(folder.slice(folder.lastIndexOf('/') + 1));
   for await (const { folder, listing } of walkBeneath(root, path, enter)) {
     if (listing.more)

@@ -12,7 +12,7 @@ import { textOf, workspacePath } from './workspace-tool.ts';
 const SKILLS_MOUNT = '/skills';
 
 /** A folder that a tool may read, and a path beneath it. */
-export interface Place {
+export interface ReadableFolder {
   readonly root: string;
   readonly path: string;
   /** Prefix of paths beneath the root when they are shown to the model. */
@@ -39,7 +39,10 @@ export async function skillMounts(skills: readonly SkillGrant[]): Promise<Mount[
  * Resolves a path of the model for reading: into a skill's folder for `/skills/<name>/…`, otherwise into the workspace. Throws
  * not_found for a skill that the run does not have. In a run without skills, all paths are in the workspace.
  */
-export function placeOf(path: string, { workspace, skills }: Pick<ToolContext, 'workspace' | 'skills'>): Place {
+export function folderOf(
+  path: string,
+  { workspace, skills }: Pick<ToolContext, 'workspace' | 'skills'>,
+): ReadableFolder {
   const inSkills = partsInSkills(path, skills);
   if (inSkills === undefined) return { root: workspace, path: workspacePath(path), prefix: '' };
   const [name, ...rest] = inSkills;

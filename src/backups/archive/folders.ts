@@ -3,7 +3,7 @@ import { fchownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
 import { at, type Folder, openDirectoryAt, openRoot } from '../../disk/open-beneath.ts';
 import type { ListedFile } from '../../wire/backups/manifest.ts';
-import { isShared, type Root, type Target } from './place-of.ts';
+import { isShared, type Root, type Target } from './entry-path.ts';
 
 /** An open folder on the way. */
 export interface Level {
@@ -70,15 +70,15 @@ function makeFolder(
   name: string,
   { entry: { kind, path }, target }: { readonly entry: ListedFile; readonly target: Target },
 ): Folder {
-  const place = at(parent, name);
-  const found = lstatSync(place, { throwIfNoEntry: false });
+  const location = at(parent, name);
+  const found = lstatSync(location, { throwIfNoEntry: false });
   if (claimed.has(name) || (found !== undefined && !found.isDirectory()))
     throw new ErrandError(
       'conflict',
       `The list of files has a path through something else: ${JSON.stringify(path.slice(0, 200))}.`,
     );
   if (found !== undefined) return openDirectoryAt(parent, name, path);
-  mkdirSync(place, { mode: isShared(kind) ? OPEN_FOLDER : OWNER_ALONE });
+  mkdirSync(location, { mode: isShared(kind) ? OPEN_FOLDER : OWNER_ALONE });
   const made = openDirectoryAt(parent, name, path);
   if (kind === 'workspace' && target.owner !== null) fchownSync(made.fd, target.owner.uid, target.owner.gid);
   return made;

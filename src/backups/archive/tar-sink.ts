@@ -1,4 +1,4 @@
-// A backup as a tar archive that is sent while it is made: what it unpacks to is a place.
+// A backup as a tar archive that is sent while it is made: what it unpacks to is a repository.
 import { makePackedKeys } from '../packed-keys.ts';
 import { type Added, keyOf, type Sink } from '../sink.ts';
 import { endOfTar, tarEntry } from './tar.ts';

@@ -21,7 +21,7 @@ import type { ListedFile } from '../../wire/backups/manifest.ts';
 import { type Level, makeFolders } from './folders.ts';
 import { shownEntry } from '../left-out.ts';
 import { isEmptyPiece } from '../empty-piece.ts';
-import { isShared, placeOf, type Target } from './place-of.ts';
+import { isShared, entryPathOf, type Target } from './entry-path.ts';
 
 export interface Unpacker {
   /**
@@ -55,7 +55,7 @@ export function makeUnpacker(
   const folders = makeFolders(target, keeps);
 
   function write(entry: ListedFile): void {
-    const { root, names } = placeOf(entry);
+    const { root, names } = entryPathOf(entry);
     if (entry.type === 'folder') {
       const { folder } = folders.open(root, names, entry);
       if (isShared(entry.kind)) dressOpen(folder.fd, entry, null);
@@ -95,11 +95,11 @@ interface Wanted {
 }
 
 function writeLink({ folder }: Level, name: string, { entry, owner }: Wanted): void {
-  const place = at(folder, name);
-  symlinkSync(entry.target!, place);
-  if (owner !== null) lchownSync(place, owner.uid, owner.gid);
+  const path = at(folder, name);
+  symlinkSync(entry.target!, path);
+  if (owner !== null) lchownSync(path, owner.uid, owner.gid);
   // It has no mode of its own.
-  lutimesSync(place, entry.modified_at / 1_000, entry.modified_at / 1_000);
+  lutimesSync(path, entry.modified_at / 1_000, entry.modified_at / 1_000);
 }
 
 /** Without `read`, an empty one. */
@@ -108,14 +108,14 @@ function writeFile(
   name: string,
   { entry, owner, read }: Wanted & { readonly read: ((key: string) => Buffer) | null },
 ): void {
-  const place = at(folder, name);
-  const file = openSync(place, 'wx', 0o600);
+  const path = at(folder, name);
+  const file = openSync(path, 'wx', 0o600);
   try {
     if (read !== null) writeContent(file, entry, read);
     if (isShared(entry.kind)) dressOpen(file, entry, owner);
   } catch (error) {
     if (!(error instanceof ErrandError) || error.reason !== 'conflict' || entry.kind === 'database') throw error;
-    unlinkSync(place);
+    unlinkSync(path);
     throw new DamagedContent(`its content is damaged: ${error.message.replace(/\.$/, '')}`);
   } finally {
     closeSync(file);

@@ -57,7 +57,7 @@ export const EXTRAS_SCHEMA: Readonly<Record<string, Schema>> = {
   },
 };
 
-interface Place {
+interface EndpointNode {
   readonly file: YamlFile;
   /** Of the endpoint. */
   readonly at: readonly string[];
@@ -65,16 +65,16 @@ interface Place {
 }
 
 /** The extras of an endpoint with the secrets of its header files, and their problems. Names are in lower case. */
-export function readExtras(place: Place, places: SecretPlaces): { extras: CallExtras; problems: Problem[] } {
-  const { endpoint } = place;
-  const problems = misplaced(place);
+export function readExtras(node: EndpointNode, places: SecretPlaces): { extras: CallExtras; problems: Problem[] } {
+  const { endpoint } = node;
+  const problems = misplaced(node);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(textMapOf(endpoint['headers']))) headers[name.toLowerCase()] = value;
   for (const [name, reference] of Object.entries(textMapOf(endpoint['header_files']))) {
     if (reference.trim() === '') continue;
     const read = readSecret(reference, places, HEADER_SECRET);
     if (read.ok) headers[name.toLowerCase()] = read.secret;
-    else problems.push(place.file.problemAt([...place.at, 'header_files', name], read.why));
+    else problems.push(node.file.problemAt([...node.at, 'header_files', name], read.why));
   }
   const extras: CallExtras = {
     headers,
@@ -86,7 +86,7 @@ export function readExtras(place: Place, places: SecretPlaces): { extras: CallEx
 }
 
 /** Keys that this kind of endpoint does not use, and headers that must not be set here, or are set twice. */
-function misplaced({ file, at, endpoint }: Place): Problem[] {
+function misplaced({ file, at, endpoint }: EndpointNode): Problem[] {
   const kind = textOr(endpoint['kind'], '');
   const useless = kind === 'offline' ? Object.keys(EXTRAS_SCHEMA) : kind === 'anthropic' ? ['max_tokens_field'] : [];
   const problems = useless

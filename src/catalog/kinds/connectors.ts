@@ -5,7 +5,7 @@ import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
-  type Found,
+  type Located,
   isUnread,
   mapOf,
   NAMING,
@@ -68,7 +68,7 @@ const OF_OAUTH = ['token_url', 'client_id', 'client_secret_file', 'scopes'];
 export function readConnectors(scope: Scope): Reading<ConnectorDefinition> {
   const source = readYamlFile(scope.configDir, CONNECTORS_FILE, SCHEMA);
   const problems: Problem[] = [...source.problems];
-  const found: Found<ConnectorDefinition>[] = [];
+  const found: Located<ConnectorDefinition>[] = [];
   for (const [name, given] of Object.entries(mapOf(source.value['connectors']))) {
     const at = ['connectors', name];
     const connector = mapOf(given);

@@ -3,7 +3,7 @@ import type { TeamDefinition } from '../definitions.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
-  type Found,
+  type Located,
   listFolder,
   nameProblems,
   type Reading,
@@ -35,7 +35,7 @@ const SUFFIX = '.yaml';
 export function readExpertTeams(scope: Scope): Reading<TeamDefinition> {
   const { entries, problems: unread } = listFolder(scope.configDir, FOLDER);
   const problems: Problem[] = [...unread];
-  const found: Found<TeamDefinition>[] = [];
+  const found: Located<TeamDefinition>[] = [];
   for (const entry of entries) {
     const file = `${FOLDER}/${entry.name}`;
     if (entry.name.endsWith('.yml')) problems.push({ file, line: null, column: null, message: 'must end in .yaml' });

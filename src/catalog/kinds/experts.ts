@@ -5,7 +5,7 @@ import { readFrontMatterFile } from '../reading/front-matter.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
-  type Found,
+  type Located,
   fullName,
   listFolder,
   nameProblems,
@@ -39,7 +39,7 @@ export function readExperts(scope: Scope): Reading<ExpertDefinition> {
   const folder = `${scope.prefix}experts`;
   const { entries, problems: unread } = listFolder(scope.configDir, folder);
   const problems: Problem[] = [...unread];
-  const found: Found<ExpertDefinition>[] = [];
+  const found: Located<ExpertDefinition>[] = [];
   for (const entry of entries) {
     const file = `${folder}/${entry.name}`;
     if (!entry.name.endsWith(SUFFIX) || entry.name.toLowerCase() === 'readme.md') continue;

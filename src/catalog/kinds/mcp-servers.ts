@@ -5,7 +5,7 @@ import type { McpServerDefinition, McpTransport } from '../definitions.ts';
 import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
-  type Found,
+  type Located,
   fullName,
   HEADER_NAMING,
   HEADER_VALUE,
@@ -71,7 +71,7 @@ export function readMcpServers(scope: Scope): Reading<McpServerDefinition> {
   const file = `${scope.prefix}${MCP_SERVERS_FILE}`;
   const source = readYamlFile(scope.configDir, file, SCHEMA);
   const problems: Problem[] = [...source.problems];
-  const found: Found<McpServerDefinition>[] = [];
+  const found: Located<McpServerDefinition>[] = [];
   for (const [name, given] of Object.entries(mapOf(source.value['servers']))) {
     const at = ['servers', name];
     const server = mapOf(given);

@@ -5,7 +5,7 @@ import { readMcpServers } from './mcp-servers.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
-  type Found,
+  type Located,
   linkProblem,
   listFolder,
   nameProblems,
@@ -22,10 +22,10 @@ const SCHEMA: Schema = section({ description: DESCRIPTION, version: words('a ver
 
 /** Plugins and what they contain. Problems of a plugin are among its own faults. */
 export interface PluginsReading {
-  readonly plugins: readonly Found<PluginDefinition>[];
-  readonly skills: readonly Found<SkillDefinition>[];
-  readonly mcpServers: readonly Found<McpServerDefinition>[];
-  readonly experts: readonly Found<ExpertDefinition>[];
+  readonly plugins: readonly Located<PluginDefinition>[];
+  readonly skills: readonly Located<SkillDefinition>[];
+  readonly mcpServers: readonly Located<McpServerDefinition>[];
+  readonly experts: readonly Located<ExpertDefinition>[];
   readonly problems: readonly Problem[];
 }
 

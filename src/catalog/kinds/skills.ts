@@ -7,7 +7,7 @@ import { readFrontMatterFile } from '../reading/front-matter.ts';
 import type { Problem } from '../reading/problem.ts';
 import {
   DESCRIPTION,
-  type Found,
+  type Located,
   fullName,
   linkProblem,
   listFolder,
@@ -47,7 +47,7 @@ const SCHEMA: Schema = section(
 export function readSkills(scope: Scope): Reading<SkillDefinition> {
   const folder = `${scope.prefix}skills`;
   const { entries, problems: unread } = listFolder(scope.configDir, folder);
-  const found: Found<SkillDefinition>[] = [];
+  const found: Located<SkillDefinition>[] = [];
   for (const { name, isFolder, isLink } of entries) {
     if (!isFolder && !isLink) continue;
     const file = `${folder}/${name}/${SKILL_FILE}`;

@@ -1,7 +1,7 @@
 // Broken things that others have made: such skills and plugins are left out, and everything else is applied.
 import type { Definitions, PluginDefinition, SkillDefinition } from '../definitions.ts';
 import type { Problem } from './problem.ts';
-import type { Found } from './reader.ts';
+import type { Located } from './reader.ts';
 
 /** Full names of what is left out, and every problem with it. */
 interface Broken {
@@ -11,8 +11,8 @@ interface Broken {
 }
 
 interface Made {
-  readonly skills: ReadonlyMap<string, Found<SkillDefinition>>;
-  readonly plugins: ReadonlyMap<string, Found<PluginDefinition>>;
+  readonly skills: ReadonlyMap<string, Located<SkillDefinition>>;
+  readonly plugins: ReadonlyMap<string, Located<PluginDefinition>>;
 }
 
 /** Every skill and plugin with a fault. `references` are unresolved names in plugins. */

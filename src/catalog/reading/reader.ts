@@ -31,7 +31,7 @@ export interface Scope extends SecretPlaces {
 }
 
 /** A definition whose references are not resolved yet, and where it is in its file. */
-export interface Found<T> {
+export interface Located<T> {
   readonly thing: T;
   readonly source: YamlFile;
   readonly at: readonly string[];
@@ -41,7 +41,7 @@ export interface Found<T> {
 
 /** What a reader has found. With problems, it is what could be read. */
 export interface Reading<T> {
-  readonly found: readonly Found<T>[];
+  readonly found: readonly Located<T>[];
   readonly problems: readonly Problem[];
   /** Whether some names could not be read, so that no reference counts as wrong. */
   readonly isPartial?: boolean;

@@ -4,7 +4,7 @@ import type { Style } from '../../terminal/colours.ts';
 import { relativeTime } from '../../terminal/moments.ts';
 import { shortIds } from '../../terminal/short-ids.ts';
 import { readableSize } from '../../terminal/sizes.ts';
-import { lookOf } from '../../terminal/states.ts';
+import { stateStyleOf } from '../../terminal/states.ts';
 import { safeLine } from '../../terminal/text.ts';
 import type { Cell, Column } from './columns.ts';
 
@@ -84,6 +84,6 @@ export function explainedText<T>({ name, value }: Column<T>, row: T, now: number
 /** The text with the glyph and the colour of its state, otherwise with the colour of its column. */
 export function dressedCell<T>({ state, style }: Column<T>, row: T, text: string): ShownCell {
   if (state === undefined) return { text, style: text === NOTHING ? 'dim' : style?.(row) };
-  const look = lookOf(state(row));
+  const look = stateStyleOf(state(row));
   return { text: `${look.glyph} ${text}`, style: look.style };
 }

@@ -8,8 +8,8 @@ import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
 import { makeSlices } from '../../domain/slices.ts';
 import type { Bus } from '../../events/bus.ts';
-import { makeHouseFeed } from '../../events/house-feed.ts';
-import { makePlaces } from '../../events/places.ts';
+import { makeOfficeFeed } from '../../events/office-feed.ts';
+import { makeEventScopes } from '../../events/event-scopes.ts';
 import { makeSessionFeeds } from '../../events/session-feeds.ts';
 import { makeArrivals } from '../../events/arrivals.ts';
 import { makeTails } from '../../events/tail.ts';
@@ -70,7 +70,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const { collector, retention } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
-  const places = makePlaces(store.events);
+  const scopes = makeEventScopes(store.events);
   const closing = () => parts.closing.aborted;
   const reports = openReports(parts, closing);
   const doctor = openDoctor(parts, () => reports.readiness().parts);
@@ -84,8 +84,8 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     collector,
     tails,
     arrivals: makeArrivals({ bus, clock }),
-    feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: makeHouseFeed({ bus, places, clock }),
+    feeds: makeSessionFeeds({ bus, events: store.events, scopes }),
+    floor: makeOfficeFeed({ bus, scopes, clock }),
     queue,
     node,
     stopper,

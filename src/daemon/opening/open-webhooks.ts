@@ -8,9 +8,9 @@ import type { Store } from '../../store/open-store.ts';
 import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
 import { rememberOpened } from '../../webhooks/opened-secrets.ts';
 import { makePlanner } from '../../webhooks/planner.ts';
-import type { SenderParts } from '../../webhooks/flights.ts';
+import type { SenderParts } from '../../webhooks/attempts.ts';
 import { makeSender } from '../../webhooks/sender.ts';
-import { type Cargo, ship } from '../../webhooks/ship.ts';
+import { type Message, sendOnce } from '../../webhooks/send-once.ts';
 import { makeUpkeep } from '../../webhooks/upkeep.ts';
 
 export interface WebhookParts {
@@ -53,7 +53,7 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted 
     planner,
     changed,
     /** Makes one attempt, of a test. */
-    sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock, log }, target, cargo),
+    sendOnce: (target: DeliveryTarget, message: Message) => sendOnce({ pool, secrets, clock, log }, target, message),
     start: changed,
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);

@@ -1,7 +1,7 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { listIds } from '../../backups/place.ts';
+import { listIds } from '../../backups/repository.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
@@ -24,7 +24,7 @@ const database: Check = {
   id: 'database',
   title: 'The database',
   examine: async (subject) => {
-    const seen = await subject.look();
+    const seen = await subject.scan();
     const restore = restoreOf(subject);
     if (!seen.ok) return failed(`it could not be read: ${seen.why}`, restore);
     const { pages, pageBytes, faults, schemaVersion, ownVersion } = seen.database;
@@ -41,7 +41,7 @@ const database: Check = {
 };
 
 /**
- * The newest backup in the place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
+ * The newest backup in place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
  * happened since that backup stays in the directory that was put aside.
  */
 function restoreOf({ places, settings }: Subject): string {
@@ -85,8 +85,8 @@ const writeAheadLog: Check = {
 const freePages: Check = {
   id: 'free_pages',
   title: 'Space that the database could give back',
-  examine: async ({ look }) => {
-    const seen = await look();
+  examine: async ({ scan }) => {
+    const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { pages, freePages: free, pageBytes } = seen.database;
     const words = `${inMegabytes(free * pageBytes)} of ${inMegabytes(pages * pageBytes)}`;
@@ -99,7 +99,7 @@ const blobs: Check = {
   id: 'blobs',
   title: 'Stored files against their rows',
   examine: async (subject) => {
-    const seen = await subject.look();
+    const seen = await subject.scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { named, missing, wrong, examples, isWhole } = seen.blobs;
     const words = `${named}${isWhole ? '' : ' of more (all with --full)'} looked at`;
@@ -112,8 +112,8 @@ const blobs: Check = {
 const orphans: Check = {
   id: 'orphans',
   title: 'Files that no row names',
-  examine: async ({ look, isHeld }) => {
-    const seen = await look();
+  examine: async ({ scan, isHeld }) => {
+    const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { blobs: found, bytes, workspaces, examples, isWhole } = seen.orphans;
     const held = examples.filter(({ kind, name }) => kind === 'blob' && isHeld(name));
@@ -132,8 +132,8 @@ const SHOWN_ORPHANS = 5;
 const runs: Check = {
   id: 'runs',
   title: 'Runs that make no progress',
-  examine: async ({ look, clock }) => {
-    const seen = await look();
+  examine: async ({ scan, clock }) => {
+    const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { stuck } = seen.database;
     if (stuck.length === 0) return ok('there are none');
@@ -146,8 +146,8 @@ const runs: Check = {
 const webhooks: Check = {
   id: 'webhooks',
   title: 'Webhooks that fail',
-  examine: async ({ look }) => {
-    const seen = await look();
+  examine: async ({ scan }) => {
+    const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const failing = seen.database.webhooks;
     if (failing.length === 0) return ok('there are none');
@@ -169,8 +169,8 @@ const webhooks: Check = {
 const pins: Check = {
   id: 'pins',
   title: 'Keys, users and scheduled tasks against the configuration',
-  examine: async ({ look, defined }) => {
-    const [seen, names] = [await look(), defined()];
+  examine: async ({ scan, defined }) => {
+    const [seen, names] = [await scan(), defined()];
     if (names === null) return skipped('the configuration files could not be read');
     if (!seen.ok || seen.database.pins === null) return skipped('the database could not be read');
     const lost = withCommands(seen.database.pins, names);
@@ -183,8 +183,8 @@ const pins: Check = {
 const auditLog: Check = {
   id: 'audit_log',
   title: 'The audit log against its anchor',
-  examine: async ({ look, anchor }) => {
-    const seen = await look();
+  examine: async ({ scan, anchor }) => {
+    const seen = await scan();
     if (!seen.ok || seen.database.audit === null) return skipped('the database could not be read');
     const { fault, isAnchorDue } = seen.database.audit;
     if (anchor.kind === 'missing' && isAnchorDue) return skipped('no daemon has written its anchor yet');

@@ -109,9 +109,9 @@ const inMegabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE).toLocaleS
 const clock: Check = {
   id: 'clock',
   title: 'The clock',
-  examine: async ({ clock: { now }, look }) => {
+  examine: async ({ clock: { now }, scan }) => {
     const at = now();
-    const seen = await look();
+    const seen = await scan();
     const newest = seen.ok ? seen.database.newestEventAt : null;
     const words = `it is ${new Date(at).toISOString()}`;
     if (isUnset(at)) return failed(`${words}: the clock was never set`, SET_CLOCK);

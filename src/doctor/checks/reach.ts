@@ -75,7 +75,7 @@ const models: Check = {
         const [first] = names;
         if (first === undefined) return ok(`${endpoint.name} has no models`);
         const answer = await askEndpoint(grantModel(resolveModel(catalog(), first.name)!), ANSWER_MS);
-        return judge(`${endpoint.name} at ${endpoint.baseUrl}`, names, answer);
+        return check(`${endpoint.name} at ${endpoint.baseUrl}`, names, answer);
       }),
     );
     return together(found, `${used.map(({ name }) => name).join(', ')} answer`);
@@ -83,7 +83,7 @@ const models: Check = {
 };
 
 /** What an endpoint's answer to the question for its models means for those that it has to have, of which there is one at least. */
-function judge(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): Found {
+function check(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): Found {
   const { name } = wanted[0]!;
   const then = `; errand models check ${name} tries it`;
   if (answer.kind === 'unreachable')
@@ -173,8 +173,8 @@ const SENSITIVE = {
 const egress: Check = {
   id: 'egress',
   title: 'What users and agents can reach',
-  examine: ({ settings, wish }) => {
-    if (!wish.egress) return skipped('only with --egress');
+  examine: ({ settings, request }) => {
+    if (!request.egress) return skipped('only with --egress');
     const { allow } = settings().egress;
     const rules = allow.length === 0 ? 'no exceptions' : allow.map(wordsOfRule).join('; ');
     const open = Object.entries(SENSITIVE).flatMap(([what, addresses]) => {

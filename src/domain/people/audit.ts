@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../clock.ts';
 
-/** Each action, and the type of what it is done to. What is read is another user's; a list of all users' things is of the house. */
+/** Each action, and the type of what it is done to. What is read is another user's; a list of all users' things is of the installation (`house`, as entries have named it since the first). */
 export const AUDIT_ACTIONS = {
   'user.create': 'user',
   'user.change': 'user',

@@ -51,14 +51,14 @@ const MAX_REPLY_BYTES = 1024 * 1024;
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest('base64');
 
-interface Found {
+interface ConnectedService {
   readonly connection: Connection;
   readonly connector: Connector;
 }
 
 /** Calls of connected services, with their credentials. */
 function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
-  async function attempt({ connector }: Found, request: ServiceRequest, credential: Credential) {
+  async function attempt({ connector }: ConnectedService, request: ServiceRequest, credential: Credential) {
     const { header, prefix } = connector.auth;
     const reply = await guardedFetch(
       { purpose: 'connector', allow: egress(), caFile: connector.caFile },
@@ -78,7 +78,7 @@ function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
   }
 
   /** Sends a request, and again with another access token when the first was refused before it expired. */
-  return async (found: Found, request: ServiceRequest) => {
+  return async (found: ConnectedService, request: ServiceRequest) => {
     const { connection, connector } = found;
     try {
       const first = await attempt(found, request, await credentials.get(connection, connector));
@@ -114,7 +114,7 @@ export function makeBroker({ store, secrets, log, connector: connectorOf, egress
   const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
   const send = makeCalls(makeCredentials({ store, secrets, log, egress, now }), egress);
 
-  async function find(id: string): Promise<Found> {
+  async function find(id: string): Promise<ConnectedService> {
     const connection = await store.connections.find(id);
     if (connection === undefined || connection.state === 'revoked') {
       throw new ErrandError('not_found', 'The connection was ended.');

@@ -20,7 +20,7 @@ export interface SpooledStrings {
 /** The strings of a body that has no long ones. */
 export const NO_SPOOLED_STRINGS: SpooledStrings = { find: () => undefined };
 
-interface Place {
+interface ByteRange {
   readonly start: number;
   end: number;
 }
@@ -41,16 +41,16 @@ export interface StringSpooler extends SpooledStrings {
 export function makeStringSpooler(openSpool: OpenSpool, pause: Pause): StringSpooler {
   // Secret: no client can write a stand-in.
   const secret = randomUUID();
-  const places: Place[] = [];
+  const ranges: ByteRange[] = [];
   let spool: Spool | undefined;
   let written = 0;
-  let current: Place | undefined;
+  let current: ByteRange | undefined;
 
   return {
     find: (text) => {
       const [prefix, index] = [`${STAND_IN}${secret}:`, text.slice(STAND_IN.length + secret.length + 1)];
-      const place = text.startsWith(prefix) ? places[Number(index)] : undefined;
-      return place && { pieces: () => charactersOf(spool!.read(place.start, place.end), pause) };
+      const range = text.startsWith(prefix) ? ranges[Number(index)] : undefined;
+      return range && { pieces: () => charactersOf(spool!.read(range.start, range.end), pause) };
     },
     append: async (bytes) => {
       try {
@@ -64,9 +64,9 @@ export function makeStringSpooler(openSpool: OpenSpool, pause: Pause): StringSpo
       current.end = written;
     },
     end: () => {
-      places.push(current!);
+      ranges.push(current!);
       current = undefined;
-      return Buffer.from(`\\u0000${STAND_IN.slice(1)}${secret}:${places.length - 1}`);
+      return Buffer.from(`\\u0000${STAND_IN.slice(1)}${secret}:${ranges.length - 1}`);
     },
     close: async () => {
       const open = spool;

@@ -1,7 +1,7 @@
 // Reads what both protocols' requests share: the session, and the last user message (§1).
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../operations/turns/turn.ts';
-import type { Shape, Static } from '../../wire/shape.ts';
+import type { Readable, Static } from '../../wire/shape.ts';
 import type { metadata, TurnMessages } from '../../wire/conversations/turn.ts';
 import { type Block, type ContentParts, readBlock } from './content-wire.ts';
 
@@ -32,7 +32,7 @@ export function sessionOf(named: Static<typeof metadata> | undefined, { sessionI
 /** The blocks of the last `user` message. `content` is the shape of a message's content in its protocol. */
 export async function readUserContent(
   messages: TurnMessages,
-  content: Shape<string | readonly Block[]>,
+  content: Readable<string | readonly Block[]>,
   parts: ContentParts,
 ): Promise<InputBlock[]> {
   const last = messages.findLastIndex(({ role }) => role === 'user');

@@ -2,17 +2,17 @@
 import type { IncomingMessage } from 'node:http';
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { ObjectShape } from '../../wire/composites.ts';
+import type { FieldsShape } from '../../wire/composites.ts';
 import { followHeaders } from '../../wire/conversations/headers.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Reads the query's fields that the shape names. Throws `unprocessable`, also when one is given twice. */
-export function readQuery(text: string, shape: ObjectShape): unknown {
+export function readQuery(text: string, shape: FieldsShape): unknown {
   const given: JsonObject = {};
   if (text !== '') {
     for (const [name, value] of new URLSearchParams(text)) {
-      if (!Object.hasOwn(shape.fields, name)) continue;
+      if (!Object.hasOwn(shape.byName, name)) continue;
       if (Object.hasOwn(given, name)) throw unprocessable(name, 'must be given once');
       given[name] = value;
     }
@@ -21,9 +21,9 @@ export function readQuery(text: string, shape: ObjectShape): unknown {
 }
 
 /** Reads the headers that the shape names. Throws `unprocessable`. */
-export function readHeaders<S extends ObjectShape>({ headers }: IncomingMessage, shape: S): Static<S> {
+export function readHeaders<S extends FieldsShape>({ headers }: IncomingMessage, shape: S): Static<S> {
   const given: JsonObject = {};
-  for (const name of Object.keys(shape.fields)) {
+  for (const name of Object.keys(shape.byName)) {
     const value = headers[name.toLowerCase()];
     if (value !== undefined) given[name] = value;
   }

@@ -1,7 +1,7 @@
 // One route: its path, who may use it, what it reads, and what it replies with.
 import type { Caller } from '../../domain/people/user.ts';
-import type { ObjectShape } from '../../wire/composites.ts';
-import type { Shape } from '../../wire/shape.ts';
+import type { FieldsShape } from '../../wire/composites.ts';
+import type { AnyShape, Readable, Shape } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 import type { CallerOf, Guard } from './guards.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
@@ -12,18 +12,18 @@ import type { Reply } from '../replies/reply.ts';
 type Answer<R extends object> = Promise<Reply<Streamable<R> & object> | undefined> | Reply<Streamable<R> & object>;
 
 /** A failed run is reported as an error. */
-type AnswerOrError<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
+export type AnswerOrError<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route reads and sends, without its handler. */
 export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   /** Absent: the query is ignored. */
-  readonly query?: ObjectShape & Shape<Q>;
+  readonly query?: FieldsShape<Q>;
   /** The headers that its handler reads, for the description of the interface. */
-  readonly headers?: ObjectShape;
+  readonly headers?: FieldsShape;
   /** Absent: no body is read. */
-  readonly body?: Shape<B>;
+  readonly body?: Readable<B>;
   /** An absent body is read as `{}`. */
   readonly bodyIsOptional?: true;
   /** Its body may contain attachments, and so be as large as they are (A5); others have 1 MB. */
@@ -31,13 +31,13 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   /** A smaller limit than that. */
   readonly maxBodyBytes?: number;
   /** The JSON that it replies with; absent when it has none. */
-  readonly reply?: Shape<R>;
+  readonly reply?: Shape<unknown, R, never>;
   /** The statuses of that reply; 200 when absent. */
   readonly statuses?: readonly number[];
   /** In an envelope: the messages that may replace `ok`. */
   readonly messages?: readonly string[];
   /** The data of each event, where it replies with an event stream, always or on request. */
-  readonly events?: Shape<unknown>;
+  readonly events?: AnyShape;
   /** Replies with a file of any type. */
   readonly sendsFile?: true;
   /** Replies with a page for people. */
@@ -61,7 +61,7 @@ export interface Route extends Traits {
   readonly handler: (exchange: Exchange, caller: Caller | undefined) => Answer<object>;
 }
 
-type CallerAt<G extends Guard | 'none'> = G extends Guard ? CallerOf[G] : undefined;
+export type CallerAt<G extends Guard | 'none'> = G extends Guard ? CallerOf[G] : undefined;
 
 interface Line<G extends Guard | 'none', Q, B, R extends object> extends Traits<Q, B, R> {
   readonly handler: (exchange: Exchange<Q, B>, caller: CallerAt<G>) => AnswerOrError<NoInfer<R>>;

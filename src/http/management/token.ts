@@ -3,9 +3,9 @@ import type { Operations } from '../../operations/operations.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { readCredential } from '../frame/credentials.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import type { GrantWire } from '../../wire/people/token.ts';
+import { type GrantWire, loginToken } from '../../wire/people/token.ts';
 import { ok } from '../replies/reply.ts';
-import { grantOf, renderLoginToken } from './token-wire.ts';
+import { grantOf } from './token-wire.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */
 export const MAX_GRANT_BYTES = 64 * 1024;
@@ -20,6 +20,6 @@ export function makeTokenEndpoint({ logIn }: Operations, addressOf: ClientAddres
   return async ({ req, body }: Exchange<unknown, GrantWire>) => {
     const readApiKey = () => readCredential(req.rawHeaders, 'authorization');
     const token = await logIn(grantOf(body, { address: addressOf(req), readApiKey }));
-    return ok(renderLoginToken(token));
+    return ok(loginToken.render(token));
   };
 }

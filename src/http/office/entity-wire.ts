@@ -3,7 +3,7 @@ import { activityOf } from '../../domain/sessions/activity.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { isTerminal } from '../../domain/sessions/run.ts';
-import type { Glance } from '../../operations/office/house.ts';
+import type { Glance } from '../../operations/office/floor.ts';
 import { type ConversationAccess, conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { ModelWait, OfficeRun } from '../../store/office/office-runs.ts';
 import type { EntityWire } from '../../wire/office/entity.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../domain/sessions/office.ts';
 import { RUN_STATUSES } from '../../domain/sessions/run.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
-import type { Glance, HouseSnapshot, LastHour, LiveRuns, TodayRuns } from '../../operations/office/house.ts';
+import type { Glance, FloorSnapshot, LastHour, LiveRuns, TodayRuns } from '../../operations/office/floor.ts';
 import { conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';
 import type { TodayRun } from '../../store/office/today.ts';
@@ -22,7 +22,7 @@ const PERMISSIONS = { allow_other_conversations: true, conversation_access_label
 
 type TeamWire = SnapshotWire['teams'][number];
 
-export function renderSnapshot(house: HouseSnapshot): SnapshotWire {
+export function renderSnapshot(house: FloorSnapshot): SnapshotWire {
   return {
     generated_at: isoTime(house.at),
     overview: renderOverview(house),
@@ -33,7 +33,7 @@ export function renderSnapshot(house: HouseSnapshot): SnapshotWire {
   };
 }
 
-function renderOverview({ runCounts, sessionCount, usage }: HouseSnapshot): SnapshotWire['overview'] {
+function renderOverview({ runCounts, sessionCount, usage }: FloorSnapshot): SnapshotWire['overview'] {
   const counts: Record<OfficeStatus, number> = { running: 0, pending: 0, failed: 0, completed: 0, idle: 0 };
   for (const status of RUN_STATUSES) counts[OFFICE_STATUS[status]] += runCounts[status] ?? 0;
   return {
@@ -60,7 +60,7 @@ function renderTeamDay(team: TeamDay): TeamWire {
 }
 
 /** The team of those who have none, while it has something to show (rule 1). It is as old as the day. */
-function renderUnassigned({ unassigned, dayStart }: HouseSnapshot): TeamWire[] {
+function renderUnassigned({ unassigned, dayStart }: FloorSnapshot): TeamWire[] {
   if (unassigned === null) return [];
   return [
     renderTeamDay({ ...UNASSIGNED_TEAM, ...unassigned, budgetUsd: null, createdAt: dayStart, updatedAt: dayStart }),

@@ -11,7 +11,7 @@ import { renderEventPage } from './events-wire.ts';
 import type { OpenWatch } from './watchers.ts';
 
 export interface OfficeStreamParts {
-  readonly operations: Pick<Operations, 'listStreamEvents' | 'watchSession' | 'watchRun' | 'watchHouse'>;
+  readonly operations: Pick<Operations, 'listStreamEvents' | 'watchSession' | 'watchRun' | 'watchOffice'>;
   readonly openWatch: OpenWatch;
 }
 
@@ -50,7 +50,7 @@ export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) 
 
     house: async (exchange: Exchange<Static<typeof houseStreamQuery>>, caller: Administrator) => {
       const position = fromNowAtZero(positionAfter(exchange, exchange.query.after_id));
-      const { follow, resetAt } = await operations.watchHouse(caller, position);
+      const { follow, resetAt } = await operations.watchOffice(caller, position);
       openWatch(exchange, { follow, ...(resetAt !== null && { first: resetFrame(resetAt) }) });
       return undefined;
     },

@@ -1,4 +1,4 @@
-// Published pages as everybody reads them (§2.13, F9). Nothing else of a page leaves the house.
+// Published pages as everybody reads them (§2.13, F9). Nothing else of a page leaves the installation.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { assetPathOf } from '../../domain/publishing/public-address.ts';
 import { beijingTime } from '../../domain/publishing/public-time.ts';

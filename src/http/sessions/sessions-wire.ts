@@ -1,7 +1,7 @@
 // API sessions on the wire: list items, the outcomes of stop and delete, capabilities (§2.6, §2.10-2.12).
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import { renderCapabilities } from '../management/capability-wire.ts';
+import { capabilityConfig } from '../../wire/capabilities/capability.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import type { StopResult } from '../../domain/sessions/stop.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
@@ -74,6 +74,6 @@ export function renderCapabilityConfig(found: {
   const { sessionId, config } = found;
   return {
     session_id: sessionId,
-    capability_config: renderCapabilities(config),
+    capability_config: capabilityConfig.render(config),
   };
 }

@@ -21,7 +21,7 @@ export interface ShareParts {
 type Shared = Awaited<ReturnType<PublicPages['share']>>;
 
 /** Where a page is shown. */
-interface Place {
+interface PageAddress {
   readonly path: string;
   readonly origin: string;
 }
@@ -30,7 +30,7 @@ export function makeShareHandlers({ operations, renderer, countMisses }: SharePa
   const { publicPages } = operations;
   const readText = makeReadText({ publicPages, renderer });
 
-  async function show({ page, version }: Shared, { path, origin }: Place): Promise<Reply> {
+  async function show({ page, version }: Shared, { path, origin }: PageAddress): Promise<Reply> {
     const [text, versions] = await Promise.all([
       readText(page, version),
       page.versionCount > 1 ? publicPages.versions(page.key, { limit: PICKER_VERSIONS, offset: 0 }) : { items: [] },

@@ -29,7 +29,7 @@ export function ifMoved(target: AuditTarget) {
   return (moved: boolean): AuditTarget | undefined => (moved ? target : undefined);
 }
 
-/** Whose a thing is: a user's id or `seq`; null for the house, which is the administrators' own. */
+/** Whose a thing is: a user's id or `seq`; null for what is system-wide, the administrators' own. */
 export type Owned = { readonly userId: string } | { readonly userSeq: number | null };
 
 export type OwnedTarget = AuditTarget & Owned;
@@ -39,7 +39,7 @@ export const SAME_READ_MS = 10 * 60_000;
 /** The same for a list: it may be polled, and what is on it changes. */
 export const SAME_LIST_MS = 60_000;
 /** The target of a list of all users' things. */
-const HOUSE: AuditTarget = { id: 'house' };
+const INSTALLATION: AuditTarget = { id: 'house' };
 
 /** What is recorded, and how. Nothing is recorded of callers who reach only their own things. */
 export interface Audit {
@@ -104,7 +104,7 @@ export function makeAudit({ store, clock, log, deriveKey, recorded }: AuditParts
     },
     readList: async (caller, action, items) => {
       if (caller.reach !== 'all' || items.every((item) => isOwn(caller, item))) return;
-      const entry = entryOf(caller, action, HOUSE);
+      const entry = entryOf(caller, action, INSTALLATION);
       await recentLists(sameAs(entry), () => recordList(entry));
     },
     act: (caller, action, targetId) => record(entryOf(caller, action, { id: targetId })),

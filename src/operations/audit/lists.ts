@@ -7,7 +7,7 @@ interface Items<Item> {
   readonly items: readonly Item[];
 }
 
-interface Line {
+interface AuditedList {
   readonly action: AuditAction;
   /** Whose things a result shows. */
   owners(result: never): readonly Owned[];
@@ -16,7 +16,7 @@ interface Line {
 }
 
 const itemsOf = <Item>({ items }: Items<Item>): readonly Item[] => items;
-/** Deliveries don't say whose they are; those of the house report what users do. */
+/** Deliveries don't say whose they are; those of system webhooks report what users do. */
 const ofOthers = ({ items }: Items<unknown>): readonly Owned[] => items.map(() => ({ userId: '' }));
 
 /** Every list that shows words, names or addresses of others. */
@@ -34,7 +34,7 @@ export const LISTS = {
   getOfficeSnapshot: { action: 'house.read', owners: ownersOnFloor },
   listLiveRuns: { action: 'house.read', owners: itemsOf<Owned> },
   listTodayRuns: { action: 'house.read', owners: ownersToday },
-} as const satisfies Readonly<Record<string, Line>>;
+} as const satisfies Readonly<Record<string, AuditedList>>;
 
 function ownersOnFloor({ runs, recent }: { readonly runs: readonly Owned[]; readonly recent: readonly Owned[] }) {
   return [...runs, ...recent];
@@ -52,14 +52,18 @@ type Listed = {
 
 /** The verbs, those of lists recorded: after what they read, and before anyone gets it. */
 export function recordLists<V extends Listed>(audit: Pick<Audit, 'readList'>, verbs: V): V {
-  const recorded = Object.entries<Line>(LISTS).flatMap(([name, line]) => {
+  const recorded = Object.entries<AuditedList>(LISTS).flatMap(([name, list]) => {
     const verb = (verbs as Readonly<Record<string, unknown>>)[name] as Verb | undefined;
-    return verb === undefined ? [] : [[name, recordedAs(line, verb, audit)] as const];
+    return verb === undefined ? [] : [[name, recordedAs(list, verb, audit)] as const];
   });
   return { ...verbs, ...Object.fromEntries(recorded) };
 }
 
-function recordedAs({ action, owners, narrowedBy }: Line, verb: Verb, audit: Parameters<typeof recordLists>[0]): Verb {
+function recordedAs(
+  { action, owners, narrowedBy }: AuditedList,
+  verb: Verb,
+  audit: Parameters<typeof recordLists>[0],
+): Verb {
   return async (caller, query, ...more) => {
     const found = await verb(caller, query, ...more);
     const isNarrowed = narrowedBy !== undefined && query[narrowedBy] !== null;

@@ -1,7 +1,7 @@
 // Backups that administrators ask for.
 import { isAbsolute, resolve } from 'node:path';
 import type { BackupJob, BackupJobs } from '../../backups/jobs.ts';
-import type { Backups, BackupWish } from '../../backups/backups.ts';
+import type { Backups, BackupRequest } from '../../backups/backups.ts';
 import type { Pruned } from '../../backups/prune.ts';
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -34,23 +34,15 @@ const KEEP_AT_LEAST = 1;
 export function makeBackupOperations({ backups, audit, settings }: BackupOperationParts) {
   const { jobs } = backups;
 
-  async function begin(caller: Administrator, target: string, wish: Omit<BackupWish, 'id'>, signal?: AbortSignal) {
+  async function begin(
+    caller: Administrator,
+    target: string,
+    request: Omit<BackupRequest, 'id'>,
+    signal?: AbortSignal,
+  ) {
     if (jobs.latest()?.state === 'running') throw new ErrandError('conflict', 'Another backup is in progress.');
     await audit.act(caller, 'backup.create', target);
-    return jobs.begin(wish, signal);
-  }
-
-  /** Who isn't the operator can't have the daemon write wherever it may. */
-  function placeFor(caller: Administrator, directory: string | null): string {
-    const { directory: usual } = settings().backup;
-    const place = directory ?? usual;
-    if (place === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
-    if (!isAbsolute(place)) throw unprocessable('directory', 'must be an absolute path');
-    // Not below it either: a folder there would make it no place for backups any more.
-    const isUsual = usual !== '' && resolve(usual) === resolve(place);
-    if (caller.kind !== 'operator' && !isUsual)
-      throw new ErrandError('forbidden', 'Directories other than backup.directory are for the control socket only.');
-    return resolve(place);
+    return jobs.begin(request, signal);
   }
 
   return {
@@ -59,9 +51,9 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
       caller: Administrator,
       { directory, workspaces, passphrase }: NewBackup,
     ): Promise<BackupJob> => {
-      const to = placeFor(caller, directory);
-      const wish = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
-      return (await begin(caller, to, wish)).job;
+      const to = directoryFor(caller, settings().backup.directory, directory);
+      const request = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
+      return (await begin(caller, to, request)).job;
     },
 
     /** Sends a backup as an archive; resolves when all of it was taken. */
@@ -71,8 +63,8 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
       to: (bytes: Uint8Array) => Promise<void>,
       signal: AbortSignal,
     ): Promise<void> => {
-      const wish = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
-      await (await begin(caller, 'archive', wish, signal)).done;
+      const request = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
+      await (await begin(caller, 'archive', request, signal)).done;
     },
 
     /** The backup in progress, otherwise the last one since the daemon started. Throws `not_found` when there was none. */
@@ -93,13 +85,25 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
 
     /** Removes old backups. */
     pruneBackups: async (caller: Administrator, pruning: Pruning): Promise<Pruned> => {
-      const place = placeFor(caller, pruning.directory);
+      const path = directoryFor(caller, settings().backup.directory, pruning.directory);
       const { keepDays } = settings().backup;
-      await audit.act(caller, 'backup.prune', place);
-      return backups.prune(place, {
+      await audit.act(caller, 'backup.prune', path);
+      return backups.prune(path, {
         days: pruning.keepDays ?? keepDays,
         atLeast: pruning.keepAtLeast ?? KEEP_AT_LEAST,
       });
     },
   };
+}
+
+/** Who isn't the operator can't have the daemon write wherever it may. */
+function directoryFor(caller: Administrator, usual: string, directory: string | null): string {
+  const path = directory ?? usual;
+  if (path === '') throw unprocessable('directory', 'must be given, as the setting backup.directory is empty');
+  if (!isAbsolute(path)) throw unprocessable('directory', 'must be an absolute path');
+  // Not below it either: a folder there would make it no directory for backups any more.
+  const isUsual = usual !== '' && resolve(usual) === resolve(path);
+  if (caller.kind !== 'operator' && !isUsual)
+    throw new ErrandError('forbidden', 'Directories other than backup.directory are for the control socket only.');
+  return resolve(path);
 }

@@ -1,6 +1,6 @@
 // Lists models, and tests models and MCP servers for administrators.
 import type { McpCheckReport, ModelCheckReport } from '../../agent/checks/check-task.ts';
-import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { Catalog, CatalogModel } from '../../catalog/kinds/models.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
@@ -9,16 +9,23 @@ import type { Listing } from '../../domain/listing.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
+/** A model and its endpoint, as people know them. `model` is its name at the endpoint. */
+interface ModelPlace {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly kind: string;
+  readonly model: string;
+}
+
 /** A model of the catalog with the scenarios that select it. */
-export interface ModelRecord extends ResolvedModel {
+export interface ModelRecord extends ModelPlace, Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens' | 'images'> {
   readonly scenarios: readonly string[];
   /** Whether accounts without a scenario use it. */
   readonly isDefault: boolean;
 }
 
 /** A check and how long it took. */
-export interface ModelCheck extends ModelCheckReport {
-  readonly resolved: ResolvedModel;
+export interface ModelCheck extends ModelCheckReport, ModelPlace {
   readonly durationMs: number;
 }
 
@@ -43,8 +50,13 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       const { models, scenarios, defaultScenario } = catalog();
       const items = [...models.keys()].map((name): ModelRecord => {
         const named = [...scenarios.values()].filter(({ model }) => model === name);
+        const resolved = resolveModel(catalog(), name)!;
+        const { contextWindow, maxOutputTokens, images } = resolved.model;
         return {
-          ...resolveModel(catalog(), name)!,
+          ...placeOf(resolved),
+          contextWindow,
+          maxOutputTokens,
+          images,
           scenarios: named.map((scenario) => scenario.name),
           isDefault: scenarios.get(defaultScenario)?.model === name,
         };
@@ -63,7 +75,7 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       if (resolved === undefined) throw notFound('Model');
       await audit.act(caller, 'model.check', name);
       const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
-      return { ...result, resolved, durationMs };
+      return { ...result, ...placeOf(resolved), durationMs };
     },
 
     /** Tests an MCP server by its name or id, regardless of who may use it. Throws `not_found`, and as `Checks` does. */
@@ -74,6 +86,10 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       return { ...result, id, name: definition.name, durationMs };
     },
   };
+}
+
+function placeOf({ model, endpoint }: ResolvedModel): ModelPlace {
+  return { name: model.name, endpoint: endpoint.name, kind: endpoint.kind, model: model.model };
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly durationMs: number }> {

@@ -19,6 +19,11 @@ export interface NewConnectionInput {
   readonly secret: string | null;
 }
 
+/** The connections of a user (name or id), or of all users. */
+export interface ConnectionQuery {
+  readonly user: string | null;
+}
+
 /** The result of a connection's test. `error` is a message; null when the service accepted the credential. */
 export interface ConnectionCheck {
   readonly connection: ConnectionRecord;
@@ -71,12 +76,11 @@ export function makeConnectionOperations(parts: ConnectionParts) {
   }
 
   return {
-    /** The connections of a user (name or id), or of all users. */
     listConnections: async (
       _caller: Administrator,
-      userReference: string | null,
+      { user }: ConnectionQuery,
     ): Promise<LongListing<ConnectionRecord>> => {
-      const userSeq = userReference === null ? null : (await store.users.get(userReference)).seq;
+      const userSeq = user === null ? null : (await store.users.get(user)).seq;
       return { items: connectionsOf(store, userSeq), total: await store.connections.count(userSeq) };
     },
 

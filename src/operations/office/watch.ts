@@ -1,8 +1,8 @@
-// What administrators watch and read of the journal: a session, one of its runs, the whole house (§4.8).
+// What administrators watch and read of the journal: a session, one of its runs, all runs (§4.8).
 import { notFound, unprocessable } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Following, Watcher } from '../../events/feed.ts';
-import type { HouseFeed } from '../../events/house-feed.ts';
+import type { OfficeFeed } from '../../events/office-feed.ts';
 import type { SessionFeeds } from '../../events/session-feeds.ts';
 import type { EventRange } from '../../store/journal/pages.ts';
 import type { EventOfSession, SessionEvents } from '../../store/journal/session-events.ts';
@@ -34,14 +34,14 @@ export interface WatchParts {
   readonly looking: Pick<Looking, 'session'>;
   readonly audit: Pick<Audit, 'read'>;
   readonly feeds: SessionFeeds;
-  readonly house: HouseFeed;
+  readonly floor: OfficeFeed;
 }
 
-/** The house, audited: its events contain the beginnings of texts and the inputs of tool calls. */
+/** All runs, audited: their events contain the beginnings of texts and the inputs of tool calls. */
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** The verbs. Those that take an id throw `not_found`, also for a run of another session. */
-export function makeWatchOperations({ store, access, audit, looking, feeds, house }: WatchParts) {
+export function makeWatchOperations({ store, access, audit, looking, feeds, floor }: WatchParts) {
   async function runOf(caller: Administrator, session: SessionRecord, id: string): Promise<RunRecord> {
     const run = await access.run(caller, id);
     if (run.sessionSeq !== session.seq) throw notFound('Run');
@@ -85,18 +85,18 @@ export function makeWatchOperations({ store, access, audit, looking, feeds, hous
     },
 
     /**
-     * Follows the whole house, as above. `resetAt`: the events after the client's are gone, and the stream follows from this
+     * Follows all runs, as above. `resetAt`: the events after the client's are gone, and the stream follows from this
      * one.
      */
-    watchHouse: async (
+    watchOffice: async (
       caller: Administrator,
       afterId: number | null,
     ): Promise<{ readonly follow: Follow; readonly resetAt: number | null }> => {
       await audit.read(caller, 'house.follow', EVERYBODYS);
-      const isKept = afterId === null || house.isKept(afterId);
+      const isKept = afterId === null || floor.isKept(afterId);
       return {
-        follow: (watcher) => house.follow(isKept ? afterId : null, watcher),
-        resetAt: isKept ? null : house.newestId(),
+        follow: (watcher) => floor.follow(isKept ? afterId : null, watcher),
+        resetAt: isKept ? null : floor.newestId(),
       };
     },
   };

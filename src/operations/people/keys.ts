@@ -26,6 +26,16 @@ export interface KeyRecord extends OwnedKey {
   readonly capabilityNames: CapabilityNames;
 }
 
+/** `secret` is the whole key: it is shown once and stored nowhere. */
+export interface KeyWithSecret extends KeyRecord {
+  readonly secret: string;
+}
+
+/** Null leaves the filter out. `user` is a name or an id. */
+export interface KeyQuery {
+  readonly user: string | null;
+}
+
 /** `user` is a name or an id; `model` null means automatic. */
 export interface NewKey {
   readonly user: string;
@@ -64,19 +74,16 @@ export function makeKeyOperations(parts: KeyParts) {
   const { toRecord, nextOf } = makeRecords({ store, makeSetup, choices });
 
   return {
-    listKeys: async (caller: Administrator, userReference: string | null): Promise<LongListing<KeyRecord>> => {
-      const userSeq = userReference === null ? null : (await store.users.get(userReference)).seq;
+    listKeys: async (caller: Administrator, { user }: KeyQuery): Promise<LongListing<KeyRecord>> => {
+      const userSeq = user === null ? null : (await store.users.get(user)).seq;
       const items = portionsOf(nextOf(userSeq, slices.of(ownerOf(caller))), PORTION_KEYS);
       return { items, total: await store.keys.count(userSeq) };
     },
 
     getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> => toRecord(await store.keys.get(id)),
 
-    /** `secret` is the whole key: it is shown once and stored nowhere. Throws `unprocessable` for unknown names. */
-    createKey: async (
-      caller: Administrator,
-      input: NewKey,
-    ): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
+    /** Throws `unprocessable` for unknown names. */
+    createKey: async (caller: Administrator, input: NewKey): Promise<KeyWithSecret> => {
       check.model(input.model);
       check.target(input.target);
       if (input.capabilityChoice !== null) check.choosable(input.target);
@@ -97,7 +104,7 @@ export function makeKeyOperations(parts: KeyParts) {
         expiresAt: input.expiresInSeconds === null ? null : clock.now() + input.expiresInSeconds * 1_000,
       };
       const key = await store.keys.create(newKey, audit.change(caller, 'key.create', itself));
-      return { key: await toRecord(key), secret: fresh.text };
+      return { ...(await toRecord(key)), secret: fresh.text };
     },
 
     /** Changes a key. Sessions that it opened before keep their setup. */

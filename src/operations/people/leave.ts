@@ -13,8 +13,7 @@ import type { PageOperationParts } from '../publishing/pages.ts';
 import type { WebhookOperationParts } from '../webhooks/webhooks.ts';
 
 /** A user, and what is left of what they have. */
-export interface Leaving {
-  readonly user: UserRecord;
+export interface Leaving extends UserRecord {
   readonly holdings: readonly Holding[];
 }
 
@@ -86,7 +85,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
     }
     const holdings = await store.holdings.count(user.seq);
     return {
-      user: await store.users.get(user.id),
+      ...(await store.users.get(user.id)),
       holdings,
       settled: AT_ONCE - left,
       isDone: holdings.every(({ kind, count }) => count === 0 || !(kinds as readonly string[]).includes(kind)),
@@ -98,7 +97,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
     getHoldings: async (caller: Administrator, reference: string): Promise<Leaving> => {
       const user = await store.users.get(reference);
       await audit.read(caller, 'user.read', { id: user.id, userId: user.id });
-      return { user, holdings: await store.holdings.count(user.seq) };
+      return { ...user, holdings: await store.holdings.count(user.seq) };
     },
 
     /**

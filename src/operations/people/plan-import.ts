@@ -22,11 +22,18 @@ type Field = (typeof FIELDS)[number];
 
 /** What becomes of a row: the fields that differ, and whether the user has a usable key of the name that was asked for. */
 export interface PlannedUser {
+  readonly username: string;
   readonly action: 'create' | 'change' | 'none';
   readonly userId: string | null;
   readonly fields: readonly Field[];
   readonly isDisabled: boolean;
   readonly hasKey: boolean;
+}
+
+/** What an import should come to. `keyName`: the key that is asked about. */
+export interface UserImport {
+  readonly users: readonly WantedUser[];
+  readonly keyName: string | null;
 }
 
 /** `row` counts from 0. */
@@ -51,7 +58,7 @@ export interface PlanImportParts {
 
 /** Makes the verb. */
 export function makePlanImport({ store, clock, slices, catalog }: PlanImportParts) {
-  return async (caller: Administrator, wanted: readonly WantedUser[], keyName: string | null): Promise<ImportPlan> => {
+  return async (caller: Administrator, { users: wanted, keyName }: UserImport): Promise<ImportPlan> => {
     const pause = slices.of(ownerOf(caller));
     const teams = new Map(
       (await store.teams.list()).items.flatMap(({ id, name }) => [[id, name] as const, [name, name]]),
@@ -112,10 +119,11 @@ const isUnknown = (name: string | null | undefined, known: { has(name: string): 
   typeof name === 'string' && !known.has(name);
 
 function planOf(one: WantedUser, found: UserRecord | undefined, hasKey: boolean, teams: Known['teams']): PlannedUser {
-  if (found === undefined) return { action: 'create', userId: null, fields: [], isDisabled: false, hasKey };
+  const { username } = one;
+  if (found === undefined) return { username, action: 'create', userId: null, fields: [], isDisabled: false, hasKey };
   const wanted = { ...one, ...(typeof one.team === 'string' && { team: teams.get(one.team) }) };
   const now = { ...found, team: found.teamName };
   const fields = FIELDS.filter((field) => wanted[field] !== undefined && wanted[field] !== now[field]);
   const action = fields.length === 0 ? 'none' : 'change';
-  return { action, userId: found.id, fields, isDisabled: found.disabled, hasKey };
+  return { username, action, userId: found.id, fields, isDisabled: found.disabled, hasKey };
 }

@@ -31,10 +31,9 @@ export interface UserChange {
   readonly disabled?: boolean;
 }
 
-/** A user whose password was set; `password` is null unless the daemon generated it. */
-export interface UserWithPassword {
-  readonly user: UserRecord;
-  readonly password: string | null;
+/** A user whose password was set; `password` is undefined unless the daemon generated it. */
+export interface UserWithPassword extends UserRecord {
+  readonly password: string | undefined;
 }
 
 export interface UserOperationParts {
@@ -79,7 +78,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
         passwordHash: hashed,
       };
       const user = await store.users.create(fresh, audit.change(caller, 'user.create', itself));
-      return { user, password: made };
+      return { ...user, password: made };
     },
 
     /** Disabling a user stops all their runs. Throws `conflict` when no enabled administrator would be left. */
@@ -104,17 +103,17 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
     setPassword: async (
       caller: Administrator,
       reference: string,
-      password: string | null,
+      { password }: { readonly password: string | null },
     ): Promise<UserWithPassword> => {
       const { hashed, made } = await passwordOf(password);
       const note = audit.change(caller, 'user.set_password', itself);
       const user = await store.users.change(reference, { passwordHash: hashed }, note);
-      return { user, password: made };
+      return { ...user, password: made };
     },
   };
 }
 
-async function passwordOf(given: string | null): Promise<{ hashed: string; made: string | null }> {
-  const made = given === null ? makePassword() : null;
+async function passwordOf(given: string | null): Promise<{ hashed: string; made: string | undefined }> {
+  const made = given === null ? makePassword() : undefined;
   return { hashed: await hashPassword(given ?? made!), made };
 }

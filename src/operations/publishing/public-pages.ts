@@ -1,4 +1,4 @@
-// What everybody may read of published pages, without a credential (§4.7). It names nothing of the house but a page's owner.
+// What everybody may read of published pages, without a credential (§4.7). It names nothing of the installation but a page's owner.
 import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
@@ -157,7 +157,7 @@ export function makePublicPages({ store, blobs, clock, log }: PublicPageParts) {
   };
 }
 
-/** Field by field: what is added to a page stays in the house. */
+/** Field by field: what is added to a page stays private. */
 function toPublic(page: PageRecord): PublicPage {
   const { key, name, description, category, tags, origin, isOnBoard, isDistractionFree, createdAt, updatedAt } = page;
   const { owner, versionCount, latest, lastKnown } = page;

@@ -102,9 +102,10 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     },
 
     /** What runs continues; what waits is dropped (I8). */
-    deleteScheduledTask: async (caller: Caller, id: string): Promise<void> => {
+    deleteScheduledTask: async (caller: Caller, id: string): Promise<TaskRecord> => {
       const task = await access.scheduledTask(caller, id);
       await store.schedules.remove(task.id, audit.change(caller, 'scheduled_task.delete', itself));
+      return task;
     },
 
     runScheduledTask: makeRunTask(parts),

@@ -1,4 +1,4 @@
-// The secrets of a house: those that a run could have met (of the installation, and of its user), and those of everybody else.
+// The secrets of an installation: those that a run could have met (the system's, and its user's), and those of everybody else.
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/reading/secret-file.ts';
@@ -99,7 +99,7 @@ function opened(secrets: HeldSecretParts['secrets'], sealed: Uint8Array, context
   }
 }
 
-/** The tokens of the user's connections, and the secrets of the user's webhooks and of the house's. */
+/** The tokens of the user's connections, and the secrets of the user's webhooks and of system webhooks. */
 async function sealedOf({ store, secrets }: HeldSecretParts, userSeq: number): Promise<string[]> {
   const found: string[] = [];
   const open = (sealed: Uint8Array | null, context: string) => {

@@ -49,7 +49,7 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
     getDelivery: async (caller: Caller, id: number): Promise<DeliveryRecord> => {
       const found = await access.delivery(caller, id);
       const { sessionOwnerId: userId, userSeq } = found;
-      // A webhook of the house reports what others do; without a session, a delivery shows what its webhook's receiver said.
+      // A system webhook reports what others do; without a session, a delivery shows what its webhook's receiver said.
       await audit.read(caller, 'delivery.read', {
         ...targetOf(found),
         ...(userId === null ? { userSeq } : { userId }),

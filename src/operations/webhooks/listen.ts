@@ -38,7 +38,7 @@ export interface ListenParts {
   readonly draining: AbortSignal;
 }
 
-/** The house, audited: its events contain titles, questions and errors of all users. */
+/** All runs, audited: their events contain titles, questions and errors of all users. */
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** Makes the verbs. */

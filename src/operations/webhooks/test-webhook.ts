@@ -13,7 +13,7 @@ import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/webhooks/webhooks.ts';
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
-import type { Cargo } from '../../webhooks/ship.ts';
+import type { Message } from '../../webhooks/send-once.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
 import { makeTestLimit } from './test-limit.ts';
@@ -38,7 +38,7 @@ export interface TestWebhookParts {
   readonly audit: Pick<Audit, 'act' | 'read'>;
   readonly clock: Clock;
   /** Makes one attempt. Never rejects. */
-  sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
+  sendOnce(target: DeliveryTarget, message: Message): Promise<AttemptResult>;
 }
 
 /** Makes the verb. It throws as `Access.webhook` and `Access.session` do, `forbidden` for a session that the webhook would never report, and `rate_limited`. */
@@ -71,7 +71,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     return { filteredReason: null, tested, sent: { ...result, eventId } };
   }
 
-  /** What a webhook reports leaves the house, so not even an administrator may report to one user what another does. */
+  /** What a webhook reports leaves the installation, so not even an administrator may report to one user what another does. */
   async function sessionFor({ userSeq }: WebhookRecord, caller: Caller, id: string): Promise<SessionRecord> {
     const session = await access.session(caller, id);
     if (userSeq !== null && userSeq !== session.userSeq)
@@ -83,7 +83,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     return session;
   }
 
-  /** The user of a made-up session: the owner of the webhook; for one of the house, the caller. */
+  /** The user of a made-up session: the owner of the webhook; for a system webhook, the caller. */
   async function userOf({ userSeq }: WebhookRecord, caller: Caller): Promise<EventFacts['user']> {
     if (userSeq !== null) return store.deliveries.getEventUser(userSeq);
     return testUserOf(caller, clock.now());

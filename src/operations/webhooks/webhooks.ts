@@ -1,4 +1,4 @@
-// Configurations of webhooks (H2): everyone has their own, and administrators those of the house.
+// Configurations of webhooks (H2): everyone has their own, and administrators the system webhooks.
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -24,7 +24,7 @@ export interface WebhookInput extends Partial<Omit<WebhookChanges, 'projectId'>>
 export interface NewWebhookInput
   extends Omit<WebhookInput, 'name' | 'url' | 'events'>,
     Pick<Webhook, 'name' | 'url' | 'events'> {
-  /** Null: a user's own, but the house's for the operator, who is no user. */
+  /** Null: a user's own, but a system webhook for the operator, who is no user. */
   readonly ownerScope: OwnerScope | null;
   /** The owner's name or id, where an administrator makes it for another. */
   readonly user: string | null;
@@ -63,7 +63,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
   }
 
   return {
-    /** The webhooks within the caller's reach, the oldest first. Those of the house are for administrators. */
+    /** The webhooks within the caller's reach, the oldest first. System webhooks are for administrators. */
     listWebhooks: async (caller: Caller, { ownerScope, enabled, ...page }: WebhookQuery) => {
       if (ownerScope === 'system') requireAdministrator(caller);
       return store.webhooks.list({ ownerScope, enabled, userSeq: scopeOf(caller).userSeq, ...page });
@@ -125,7 +125,7 @@ function withDefaults(input: NewWebhookInput): Omit<NewWebhook, 'userSeq' | 'pro
   };
 }
 
-/** Whose webhook it becomes: a user's `seq`, or null for the house's. */
+/** Whose webhook it becomes: a user's `seq`, or null for a system webhook. */
 async function ownerOf(
   { users }: Pick<Store, 'users'>,
   caller: Caller,
@@ -134,7 +134,7 @@ async function ownerOf(
   const operator = caller.kind === 'operator';
   if ((ownerScope ?? (operator && user === null ? 'system' : 'user')) === 'system') {
     requireAdministrator(caller);
-    if (user !== null) throw unprocessable('user', 'must be left out for a webhook of the house');
+    if (user !== null) throw unprocessable('user', 'must be left out for a system webhook');
     return null;
   }
   if (user !== null) {
@@ -158,7 +158,7 @@ function projectOf({ scope, projectId }: WebhookInput, before: string | null): s
 
 function requireAdministrator(caller: Caller): void {
   if (caller.reach !== 'all')
-    throw new ErrandError('forbidden', 'Only administrators have webhooks of the house, or make those of others.');
+    throw new ErrandError('forbidden', 'Only administrators have system webhooks, or make those of others.');
 }
 
-const globalOnly = () => unprocessable('scope', 'must be global for a webhook of the house');
+const globalOnly = () => unprocessable('scope', 'must be global for a system webhook');

@@ -1,4 +1,4 @@
-// Blots secrets out of texts that leave the house: those that are known, and whatever has the form of one.
+// Blots secrets out of texts that leave the installation: those that are known, and whatever has the form of one.
 import { makeRedactor } from './redact.ts';
 
 export type Blot = (text: string) => string;

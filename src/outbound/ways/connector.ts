@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { type Place, plainHost } from '../address-rules.ts';
+import { type HostPort, plainHost } from '../address-rules.ts';
 import { watchIssuer } from './missing-issuer.ts';
 import { hostThrough, proxyFor } from './proxy-rules.ts';
 import { trustedContext } from './trusted.ts';
@@ -20,7 +20,7 @@ export interface ConnectorParts {
    * Decides on a target before anything is opened, and returns the addresses that may be used. `byProxy`: a proxy resolves its
    * name, and there are none. Without it, any target is allowed.
    */
-  readonly vet?: (place: Place, byProxy: boolean) => Promise<readonly LookupAddress[]>;
+  readonly vet?: (target: HostPort, byProxy: boolean) => Promise<readonly LookupAddress[]>;
   /** Ends whatever is being opened, and what was opened. */
   readonly ended?: AbortSignal | undefined;
 }
@@ -35,16 +35,16 @@ export function makeConnector(parts: ConnectorParts): Connector {
   const open = async (asked: Asked, callback: Parameters<Connector>[1]): Promise<void> => {
     const { protocol } = asked;
     const port = Number(asked.port) || (protocol === 'https:' ? 443 : 80);
-    const place = { host: plainHost(asked.hostname), port };
+    const target = { host: plainHost(asked.hostname), port };
     try {
       const ways = waysNow();
-      const proxy = proxyFor(ways, protocol, place);
-      const addresses = (await vet?.(place, proxy !== null && ways.proxyResolves)) ?? [];
+      const proxy = proxyFor(ways, protocol, target);
+      const addresses = (await vet?.(target, proxy !== null && ways.proxyResolves)) ?? [];
       ended?.throwIfAborted();
       const connector = connectorFor(protocol, addresses);
-      const host = proxy === null ? null : hostThrough(place, addresses);
+      const host = proxy === null ? null : hostThrough(target, addresses);
       if (proxy === null || host === null) return watched(connector, asked, callback);
-      const tunnel = await openTunnel(proxy, { host, port, shown: place.host }, { timeoutMs, ended });
+      const tunnel = await openTunnel(proxy, { host, port, shown: target.host }, { timeoutMs, ended });
       ended?.addEventListener('abort', () => tunnel.destroy(), { once: true });
       if (protocol === 'https:') watched(connector, { ...asked, httpSocket: tunnel }, callback);
       else callback(null, tunnel);

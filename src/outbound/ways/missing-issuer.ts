@@ -20,7 +20,7 @@ const WHERE = 'to a file that tls.ca_file names, or to the trust store of the sy
 /** Watches a handshake. Returns what makes an error of it that names the issuer, and any other error as it is. */
 export function watchIssuer(socket: TLSSocket, host: string): (error: Error) => Error {
   let certificate: DetailedPeerCertificate | undefined;
-  // Before the connection is judged, which also closes it: afterwards the certificate is gone.
+  // Before the connection is checked, which also closes it: afterwards the certificate is gone.
   socket.prependOnceListener('secure', () => {
     certificate = socket.getPeerCertificate(true);
   });

@@ -2,7 +2,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { isAddressRange, rangeOf, readAddress } from '../address-range.ts';
-import { type Place, placeOf, plainHost } from '../address-rules.ts';
+import { type HostPort, hostPortOf, plainHost } from '../address-rules.ts';
 import { type Proxy, type Ways, waysNow } from './ways.ts';
 
 /** The usual port of a scheme, where an address names none. */
@@ -55,10 +55,10 @@ export function readDirect(text: string): string[] {
 }
 
 /** The proxy of a target; null when it is reached directly. Loopback always is. */
-export function proxyFor(ways: Ways, protocol: string, place: Place): Proxy | null {
+export function proxyFor(ways: Ways, protocol: string, target: HostPort): Proxy | null {
   const proxy = protocol === 'https:' ? ways.proxies['https:'] : ways.proxies['http:'];
-  if (proxy === null || isLoopback(place.host)) return null;
-  return ways.direct.some((entry) => concerns(entry.toLowerCase(), place)) ? null : proxy;
+  if (proxy === null || isLoopback(target.host)) return null;
+  return ways.direct.some((entry) => concerns(entry.toLowerCase(), target)) ? null : proxy;
 }
 
 /** A proxy as messages name it: its host and port. */
@@ -69,13 +69,13 @@ export function nameOf({ url }: Proxy): string {
 
 /** What a message about a slow target adds, after its name; empty without a proxy. */
 export function throughProxy(url: URL): string {
-  const proxy = proxyFor(waysNow(), url.protocol, placeOf(url));
+  const proxy = proxyFor(waysNow(), url.protocol, hostPortOf(url));
   return proxy === null ? '' : ` through the proxy ${nameOf(proxy)}`;
 }
 
 /** What a proxy is asked for, of the addresses that may be used; null when all are of this machine. Without any, it gets the name. */
-export function hostThrough(place: Place, addresses: readonly LookupAddress[]): string | null {
-  if (addresses.length === 0) return place.host;
+export function hostThrough(target: HostPort, addresses: readonly LookupAddress[]): string | null {
+  if (addresses.length === 0) return target.host;
   // To the proxy, loopback is another machine: itself.
   return addresses.find(({ address }) => !isLoopback(address))?.address ?? null;
 }
@@ -86,7 +86,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** A name stands for itself and all names below it, with or without a dot or `*.` before it. */
-function concerns(entry: string, { host, port }: Place): boolean {
+function concerns(entry: string, { host, port }: HostPort): boolean {
   if (entry === '*') return true;
   if (isAddressRange(entry)) {
     const address = isIP(host) === 0 ? null : readAddress(host);

@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import type { Place } from '../address-rules.ts';
+import type { HostPort } from '../address-rules.ts';
 import { watchIssuer } from './missing-issuer.ts';
 import { trustedContext } from './trusted.ts';
 import { WayError } from './way-error.ts';
@@ -10,7 +10,7 @@ import { nameOf } from './proxy-rules.ts';
 import { type Proxy, waysNow } from './ways.ts';
 
 /** What the target is called in messages, which never contain an address from DNS. */
-export interface TunnelTarget extends Place {
+export interface TunnelTarget extends HostPort {
   readonly shown: string;
 }
 
@@ -86,7 +86,7 @@ function dial(protocol: string, host: string, port: number | undefined) {
   return { socket: socket as Socket, explain: watchIssuer(socket, host) };
 }
 
-function ask(proxy: Proxy, { host, port }: Place, socket: Socket): ClientRequest {
+function ask(proxy: Proxy, { host, port }: HostPort, socket: Socket): ClientRequest {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   return request({
     method: 'CONNECT',

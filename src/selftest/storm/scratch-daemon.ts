@@ -21,7 +21,7 @@ export interface ScratchDaemon extends Victim {
   log(): string;
 }
 
-export interface ScratchWish {
+export interface ScratchRequest {
   readonly executable: string;
   readonly directory: string;
   readonly modelUrl: string;
@@ -35,7 +35,7 @@ const STOP_MS = 60_000;
 const LOG_CHARACTERS = 1_000_000;
 
 /** What would lead the program to the real installation. */
-const OF_THE_HOUSE =
+const OF_ERRAND =
   /^(ERRAND_(?!NODE$)|(STATE|RUNTIME|CONFIGURATION|CREDENTIALS|LOGS|CACHE)_DIRECTORY$|NOTIFY_SOCKET$|LISTEN_|WATCHDOG_|INVOCATION_ID$|NODE_OPTIONS$|MAX_UPLOAD_SIZE_MB$|OPENAPI_)/;
 
 const ERRAND_YAML = `workers: { threads: 2, runs_per_thread: 4 }
@@ -56,9 +56,9 @@ default_scenario: general
 `;
 
 /** Makes the data directory and its configuration, without starting the daemon. */
-export async function makeScratchDaemon(wish: ScratchWish): Promise<ScratchDaemon> {
-  const { executable, directory, modelUrl, signal } = wish;
-  const env = Object.fromEntries(Object.entries(wish.environment).filter(([name]) => !OF_THE_HOUSE.test(name)));
+export async function makeScratchDaemon(request: ScratchRequest): Promise<ScratchDaemon> {
+  const { executable, directory, modelUrl, signal } = request;
+  const env = Object.fromEntries(Object.entries(request.environment).filter(([name]) => !OF_ERRAND.test(name)));
   const [dataDir, configDir] = [join(directory, 'data'), join(directory, 'config')];
   const places = ['--data-dir', dataDir, '--config-dir', configDir];
   const created = JSON.parse(await init(executable, places, { env, signal })) as { api_key: { key: string } };

@@ -23,7 +23,7 @@ export interface Victim {
   restart(): Promise<unknown>;
 }
 
-export interface StormWish {
+export interface StormRequest {
   readonly seed: number;
   /** In the arguments of processes that belong to the daemon, beside its data directory. */
   readonly marker: string;
@@ -62,8 +62,8 @@ export interface Storm {
  * Kills the daemon repeatedly, mostly at a random moment of its first two seconds, sometimes before it is ready, and leaves
  * it running. The same seed gives the same draws.
  */
-export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
-  const { seed, marker, signal, leftMs, report } = wish;
+export async function blow(daemon: Victim, request: StormRequest): Promise<Storm> {
+  const { seed, marker, signal, leftMs, report } = request;
   const chance = makeChance(seed ^ 0x5707);
   const startsMs: number[] = [];
   const problems: string[] = [];
@@ -75,11 +75,11 @@ export async function blow(daemon: Victim, wish: StormWish): Promise<Storm> {
     const longestMs = chance.oneIn(LONG_LIVES) ? LONG_LIFE_MS : Math.max(LONGEST_LIFE_MS, daemon.startMs());
     await sleep(Math.min(chance.between(0, longestMs), left), undefined, { signal });
     kills += 1;
-    await wish.beforeKill?.(kills);
+    await request.beforeKill?.(kills);
     let from = Date.now();
     await daemon.kill();
     problems.push(...(await orphans(daemon.dataDir, marker, known)).map((words) => `after kill ${kills}: ${words}`));
-    await wish.whileDead?.(kills);
+    await request.whileDead?.(kills);
     const startMs = chance.oneIn(6) ? chance.between(0, LONGEST_START_MS) : null;
     try {
       if (startMs !== null) {

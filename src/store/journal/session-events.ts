@@ -1,5 +1,5 @@
 // Reads the journal of a session and of one run, by pages in both directions (§4.8).
-import type { EventPlace, JournalEvent } from '../../domain/journal-event.ts';
+import type { EventScope, JournalEvent } from '../../domain/journal-event.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { toEvent } from './events.ts';
@@ -50,9 +50,9 @@ export function makeSessionEvents({ read }: Database) {
       return session === undefined ? undefined : yield* newestOfSession(tx, sessionSeq);
     }),
 
-    /** The place of an event: its session and its run. */
-    placeOf: read(function* (tx: Reader, sessionSeq: number, runSeq: number | null): Step<EventPlace> {
-      return (yield* tx.get<EventPlace>(
+    /** The scope of an event: its session and its run. */
+    scopeOf: read(function* (tx: Reader, sessionSeq: number, runSeq: number | null): Step<EventScope> {
+      return (yield* tx.get<EventScope>(
         'SELECT s.id AS sessionId, (SELECT id FROM runs WHERE seq = ?) AS runId FROM sessions s WHERE s.seq = ?',
         runSeq,
         sessionSeq,

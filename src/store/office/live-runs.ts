@@ -1,4 +1,4 @@
-// Live runs by pages, for houses with more of them than a snapshot has room for.
+// Live runs by pages, where there are more of them than a snapshot has room for.
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

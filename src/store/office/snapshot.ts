@@ -1,4 +1,4 @@
-// A snapshot of the house: its runs, their totals, what each team used today, and the sessions that changed last (G13).
+// A snapshot of Office Mode: the runs, their totals, what each team used today, and the sessions that changed last (G13).
 import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { Team } from '../../domain/people/user.ts';
@@ -46,7 +46,7 @@ export interface OfficeSnapshot {
   readonly runCounts: Readonly<Partial<Record<RunStatus, number>>>;
   /** Their distinct sessions. */
   readonly sessionCount: number;
-  /** Of the whole house. */
+  /** Of all users. */
   readonly usage: DayUsage;
   readonly teams: readonly TeamDay[];
   /** What counts for no team; null when there is nothing and nobody to show (rule 1). */

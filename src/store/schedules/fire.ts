@@ -26,7 +26,7 @@ export interface DueFiring extends Pick<DueTask, 'seq' | 'dueAt'> {
   readonly putOffMs: number;
 }
 
-/** What became of due tasks. `putOff` counts owners. `full`: no more may be queued in the house, and the rest is still due. */
+/** What became of due tasks. `putOff` counts owners. `full`: no more may be queued in all, and the rest is still due. */
 export interface FiringReport {
   readonly fired: number;
   readonly skipped: number;

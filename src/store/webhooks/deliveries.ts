@@ -7,7 +7,7 @@ import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 /** A webhook with pending deliveries. */
 export interface Lane {
   readonly webhookId: number;
-  /** User seq; 0: the house. */
+  /** User seq; 0: system webhooks. */
   readonly owner: number;
   /** Where its deliveries go: name and port. */
   readonly host: string;

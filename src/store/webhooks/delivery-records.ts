@@ -8,7 +8,7 @@ import { conditions } from '../sessions/conditions.ts';
 
 /** Null leaves a filter out. */
 export interface DeliveryFilter extends Page {
-  /** A user's `seq`, or 0 for the deliveries of the house. */
+  /** A user's `seq`, or 0 for the deliveries of system webhooks. */
   readonly owner: number | null;
   readonly webhookId: number | null;
   readonly eventId: string | null;

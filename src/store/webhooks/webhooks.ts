@@ -54,7 +54,7 @@ const FILTERS = ['events', 'projectId', 'sessionKinds', 'enabled'] as const sati
 const BY_ID = `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w WHERE w.id = ? AND w.deleted_at IS NULL`;
 const RECORDS = `SELECT ${WEBHOOK_COLUMNS}, u.username FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq`;
 
-/** A webhook with the name of its owner; null for one of the house. */
+/** A webhook with the name of its owner; null for a system webhook. */
 export interface WebhookRecord extends Webhook {
   readonly username: string | null;
 }
@@ -73,7 +73,7 @@ type RecordRow = WebhookRow & { username: string | null };
 
 function makeSealedReads({ read }: Database) {
   return {
-    /** The sealed secrets of a user's webhooks and of those of the house, the newest first of each. */
+    /** The sealed secrets of a user's webhooks and of system webhooks, the newest first of each. */
     sealedOf: read(function* (tx: Reader, userSeq: number, limit: number): Step<SealedSecrets[]> {
       const own = yield* tx.all<SealedSecrets>(`${SEALED} AND user_seq = ? ORDER BY id DESC LIMIT ?`, userSeq, limit);
       return [

@@ -39,7 +39,7 @@ export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) 
     dispatch({ type: 'notice', text: `Copied the id of the ${done.what}: ${done.text}`, at: now() });
   };
   // Keys that come before the next frame act on what the keys before them did, among the rows that are on the screen.
-  const current = () => ({ ...store.latest(), house: store.get().house });
+  const current = () => ({ ...store.latest(), office: store.get().office });
   const strike = ({ name, text }: Stroke) => {
     const state = current();
     const { table } = top(state);

@@ -1,4 +1,4 @@
-// Keeps the state fed: the house's stream, and a snapshot every so often, after gaps, and for runs that are unknown.
+// Keeps the state fed: the office's stream, and a snapshot every so often, after gaps, and for runs that are unknown.
 import { ClientError } from '../../client/transport/client-error.ts';
 import { makeLastHour } from './last-hour.ts';
 import { makeLivePages, type ReadParts } from './live-pages.ts';
@@ -38,7 +38,7 @@ export function startFeed(parts: FeedParts): Feed {
       following = follow(parts, snapshots.soon, following.lastEventId());
     }
     tickedAt = at;
-    if (get().house.hasUnknown) snapshots.soon();
+    if (get().office.hasUnknown) snapshots.soon();
     readLivePages();
     readLastHour();
   }, TICK_MS);
@@ -59,7 +59,7 @@ function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
   let isWanted = false;
   let isStopped = false;
 
-  /** What is due earlier stays due: a house in which runs begin all the time is read all the same. */
+  /** What is due earlier stays due: an office in which runs begin all the time is read all the same. */
   const schedule = (delayMs: number) => {
     const at = performance.now() + delayMs;
     if (isStopped || at >= dueAt) return;
@@ -69,7 +69,7 @@ function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
   };
 
   const read = async () => {
-    const { tz, intervalMs } = get().wishes;
+    const { tz, intervalMs } = get().preferences;
     isReading = true;
     isWanted = false;
     dueAt = Number.POSITIVE_INFINITY;

@@ -12,7 +12,7 @@ export function makeLastHour({ client, get, dispatch, now }: ReadParts): () => v
   let nextAt = Number.NEGATIVE_INFINITY;
 
   return () => {
-    if (isReading || now() < nextAt || ![...get().house.flows.values()].some(hasGaps)) return;
+    if (isReading || now() < nextAt || ![...get().office.flows.values()].some(hasGaps)) return;
     isReading = true;
     void client.office
       .lastHour()

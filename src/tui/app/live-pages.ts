@@ -22,7 +22,7 @@ export function makeLivePages({ client, get, dispatch, now }: ReadParts): () => 
   let readAll: number | null = null;
 
   const read = async () => {
-    const { loadedAt } = get().house;
+    const { loadedAt } = get().office;
     const { items } = await client.office.liveRuns({ limit: PAGE, offset });
     dispatch({ type: 'live-runs', entities: items, at: now() });
     // Runs end while pages are read, so some are passed over: the next round finds them.
@@ -33,7 +33,7 @@ export function makeLivePages({ client, get, dispatch, now }: ReadParts): () => 
 
   return () => {
     const state = get();
-    if (isReading || state.house.loadedAt === readAll || !wantsLiveRuns(state)) return;
+    if (isReading || state.office.loadedAt === readAll || !wantsLiveRuns(state)) return;
     isReading = true;
     void read()
       .catch((error: unknown) => {

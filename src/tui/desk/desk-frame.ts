@@ -1,9 +1,9 @@
 // The desk's lines: which session, its tabs, and what the chosen one has in sight.
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
-import { isLive, type Row } from '../state/house.ts';
-import { lookOf } from '../state/looks.ts';
-import { type AppState, houseShown } from '../state/state.ts';
+import { isLive, type Row } from '../state/office.ts';
+import { runStyleOf } from '../state/run-style.ts';
+import { type AppState, officeShown } from '../state/state.ts';
 import { standingOf } from '../state/connection.ts';
 import { money, short, span as spanOf } from '../text/figures.ts';
 import { widthOf } from '../text/fit.ts';
@@ -54,12 +54,12 @@ function readingOf({ tab, readings }: DeskState): Reading | undefined {
   return readings[tabOf(tab).source?.name ?? ''];
 }
 
-export function itemsOf({ wishes: { tz } }: AppState, screen: DeskState, size: Size): Items {
+export function itemsOf({ preferences: { tz } }: AppState, screen: DeskState, size: Size): Items {
   return tabOf(screen.tab).items(screen, readingOf(screen)?.data, { width: roomOf(size).columns, tz });
 }
 
 export function viewOfDesk(state: AppState, screen: DeskState, size: Size): View {
-  return viewOf(itemsOf(state, screen, size), screen.places[screen.tab], roomOf(size).rows);
+  return viewOf(itemsOf(state, screen, size), screen.positions[screen.tab], roomOf(size).rows);
 }
 
 export function deskFrame(state: AppState, screen: DeskState, size: Size): readonly Line[] {
@@ -95,16 +95,16 @@ const TITLE_SHARE = 0.4;
 
 function titleLine(state: AppState, screen: DeskState, width: number): Line {
   const { sessionId } = screen;
-  const house = houseShown(state);
-  const rows = [...house.rows.values()].filter((row) => row.sessionId === sessionId && row.title !== '');
+  const office = officeShown(state);
+  const rows = [...office.rows.values()].filter((row) => row.sessionId === sessionId && row.title !== '');
   const row = rows.find(isLive) ?? rows[0];
   const stands = { worth: 100, span: standing(screen, state) };
   if (row === undefined) {
     const room = width - 4 - widthOfSpans([stands.span]);
     return lineByWorth([span(' '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
   }
-  const { glyph, role } = lookOf(row);
-  const at = state.now + house.skewMs;
+  const { glyph, role } = runStyleOf(row);
+  const at = state.now + office.skewMs;
   const about = [
     ...waitOf(row, at),
     { worth: 90, span: aside(`  ${row.fullName || row.username}`) },
@@ -158,7 +158,7 @@ function tabLine(screen: DeskState, view: View, width: number): Line {
     }),
   ];
   const long = spansOf('title');
-  const isBack = screen.places[screen.tab] !== undefined && !view.isAtEnd;
+  const isBack = screen.positions[screen.tab] !== undefined && !view.isAtEnd;
   const right = isBack && itemsAreGrowing(screen) ? [span('↓ G: newest ', 'waiting')] : [];
   return lineOf(widthOfSpans(long) + 14 <= width ? long : spansOf('shortTitle'), right, width);
 }

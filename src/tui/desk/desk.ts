@@ -65,10 +65,10 @@ interface PageParts extends Pick<ScreenProps<'desk'>, 'client' | 'screen' | 'dis
 /** Reads on where the user comes to an end of what is in memory. */
 function usePages({ client, screen, view, dispatch }: PageParts) {
   const isReading = useRef(false);
-  const { sessionId, log, tab, places } = screen;
+  const { sessionId, log, tab, positions } = screen;
   useEffect(() => {
     if (isReading.current || (tab !== 'live' && tab !== 'events')) return;
-    const isBack = places[tab] !== undefined;
+    const isBack = positions[tab] !== undefined;
     const work =
       !log.isAtEnd && !isBack
         ? readEnd(client, sessionId)
@@ -103,8 +103,8 @@ const scroll =
     set((screen) => {
       const { rows } = roomOf(size);
       if (screen.tab === 'files') return chooseFile(screen, by(rows), rows);
-      const place = scrolled(itemsOf(state, screen, size), screen.places[screen.tab], by(rows), rows);
-      return { places: { ...screen.places, [screen.tab]: place } };
+      const position = scrolled(itemsOf(state, screen, size), screen.positions[screen.tab], by(rows), rows);
+      return { positions: { ...screen.positions, [screen.tab]: position } };
     });
 
 const page = (rows: number) => Math.max(1, rows - 1);

@@ -65,7 +65,7 @@ export function chooseFile(screen: DeskState, by: number, rows: number): Partial
   const paths = pathsOf(treeOf(screen));
   const chosenFile = moveChoice(paths, screen.chosenFile, by);
   const key = windowStart(paths.length, chosenFile.index, rows);
-  return { chosenFile, places: { ...screen.places, files: { key, row: 0 } } };
+  return { chosenFile, positions: { ...screen.positions, files: { key, row: 0 } } };
 }
 
 /** The file that is chosen, if it can be fetched. */

@@ -73,7 +73,7 @@ function roundsByRun(pages: Rounds | undefined): ReadonlyMap<string, Rounds['ite
 }
 
 /** The rounds of the past, where runs begin whose rounds are older than those that are known. */
-function wish(screen: DeskState, data: unknown): 'older' | 'newest' | undefined {
+function readNext(screen: DeskState, data: unknown): 'older' | 'newest' | undefined {
   const pages = data as Rounds | undefined;
   const first = shownEvents(screen).find(({ type }) => type === 'run.queued')?.run_id;
   if (pages === undefined || first === undefined || first === null) return undefined;
@@ -81,7 +81,7 @@ function wish(screen: DeskState, data: unknown): 'older' | 'newest' | undefined 
   const oldest = pages.items[0]?.run_id;
   const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
   if (!known.has(first) && isOlder && pages.hasOlder) return 'older';
-  return !pages.isAtEnd && screen.log.isAtEnd && screen.places.live === undefined ? 'newest' : undefined;
+  return !pages.isAtEnd && screen.log.isAtEnd && screen.positions.live === undefined ? 'newest' : undefined;
 }
 
 /** One session is shown at a time; entries continue from those of the frame before. */
@@ -92,7 +92,7 @@ export const live: Tab = {
   title: 'Live',
   shortTitle: 'Live',
   source: { ...roundSource, changesWith: (type) => type === 'run.queued' },
-  wish,
+  readNext,
   items: (screen, data, room) => {
     made = entriesOf(shownEvents(screen), made);
     const { list } = made;

@@ -6,7 +6,7 @@ import { momentOf } from '../text/moments.ts';
 import { describeCall } from '../state/activity.ts';
 import { cell, EMPTY, type Line, span } from '../text/line.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Tab, textLines, wishOf } from './tab.ts';
+import { changesReads, folded, rememberLines, type Tab, textLines, readNextOf } from './tab.ts';
 
 type Message = OfficeMessagesWire['items'][number];
 type Block = Message['content']['content'][number];
@@ -73,7 +73,7 @@ export const messages: Tab = {
     },
     changesWith: changesReads,
   },
-  wish: ({ places }, data, view) => wishOf(data as Known, places.messages !== undefined, view.isAtStart),
+  readNext: ({ positions }, data, view) => readNextOf(data as Known, positions.messages !== undefined, view.isAtStart),
   items: ({ isUnfolded }, data, room) => {
     const list = (data as Known)?.items ?? [];
     return {

@@ -63,10 +63,10 @@ function dueRead(
   if (screen.stream.kind === 'deleted') return undefined;
   const isResting = performance.now() - past.at < REST_MS;
   if (past.hasFailed && isResting) return undefined;
-  const wish = tabOf(screen.tab).wish?.(screen, screen.readings[source.name]?.data, view);
-  if (wish === 'older') return source.readOlder;
+  const readNext = tabOf(screen.tab).readNext?.(screen, screen.readings[source.name]?.data, view);
+  if (readNext === 'older') return source.readOlder;
   const isStale = past.hasFailed || past.stamp !== stamp;
-  return wish === 'newest' || (wish !== 'nothing' && isStale && !isResting) ? source.read : undefined;
+  return readNext === 'newest' || (readNext !== 'nothing' && isStale && !isResting) ? source.read : undefined;
 }
 
 async function attempt(

@@ -2,13 +2,13 @@
 import type { Client } from '../../client/client.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
-import { lookOf as lookOfWord } from '../../terminal/states.ts';
+import { stateStyleOf } from '../../terminal/states.ts';
 import { money, short } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
 import { momentOf } from '../text/moments.ts';
 import { elapsed } from './durations.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Source, type Tab, textLines, wishOf } from './tab.ts';
+import { changesReads, folded, rememberLines, type Source, type Tab, textLines, readNextOf } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
@@ -38,7 +38,7 @@ function head(round: Round, width: number, tz: string): Line {
   const role = ROLES[status];
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
   const left = [
-    span(`${lookOfWord(status).glyph} `, role),
+    span(`${stateStyleOf(status).glyph} `, role),
     span(`Round ${round.round_no}`, 'strong'),
     span(`  ${status}`, role),
   ];
@@ -117,7 +117,8 @@ export const rounds: Tab = {
   title: 'Rounds',
   shortTitle: 'Rounds',
   source: roundSource,
-  wish: ({ places }, data, view) => wishOf(data as Rounds | undefined, places.rounds !== undefined, view.isAtEnd),
+  readNext: ({ positions }, data, view) =>
+    readNextOf(data as Rounds | undefined, positions.rounds !== undefined, view.isAtEnd),
   items: ({ isUnfolded }, data, room) => {
     const list = (data as Rounds | undefined)?.items ?? [];
     const roundAt = (at: number) => list[list.length - 1 - at];

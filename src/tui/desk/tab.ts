@@ -35,7 +35,7 @@ export interface Tab {
   /** Without one, the events suffice. */
   readonly source?: Source;
   /** What is to be read for what is in sight; without it, the source is read when it has changed. */
-  readonly wish?: (screen: DeskState, data: unknown, view: View) => 'older' | 'newest' | 'nothing' | undefined;
+  readonly readNext?: (screen: DeskState, data: unknown, view: View) => 'older' | 'newest' | 'nothing' | undefined;
   /** `data` is what was read last; undefined before. */
   readonly items: (screen: DeskState, data: unknown, room: Room) => Items;
 }
@@ -44,7 +44,7 @@ export interface Tab {
 export const changesReads = (type: string) => !type.startsWith('content_block');
 
 /** What pages of a list want: their past where the view comes to its end, and their newest where it returns to it. */
-export function wishOf(
+export function readNextOf(
   pages: Pages<unknown> | undefined,
   isInPast: boolean,
   comesToPast: boolean,

@@ -1,5 +1,5 @@
 // A view on a list of items of several lines each, of which only those in sight are laid out. Pure.
-import type { Place } from '../state/desk-state.ts';
+import type { ScrollPosition } from '../state/desk-state.ts';
 import type { Line } from '../text/line.ts';
 
 /** Items with rising keys; `startsAtEnd` where the newest is what one looks for first. */
@@ -22,8 +22,8 @@ export interface View {
   readonly isAtEnd: boolean;
 }
 
-export function viewOf(items: Items, place: Place | undefined, rows: number): View {
-  const top = topOf(items, place, rows);
+export function viewOf(items: Items, position: ScrollPosition | undefined, rows: number): View {
+  const top = topOf(items, position, rows);
   const lines: Line[] = [];
   let index = top.index;
   for (; index < items.count && lines.length <= rows; index += 1) {
@@ -37,9 +37,14 @@ export function viewOf(items: Items, place: Place | undefined, rows: number): Vi
   };
 }
 
-/** The place so many lines further; undefined where the list begins by itself: there it follows what comes. */
-export function scrolled(items: Items, place: Place | undefined, by: number, rows: number): Place | undefined {
-  const at = moved(items, topOf(items, place, rows), by);
+/** The position so many lines further; undefined where the list begins by itself: there it follows what comes. */
+export function scrolled(
+  items: Items,
+  position: ScrollPosition | undefined,
+  by: number,
+  rows: number,
+): ScrollPosition | undefined {
+  const at = moved(items, topOf(items, position, rows), by);
   const last = endOf(items, rows);
   const isPast = at.index > last.index || (at.index === last.index && at.row >= last.row);
   if (isPast && items.startsAtEnd) return undefined;
@@ -48,12 +53,12 @@ export function scrolled(items: Items, place: Place | undefined, by: number, row
   return items.count === 0 || (isAtTop && !items.startsAtEnd) ? undefined : { key: items.keyAt(index), row };
 }
 
-function topOf(items: Items, place: Place | undefined, rows: number): At {
+function topOf(items: Items, position: ScrollPosition | undefined, rows: number): At {
   const end = endOf(items, rows);
-  if (place === undefined) return items.startsAtEnd ? end : { index: 0, row: 0 };
-  const index = firstFrom(items, place.key);
+  if (position === undefined) return items.startsAtEnd ? end : { index: 0, row: 0 };
+  const index = firstFrom(items, position.key);
   if (index >= items.count || index > end.index) return end;
-  const row = items.keyAt(index) === place.key ? place.row : 0;
+  const row = items.keyAt(index) === position.key ? position.row : 0;
   return index === end.index ? { index, row: Math.min(row, end.row) } : { index, row };
 }
 

@@ -1,8 +1,8 @@
 // The columns of runs, and what each is worth when there is no room for all.
 import { relativeTime } from '../../terminal/moments.ts';
-import type { Row } from '../state/house.ts';
-import { isLive } from '../state/house.ts';
-import { lookOf } from '../state/looks.ts';
+import type { Row } from '../state/office.ts';
+import { isLive } from '../state/office.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import { barOf, money, short, span as spanOfTime } from '../text/figures.ts';
 import { type Role, type Span, span } from '../text/line.ts';
 import type { Column } from '../text/table.ts';
@@ -16,8 +16,14 @@ export function runColumns(now: number, skewMs: number): readonly Column<Row>[] 
   const elapsed = (row: Row) => spanOfTime((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
-    { title: '', width: 1, worth: 100, cell: (row) => span(lookOf(row).glyph, lookOf(row).role) },
-    { title: 'STATUS', width: 9, worth: 25, isLuxury: true, cell: (row) => span(lookOf(row).word, lookOf(row).role) },
+    { title: '', width: 1, worth: 100, cell: (row) => span(runStyleOf(row).glyph, runStyleOf(row).role) },
+    {
+      title: 'STATUS',
+      width: 9,
+      worth: 25,
+      isLuxury: true,
+      cell: (row) => span(runStyleOf(row).word, runStyleOf(row).role),
+    },
     { title: 'PROGRESS', width: 10, worth: 60, cell: (row, width) => progress(row, width) },
     { title: 'TITLE', width: 16, ample: 26, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
@@ -41,7 +47,7 @@ function progress(row: Row, width: number): readonly Span[] {
   const columns = width - 4;
   const [filled, rest] = barOf(row.progress / 100, columns);
   return [
-    span('━'.repeat(filled), lookOf(row).role),
+    span('━'.repeat(filled), runStyleOf(row).role),
     span('─'.repeat(rest), 'faint'),
     span(row.status === 'pending' ? '    ' : `${String(row.progress).padStart(3)}%`, 'dim'),
   ];

@@ -1,10 +1,10 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import { type House, isLive, type Row } from '../state/house.ts';
+import { type Office, isLive, type Row } from '../state/office.ts';
 import type { FloorState, Order } from '../state/screens.ts';
-import { type AppState, houseShown } from '../state/state.ts';
+import { type AppState, officeShown } from '../state/state.ts';
 import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
-import { lookOf } from '../state/looks.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import { widthOf } from '../text/fit.ts';
 import { cell, EMPTY, type Line, lineOf, span } from '../text/line.ts';
 import { layOut } from '../text/table.ts';
@@ -29,11 +29,11 @@ export function floorFrame(state: AppState, floor: FloorState, size: Size): read
 }
 
 function body(state: AppState, floor: FloorState, { columns, rows }: Size): readonly Line[] {
-  const house = houseShown(state);
-  const teams = teamLines(house, floor.teamId, columns, teamRows(rows));
-  const runs = visibleRows(house, floor);
+  const office = officeShown(state);
+  const teams = teamLines(office, floor.teamId, columns, teamRows(rows));
+  const runs = visibleRows(office, floor);
   const above = teams.length === 0 ? [] : rows > ROOMY_ROWS ? [...teams, EMPTY] : teams;
-  return [...above, ...runLines({ state, house, floor, runs }, columns, rows - above.length)];
+  return [...above, ...runLines({ state, office, floor, runs }, columns, rows - above.length)];
 }
 
 /** From here on, teams and runs stand apart. */
@@ -44,14 +44,14 @@ const teamRows = (rows: number) => Math.min(8, Math.max(3, Math.floor(rows / 4) 
 
 interface Runs {
   readonly state: AppState;
-  readonly house: House;
+  readonly office: Office;
   readonly floor: FloorState;
   readonly runs: readonly Row[];
 }
 
-function runLines({ state, house, floor, runs }: Runs, width: number, height: number): readonly Line[] {
+function runLines({ state, office, floor, runs }: Runs, width: number, height: number): readonly Line[] {
   const { now } = state;
-  const { heading, row } = layOut(runColumns(now, house.skewMs), width - 3);
+  const { heading, row } = layOut(runColumns(now, office.skewMs), width - 3);
   const chosen = indexOfChoice(
     runs.map(({ runId }) => runId),
     floor.chosen,
@@ -63,18 +63,18 @@ function runLines({ state, house, floor, runs }: Runs, width: number, height: nu
     return { spans: [...gutter(isChosen, run.changedAt, now), ...row(run), span(' ')], selected: isChosen };
   });
   return [
-    listLine({ state, house, floor, runs }, chosen, width),
+    listLine({ state, office, floor, runs }, chosen, width),
     { spans: [span('  '), ...heading.spans] },
     ...(lines.length === 0 ? [EMPTY, { spans: [span('  '), cell(emptyText(state, floor), width - 2, 'dim')] }] : lines),
   ];
 }
 
 /** Which runs are listed, in which order, and the place of the chosen one. */
-function listLine({ house, floor, runs }: Runs, chosen: number, width: number): Line {
+function listLine({ office, floor, runs }: Runs, chosen: number, width: number): Line {
   const { teamId, status, order, find, isFinding } = floor;
   const filters = [
-    house.teams.find(({ id }) => id === teamId)?.name,
-    status === 'all' ? undefined : lookOf({ status }).word,
+    office.teams.find(({ id }) => id === teamId)?.name,
+    status === 'all' ? undefined : runStyleOf({ status }).word,
     find === '' || isFinding ? undefined : `/${find}`,
   ].filter((part) => part !== undefined);
   const text = filters.join(' · ');
@@ -84,9 +84,9 @@ function listLine({ house, floor, runs }: Runs, chosen: number, width: number): 
     span(` · ${ORDER_WORDS[order]}`, 'dim'),
   ];
   // Runs of which only the ids are known have no row yet.
-  const known = [...house.rows.values()].filter(({ title }) => title !== '').length;
-  const live = [...house.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
-  const total = known - live + Math.max(live, house.isFull ? liveCount(house) : 0);
+  const known = [...office.rows.values()].filter(({ title }) => title !== '').length;
+  const live = [...office.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
+  const total = known - live + Math.max(live, office.isFull ? liveCount(office) : 0);
   const all = runs.length < total ? ` of ${total}` : '';
   return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
 }
@@ -98,8 +98,8 @@ const ORDER_WORDS: Readonly<Record<Order, string>> = {
   tokens: 'by tokens',
 };
 
-function emptyText({ house, connection }: AppState, { find, status, teamId }: FloorState): string {
-  if (house.loadedAt === null) return connection.readFailure?.message ?? 'Reading the house…';
+function emptyText({ office, connection }: AppState, { find, status, teamId }: FloorState): string {
+  if (office.loadedAt === null) return connection.readFailure?.message ?? 'Reading the office…';
   if (find !== '' || status !== 'all' || teamId !== null) return 'Nothing matches. Esc shows everything.';
   return 'No runs today. They show here as soon as somebody asks for something.';
 }

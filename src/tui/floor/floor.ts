@@ -1,4 +1,4 @@
-// The floor: every run of the house as a row. Its component and its keys.
+// The floor: every run of the office as a row. Its component and its keys.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import { Lines } from '../app/lines.ts';
 import { moveKeys } from '../app/move-keys.ts';
@@ -8,7 +8,7 @@ import { h } from '../element.ts';
 import { desk } from '../state/desk-state.ts';
 import { FIRST } from '../state/desk-state.ts';
 import { type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';
-import { type Action, houseShown } from '../state/state.ts';
+import { type Action, officeShown } from '../state/state.ts';
 import { indexOfChoice, moveChoice, visibleRows } from '../state/visible.ts';
 import { floorFrame } from './floor-frame.ts';
 import { teamsInOrder } from './teams.ts';
@@ -37,7 +37,8 @@ const FORGET = () => ({ isFinding: false, find: '' });
 
 type Press = (pressed: Pressed<'floor'>) => ReturnType<Screen<'floor'>['press']>;
 
-const idsOf = ({ state, screen }: Pressed<'floor'>) => visibleRows(houseShown(state), screen).map(({ runId }) => runId);
+const idsOf = ({ state, screen }: Pressed<'floor'>) =>
+  visibleRows(officeShown(state), screen).map(({ runId }) => runId);
 
 const move =
   (by: (pressed: Pressed<'floor'>) => number): Press =>
@@ -45,7 +46,7 @@ const move =
     set({ chosen: moveChoice(idsOf(pressed), pressed.screen.chosen, by(pressed)) });
 
 function chosenRow({ state, screen }: Pressed<'floor'>) {
-  const rows = visibleRows(houseShown(state), screen);
+  const rows = visibleRows(officeShown(state), screen);
   return rows[
     indexOfChoice(
       rows.map(({ runId }) => runId),
@@ -56,17 +57,17 @@ function chosenRow({ state, screen }: Pressed<'floor'>) {
 
 /** All, then each team in turn, then all again. */
 const nextTeam: Press = ({ state, screen }) => {
-  const ids = [null, ...teamsInOrder(houseShown(state)).map(({ id }) => id)];
+  const ids = [null, ...teamsInOrder(officeShown(state)).map(({ id }) => id)];
   return set({ teamId: nextOf(ids, screen.teamId), chosen: FIRST });
 };
 
 /** Of the chosen team; without one, of the chosen run's. */
 const openToday: Press = (pressed) => {
   const { state, screen } = pressed;
-  const house = houseShown(state);
+  const office = officeShown(state);
   const row = chosenRow(pressed);
-  const teamId = screen.teamId ?? (row === undefined ? house.teams[0]?.id : (row.teamId ?? UNASSIGNED_TEAM_ID));
-  const team = house.teams.find(({ id }) => id === teamId);
+  const teamId = screen.teamId ?? (row === undefined ? office.teams[0]?.id : (row.teamId ?? UNASSIGNED_TEAM_ID));
+  const team = office.teams.find(({ id }) => id === teamId);
   return team === undefined ? undefined : { type: 'open', screen: today(team.id, team.name) };
 };
 

@@ -1,13 +1,13 @@
 // The teams of the floor: today's cost, the tightest budget, and how much flowed in the last hour.
 import type { BudgetWire } from '../../wire/people/budget.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import type { House, Team } from '../state/house.ts';
+import type { Office, Team } from '../state/office.ts';
 import { barOf, gather, money, short, sparkline } from '../text/figures.ts';
 import { type Line, type Role, type Span, span } from '../text/line.ts';
 import { type Column, layOut } from '../text/table.ts';
 
 /** The teams in the order in which `t` goes through them: those that spent most first. */
-export function teamsInOrder({ teams }: House): readonly Team[] {
+export function teamsInOrder({ teams }: Office): readonly Team[] {
   return [...teams].sort(
     (a, b) =>
       b.today_cost_usd - a.today_cost_usd || b.today_total_tokens - a.today_total_tokens || (a.name < b.name ? -1 : 1),
@@ -15,10 +15,10 @@ export function teamsInOrder({ teams }: House): readonly Team[] {
 }
 
 /** At most `rows` lines, with a heading. The chosen team is always among them. */
-export function teamLines(house: House, chosenId: string | null, width: number, rows: number): readonly Line[] {
-  const teams = teamsInOrder(house);
+export function teamLines(office: Office, chosenId: string | null, width: number, rows: number): readonly Line[] {
+  const teams = teamsInOrder(office);
   if (rows < 2 || teams.length === 0) return [];
-  const { heading, row } = layOut(columnsFor(house), width - 3);
+  const { heading, row } = layOut(columnsFor(office), width - 3);
   const shown = teams.slice(0, rows - 1);
   const chosen = teams.find(({ id }) => id === chosenId);
   if (chosen !== undefined && !shown.includes(chosen)) shown.splice(-1, 1, chosen);
@@ -28,7 +28,7 @@ export function teamLines(house: House, chosenId: string | null, width: number, 
   ];
 }
 
-function columnsFor({ flows, budgets }: House): readonly Column<Team>[] {
+function columnsFor({ flows, budgets }: Office): readonly Column<Team>[] {
   return [
     {
       title: 'TEAM',

@@ -1,8 +1,8 @@
-// The line at the top of every screen: the counters of the house, how the view stands with the daemon, and the clock.
+// The line at the top of every screen: the counters of the office, how the view stands with the daemon, and the clock.
 import { standingOf } from '../state/connection.ts';
-import type { House, RunStatus } from '../state/house.ts';
-import { lookOf } from '../state/looks.ts';
-import { type AppState, houseShown } from '../state/state.ts';
+import type { Office, RunStatus } from '../state/office.ts';
+import { runStyleOf } from '../state/run-style.ts';
+import { type AppState, officeShown } from '../state/state.ts';
 import { money, short } from '../text/figures.ts';
 import { clockOf } from '../text/moments.ts';
 import { type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
@@ -12,15 +12,15 @@ const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const s
 /** Exactly `width` columns: the fullest form that leaves room for the standing. */
 export function header(state: AppState, width: number): Line {
   const right = standing(state, width);
-  const house = houseShown(state);
+  const office = officeShown(state);
   const room = width - widthOfSpans(right) - 2;
   const forms = [
-    () => [...counters(house, true), ...gap(3), ...spent(house, true), ...queued(house, true)],
-    () => [...counters(house, true), ...gap(3), ...spent(house, false), ...queued(house, false)],
-    () => [...counters(house, true), ...gap(3), ...spent(house, false)],
-    () => [...counters(house, false), ...gap(3), ...spent(house, false), ...queued(house, false)],
-    () => [...counters(house, false), ...gap(3), ...spent(house, false)],
-    () => counters(house, false),
+    () => [...counters(office, true), ...gap(3), ...spent(office, true), ...queued(office, true)],
+    () => [...counters(office, true), ...gap(3), ...spent(office, false), ...queued(office, false)],
+    () => [...counters(office, true), ...gap(3), ...spent(office, false)],
+    () => [...counters(office, false), ...gap(3), ...spent(office, false), ...queued(office, false)],
+    () => [...counters(office, false), ...gap(3), ...spent(office, false)],
+    () => counters(office, false),
   ];
   const spans = forms.map((form) => [span(' '), ...form()]);
   return lineOf(spans.find((form) => widthOfSpans(form) <= room) ?? spans.at(-1) ?? [], right, width);
@@ -28,9 +28,9 @@ export function header(state: AppState, width: number): Line {
 
 const gap = (columns: number) => [span(' '.repeat(columns))];
 
-function counters({ overview, loadedAt }: House, withWords: boolean): readonly Span[] {
+function counters({ overview, loadedAt }: Office, withWords: boolean): readonly Span[] {
   return COUNTED.flatMap((status, at) => {
-    const { glyph, word, role } = lookOf({ status });
+    const { glyph, word, role } = runStyleOf({ status });
     const count = loadedAt === null ? '–' : short(overview[status]);
     const isQuiet = overview[status] === 0;
     return [
@@ -42,7 +42,7 @@ function counters({ overview, loadedAt }: House, withWords: boolean): readonly S
   });
 }
 
-function spent({ overview, loadedAt }: House, withWords: boolean): readonly Span[] {
+function spent({ overview, loadedAt }: Office, withWords: boolean): readonly Span[] {
   if (loadedAt === null) return [];
   const { total_cost_usd: cost, total_tokens: tokens } = overview;
   return [
@@ -52,15 +52,15 @@ function spent({ overview, loadedAt }: House, withWords: boolean): readonly Span
   ];
 }
 
-function queued({ queue }: House, withWords: boolean): readonly Span[] {
+function queued({ queue }: Office, withWords: boolean): readonly Span[] {
   if (queue === null) return [];
   const waiting = queue.total > 0 ? [span(` · queue ${short(queue.total)}`, 'pending')] : [];
   return [...gap(3), span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'), ...waiting];
 }
 
-function standing({ connection, frozen, now, wishes, house }: AppState, width: number): readonly Span[] {
+function standing({ connection, frozen, now, preferences, office }: AppState, width: number): readonly Span[] {
   const { glyph, text, role } = standingOf(connection, now);
-  const clock = clockOf(now + house.skewMs, wishes.tz);
+  const clock = clockOf(now + office.skewMs, preferences.tz);
   return [
     ...(frozen === null ? [] : [span('‖ paused  ', 'waiting')]),
     span(`${glyph} ${text}`, role),

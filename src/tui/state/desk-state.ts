@@ -6,7 +6,7 @@ export const TAB_NAMES = ['live', 'rounds', 'messages', 'files', 'context', 'eve
 export type TabName = (typeof TAB_NAMES)[number];
 
 /** The item at the top of the view, and how many of its lines are above it. Items are numbered upwards. */
-export interface Place {
+export interface ScrollPosition {
   readonly key: number;
   readonly row: number;
 }
@@ -47,7 +47,7 @@ export interface DeskState {
   readonly sessionId: string;
   readonly tab: TabName;
   /** By tab; without one, a tab shows its own end: the newest of what grows, the beginning of the rest. */
-  readonly places: Readonly<Partial<Record<TabName, Place>>>;
+  readonly positions: Readonly<Partial<Record<TabName, ScrollPosition>>>;
   readonly readings: Readonly<Partial<Record<string, Reading>>>;
   readonly log: EventLog;
   readonly stream: DeskStream;
@@ -68,7 +68,7 @@ export function desk(sessionId: string): DeskState {
     name: 'desk',
     sessionId,
     tab: 'live',
-    places: {},
+    positions: {},
     readings: {},
     log: EMPTY_LOG,
     stream: { kind: 'connecting', failure: null },

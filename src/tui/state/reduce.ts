@@ -1,5 +1,5 @@
 // The one function that changes the state: pure, and cheap for many events at once.
-import { houseShown, type Action, type AppState, type ScreenState } from './state.ts';
+import { officeShown, type Action, type AppState, type ScreenState } from './state.ts';
 import { takeEvents } from './take-events.ts';
 import { takeLastHour, takeLiveRuns, takeSnapshot } from './take-snapshot.ts';
 
@@ -18,7 +18,7 @@ const REDUCERS: Reducers = {
   events: (state, { events, at }) => ({
     ...state,
     now: at,
-    house: takeEvents(state.house, events, at),
+    office: takeEvents(state.office, events, at),
     sinceAsked: state.sinceAsked === null ? null : [...state.sinceAsked, ...events].slice(-MAX_SINCE_ASKED),
   }),
   'snapshot-asked': (state, { at }) => ({
@@ -27,13 +27,13 @@ const REDUCERS: Reducers = {
     connection: { ...state.connection, askedAt: at },
   }),
   snapshot: (state, taken) => {
-    const fresh = takeSnapshot(state.house, taken, state.connection.askedAt ?? taken.at);
+    const fresh = takeSnapshot(state.office, taken, state.connection.askedAt ?? taken.at);
     // What came while the snapshot was on its way is newer than it, or already in it, which changes nothing.
     const missed = state.sinceAsked ?? [];
     return {
       ...state,
       now: taken.at,
-      house: missed.length === 0 ? fresh : { ...takeEvents(fresh, missed, taken.at), overview: fresh.overview },
+      office: missed.length === 0 ? fresh : { ...takeEvents(fresh, missed, taken.at), overview: fresh.overview },
       sinceAsked: null,
       connection: { ...state.connection, askedAt: null, readFailure: null },
     };
@@ -43,9 +43,9 @@ const REDUCERS: Reducers = {
     sinceAsked: null,
     connection: { ...state.connection, askedAt: null, readFailure: failure },
   }),
-  'live-runs': (state, { entities, at }) => ({ ...state, house: takeLiveRuns(state.house, entities, at) }),
-  'last-hour': (state, { lastHour }) => ({ ...state, house: takeLastHour(state.house, lastHour) }),
-  'stream-reset': (state) => ({ ...state, house: { ...state.house, isStale: true } }),
+  'live-runs': (state, { entities, at }) => ({ ...state, office: takeLiveRuns(state.office, entities, at) }),
+  'last-hour': (state, { lastHour }) => ({ ...state, office: takeLastHour(state.office, lastHour) }),
+  'stream-reset': (state) => ({ ...state, office: { ...state.office, isStale: true } }),
   'stream-open': (state) => ({
     ...state,
     connection: { ...state.connection, stream: 'live', streamFailure: null, retryAt: null },
@@ -60,7 +60,7 @@ const REDUCERS: Reducers = {
     const isPaused = state.frozen === null;
     return {
       ...state,
-      frozen: isPaused ? houseShown(state) : null,
+      frozen: isPaused ? officeShown(state) : null,
       screens: state.screens.map((screen) =>
         screen.name === 'desk'
           ? { ...screen, pausedAt: isPaused ? (screen.log.events.at(-1)?.id ?? 0) : null }

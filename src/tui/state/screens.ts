@@ -2,7 +2,7 @@
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { SourceType, TodayRunsWire } from '../../client/office.ts';
 import { type Choice, type DeskState, FIRST } from './desk-state.ts';
-import type { RunStatus } from './house.ts';
+import type { RunStatus } from './office.ts';
 
 export interface Screens {
   readonly floor: FloorState;

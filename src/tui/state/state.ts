@@ -3,24 +3,24 @@ import type { EntityWire, LastHourWire } from '../../client/office.ts';
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { type Connection, NOT_CONNECTED } from './connection.ts';
-import { EMPTY_HOUSE, type House } from './house.ts';
+import { EMPTY_OFFICE, type Office } from './office.ts';
 import type { ScreenName, Screens } from './screens.ts';
 import type { SnapshotTaken } from './take-snapshot.ts';
 
 export type ScreenState = Screens[ScreenName];
 
 /** What was asked for on the command line. */
-export interface Wishes {
+export interface Preferences {
   /** IANA name of the time zone whose day "today" is. */
   readonly tz: string;
   readonly intervalMs: number;
 }
 
 export interface AppState {
-  readonly wishes: Wishes;
-  readonly house: House;
-  /** The house as it was when the view was paused. */
-  readonly frozen: House | null;
+  readonly preferences: Preferences;
+  readonly office: Office;
+  /** The office as it was when the view was paused. */
+  readonly frozen: Office | null;
   readonly connection: Connection;
   /** The last one is on the screen; Esc goes back to the one before. */
   readonly screens: readonly ScreenState[];
@@ -60,10 +60,10 @@ type UpdateOf<N extends ScreenName> = N extends ScreenName
 export type Dispatch = (action: Action) => void;
 
 /** The state to begin with. */
-export function initialState(wishes: Wishes, screens: readonly ScreenState[], now: number): AppState {
+export function initialState(preferences: Preferences, screens: readonly ScreenState[], now: number): AppState {
   return {
-    wishes,
-    house: EMPTY_HOUSE,
+    preferences,
+    office: EMPTY_OFFICE,
     frozen: null,
     connection: NOT_CONNECTED,
     screens,
@@ -74,7 +74,7 @@ export function initialState(wishes: Wishes, screens: readonly ScreenState[], no
   };
 }
 
-/** The house to draw: as it is, or as it was when the view was paused. */
-export function houseShown({ frozen, house }: AppState): House {
-  return frozen ?? house;
+/** The office to draw: as it is, or as it was when the view was paused. */
+export function officeShown({ frozen, office }: AppState): Office {
+  return frozen ?? office;
 }

@@ -1,9 +1,9 @@
-// Takes events of the house's stream into its rows, between two snapshots.
+// Takes events of the office's stream into its rows, between two snapshots.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { EventType } from '../../domain/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall, describeWait, THINKS } from './activity.ts';
-import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Overview, type Row, type RunStatus } from './house.ts';
+import { type Office, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Overview, type Row, type RunStatus } from './office.ts';
 
 type Change = Partial<Row>;
 type ChangeOf = (payload: OfficeEvent['payload'], row: Row, at: number) => Change;
@@ -33,11 +33,11 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
   'user_input.expired': () => ({ now: THINKS, isWaiting: false }),
 };
 
-/** The house after some events. Copies once, however many they are. */
-export function takeEvents(house: House, events: readonly OfficeEvent[], at: number): House {
-  const rows = new Map(house.rows);
-  const overview: Record<keyof Overview, number> = { ...house.overview };
-  let hasUnknown = house.hasUnknown;
+/** The office after some events. Copies once, however many they are. */
+export function takeEvents(office: Office, events: readonly OfficeEvent[], at: number): Office {
+  const rows = new Map(office.rows);
+  const overview: Record<keyof Overview, number> = { ...office.overview };
+  let hasUnknown = office.hasUnknown;
   for (const event of events) {
     if (event.type === 'session.deleted') dropSession(rows, event.session_id);
     const change = CHANGES[event.type] as ChangeOf | undefined;
@@ -48,18 +48,18 @@ export function takeEvents(house: House, events: readonly OfficeEvent[], at: num
     const row = known ?? unknownRow(event, event.run_id, at);
     const isNew = known === undefined && event.type === 'run.queued';
     // The next snapshot would have no room for this run either.
-    hasUnknown ||= isNew || (known === undefined && !house.isFull);
+    hasUnknown ||= isNew || (known === undefined && !office.isFull);
     const next = {
       ...row,
-      ...change(event.payload, row, at + house.skewMs),
-      updatedAt: at + house.skewMs,
+      ...change(event.payload, row, at + office.skewMs),
+      updatedAt: at + office.skewMs,
       changedAt: at,
     };
     if (isNew || known !== undefined) count(overview, known?.status, next.status);
     rows.set(next.runId, next);
   }
   if (rows.size > MAX_ROWS) dropOldest(rows);
-  return { ...house, rows, overview, hasUnknown };
+  return { ...office, rows, overview, hasUnknown };
 }
 
 /** Its true progress comes with the next snapshot. */

@@ -1,13 +1,13 @@
-// Takes a snapshot into the house: what it contains replaces what was known, and what it had no room for stays.
+// Takes a snapshot into the office: what it contains replaces what was known, and what it had no room for stays.
 import type { EntityWire, LastHourWire, SnapshotWire } from '../../client/office.ts';
 import type { ListWire } from '../../wire/listing.ts';
 import type { BudgetWire } from '../../wire/people/budget.ts';
 import { fillFlow, type Flow, flowAfter } from './flow.ts';
-import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './house.ts';
+import { type Office, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './office.ts';
 
 export interface SnapshotTaken {
   readonly snapshot: SnapshotWire;
-  readonly queue: House['queue'];
+  readonly queue: Office['queue'];
   /** Null where the daemon gives none. */
   readonly budgets?: ListWire<BudgetWire> | null;
   /** How many entities were asked for. */
@@ -16,18 +16,18 @@ export interface SnapshotTaken {
   readonly at: number;
 }
 
-/** The house after a snapshot. Rows that are as they were keep their marks. */
+/** The office after a snapshot. Rows that are as they were keep their marks. */
 export function takeSnapshot(
-  house: House,
+  office: Office,
   { snapshot, queue, budgets, limit, at }: SnapshotTaken,
   askedAt: number,
-): House {
+): Office {
   const rows = new Map<string, Row>();
   for (const entity of snapshot.entities) {
-    const row = rowOf(entity, house.rows.get(entity.run_id), house.loadedAt === null ? 0 : at);
+    const row = rowOf(entity, office.rows.get(entity.run_id), office.loadedAt === null ? 0 : at);
     rows.set(row.runId, row);
   }
-  for (const row of keptRows(house, snapshot, limit)) {
+  for (const row of keptRows(office, snapshot, limit)) {
     if (rows.size >= (isLive(row) ? MAX_LIVE_ROWS : MAX_ROWS)) break;
     if (!rows.has(row.runId)) rows.set(row.runId, row);
   }
@@ -35,10 +35,10 @@ export function takeSnapshot(
     rows,
     teams: snapshot.teams,
     overview: snapshot.overview,
-    queue: queue ?? house.queue,
-    budgets: budgets ? tightestOf(budgets.items) : house.budgets,
-    flows: flowsAfter(house, snapshot, at),
-    skewMs: skewAfter(house.skewMs, Date.parse(snapshot.generated_at), { askedAt, at }),
+    queue: queue ?? office.queue,
+    budgets: budgets ? tightestOf(budgets.items) : office.budgets,
+    flows: flowsAfter(office, snapshot, at),
+    skewMs: skewAfter(office.skewMs, Date.parse(snapshot.generated_at), { askedAt, at }),
     loadedAt: at,
     hasUnknown: false,
     isFull: snapshot.entities.length >= limit,
@@ -61,44 +61,44 @@ function skewAfter(known: number, generatedAt: number, { askedAt, at }: Record<'
   return Math.max(generatedAt - at, Math.min(generatedAt - askedAt, known));
 }
 
-/** The house with more of its live runs. What has ended by its events stays so. */
-export function takeLiveRuns(house: House, entities: readonly EntityWire[], at: number): House {
-  const rows = new Map(house.rows);
+/** The office with more of its live runs. What has ended by its events stays so. */
+export function takeLiveRuns(office: Office, entities: readonly EntityWire[], at: number): Office {
+  const rows = new Map(office.rows);
   for (const entity of entities) {
     const known = rows.get(entity.run_id);
     if (known !== undefined ? isLive(known) : rows.size < MAX_LIVE_ROWS)
       rows.set(entity.run_id, rowOf(entity, known, at));
   }
-  return { ...house, rows };
+  return { ...office, rows };
 }
 
 /** Live runs come first in a snapshot. So one that isn't full of live runs lists all of them, and a row it leaves out is over. */
-function keptRows(house: House, snapshot: SnapshotWire, limit: number): readonly Row[] {
+function keptRows(office: Office, snapshot: SnapshotWire, limit: number): readonly Row[] {
   if (snapshot.entities.length < limit) return [];
   const allLiveAreIn = snapshot.entities.some((entity) => !isLive(entity));
-  return [...house.rows.values()]
-    .filter((row) => row.title !== '' && !((allLiveAreIn || house.isStale) && isLive(row)))
+  return [...office.rows.values()]
+    .filter((row) => row.title !== '' && !((allLiveAreIn || office.isStale) && isLive(row)))
     .sort((a, b) => Number(isLive(b)) - Number(isLive(a)) || b.updatedAt - a.updatedAt);
 }
 
-function flowsAfter(house: House, { teams }: SnapshotWire, at: number): ReadonlyMap<string, Flow> {
-  return new Map(teams.map(({ id, today_total_tokens: total }) => [id, flowAfter(house.flows.get(id), total, at)]));
+function flowsAfter(office: Office, { teams }: SnapshotWire, at: number): ReadonlyMap<string, Flow> {
+  return new Map(teams.map(({ id, today_total_tokens: total }) => [id, flowAfter(office.flows.get(id), total, at)]));
 }
 
-/** The house with what its teams used before anybody watched. The daemon's clock may differ from this machine's. */
-export function takeLastHour(house: House, { step_seconds: seconds, teams }: LastHourWire): House {
+/** The office with what its teams used before anybody watched. The daemon's clock may differ from this machine's. */
+export function takeLastHour(office: Office, { step_seconds: seconds, teams }: LastHourWire): Office {
   const steps = new Map(
     teams.map(({ id, steps }) => [
       id,
       steps.map(({ started_at: start, total_tokens: total }) => ({
-        minute: Math.floor((Date.parse(start) - house.skewMs) / 60_000),
+        minute: Math.floor((Date.parse(start) - office.skewMs) / 60_000),
         length: Math.ceil(seconds / 60),
         total,
       })),
     ]),
   );
-  const flows = new Map([...house.flows].map(([id, flow]) => [id, fillFlow(flow, steps.get(id) ?? [])]));
-  return { ...house, flows };
+  const flows = new Map([...office.flows].map(([id, flow]) => [id, fillFlow(flow, steps.get(id) ?? [])]));
+  return { ...office, flows };
 }
 
 function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {

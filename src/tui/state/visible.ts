@@ -1,6 +1,6 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import { type House, isLive, MAX_LIVE_ROWS, type Row } from './house.ts';
+import { type Office, isLive, MAX_LIVE_ROWS, type Row } from './office.ts';
 import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
 import type { FloorState, Order } from './screens.ts';
@@ -18,7 +18,7 @@ const COMPARE: Readonly<Record<Order, (a: Row, b: Row) => number>> = {
 const rank = (row: Row) => (row.status === 'running' ? 0 : row.status === 'pending' ? 1 : 2);
 
 /** The rows to show. Runs of which only the ids are known wait for their snapshot. */
-export function visibleRows({ rows }: House, { teamId, status, order, find }: FloorState): Row[] {
+export function visibleRows({ rows }: Office, { teamId, status, order, find }: FloorState): Row[] {
   const words = find
     .toLowerCase()
     .split(/\s+/)
@@ -43,18 +43,18 @@ function hasWords(row: Row, words: readonly string[]): boolean {
 /** Rows ahead of the chosen one that are there before it comes to them. */
 const AHEAD = 48;
 
-/** Live runs of the house, with or without rows. */
-export function liveCount({ overview }: House): number {
+/** Live runs of the office, with or without rows. */
+export function liveCount({ overview }: Office): number {
   return overview.running + overview.pending;
 }
 
 /** Whether the user comes to the end of the live runs that have rows, and there are more. */
-export function wantsLiveRuns({ house, screens }: AppState): boolean {
+export function wantsLiveRuns({ office, screens }: AppState): boolean {
   const floor = screens.at(-1);
-  if (floor?.name !== 'floor' || !house.isFull || !LIVE_FILTERS.has(floor.status)) return false;
-  const known = [...house.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
-  if (known >= Math.min(liveCount(house), MAX_LIVE_ROWS)) return false;
-  const rows = visibleRows(house, floor);
+  if (floor?.name !== 'floor' || !office.isFull || !LIVE_FILTERS.has(floor.status)) return false;
+  const known = [...office.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
+  if (known >= Math.min(liveCount(office), MAX_LIVE_ROWS)) return false;
+  const rows = visibleRows(office, floor);
   const chosen = indexOfChoice(
     rows.map(({ runId }) => runId),
     floor.chosen,

@@ -1,7 +1,7 @@
 // Today's runs of a team as lines.
 import type { TodayItemWire } from '../../client/office.ts';
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import { lookOf } from '../state/looks.ts';
+import { runStyleOf } from '../state/run-style.ts';
 import type { TodayState } from '../state/screens.ts';
 import type { AppState } from '../state/state.ts';
 import { indexOfChoice, windowStart } from '../state/visible.ts';
@@ -50,13 +50,18 @@ function titles({ teamName, source, runs, page }: TodayState, width: number): re
   return [lineOf(left, right, width)];
 }
 
-function table({ now, wishes, house }: AppState, screen: TodayState, width: number, height: number): readonly Line[] {
+function table(
+  { now, preferences, office }: AppState,
+  screen: TodayState,
+  width: number,
+  height: number,
+): readonly Line[] {
   const { runs, failure, chosen } = screen;
   const message = (text: string, role: Role): readonly Line[] => [{ spans: [span('  '), cell(text, width - 2, role)] }];
   if (failure !== null && runs === null) return message(failure.message, 'failed');
   if (runs === null) return message('Reading…', 'dim');
   if (runs.items.length === 0) return message('No runs today.', 'dim');
-  const { heading, row } = layOut(columnsFor(now + house.skewMs, wishes.tz), width - 3);
+  const { heading, row } = layOut(columnsFor(now + office.skewMs, preferences.tz), width - 3);
   const at = indexOfChoice(
     runs.items.map(({ id }) => id),
     chosen,
@@ -74,7 +79,7 @@ function table({ now, wishes, house }: AppState, screen: TodayState, width: numb
 function columnsFor(now: number, tz: string): readonly Column<TodayItemWire>[] {
   const elapsed = ({ started_at: from, finished_at: to }: TodayItemWire) =>
     from === null ? '' : spanOfTime((to === null ? now : Date.parse(to)) - Date.parse(from));
-  const look = ({ status }: TodayItemWire) => lookOf({ status });
+  const look = ({ status }: TodayItemWire) => runStyleOf({ status });
   return [
     { title: '', width: 1, worth: 100, cell: (item) => span(look(item).glyph, look(item).role) },
     { title: 'STATUS', width: 9, worth: 10, isLuxury: true, cell: (item) => span(look(item).word, look(item).role) },

@@ -14,10 +14,10 @@ import { indexOfChoice, moveChoice } from '../state/visible.ts';
 import { PAGE_LIMIT, todayFrame } from './today-frame.ts';
 
 function Today({ client, state, screen, size, theme, dispatch }: ScreenProps<'today'>) {
-  const { tz } = state.wishes;
-  const { loadedAt } = state.house;
+  const { tz } = state.preferences;
+  const { loadedAt } = state.office;
   const asked = useRef('');
-  // Each snapshot of the house is the occasion to read the page again, unless the daemon still reads it.
+  // Each snapshot of the office is the occasion to read the page again, unless the daemon still reads it.
   useEffect(() => {
     const page = { teamId: screen.teamId, source: screen.source, page: screen.page, tz };
     const key = JSON.stringify(page);

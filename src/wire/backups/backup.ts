@@ -7,7 +7,7 @@ import { backupId, leftOutFile } from './manifest.ts';
 const count = integer({ from: 0 });
 
 /**
- * A backup. `bytes`: what a restore writes; `added_bytes`: what the backup itself has added to its place. `left_out_files`: the
+ * A backup. `bytes`: what a restore writes; `added_bytes`: what the backup itself has added to its repository. `left_out_files`: the
  * first of those that `left_out` counts.
  */
 export const backup = named(

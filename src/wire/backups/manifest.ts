@@ -58,7 +58,7 @@ export const manifest = object({
   left_out_files: optional(array(leftOutFile)),
   /** Files that changed each time they were read. */
   changing: count,
-  /** What this backup added to the place. */
+  /** What this backup added to the repository. */
   added: object({ objects: count, bytes: count }),
   /** The end of the audit log. */
   audit: nullable(object({ last_id: count, last_hash: digest })),

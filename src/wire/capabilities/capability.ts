@@ -1,31 +1,30 @@
 // What agents may use (§2.10): as a session or a key has it, and as an administrator chooses it.
-import { array, object } from '../composites.ts';
+import { array } from '../composites.ts';
+import { called, record, request } from '../record.ts';
 import { boolean, integer, line, string, uuid } from '../scalars.ts';
-import { anyOf, named, nullish, type Static } from '../shape.ts';
+import { anyOf, type JsonOf, named, nullish } from '../shape.ts';
 
 const ids = array(integer());
 const names = array(string);
 
 export const capabilityConfig = named(
   'CapabilityConfig',
-  object({
-    browser_enabled: boolean,
-    browser_impl: string,
-    mcp_server_ids: ids,
-    skill_ids: ids,
-    connector_connection_ids: array(uuid),
-    plugin_ids: ids,
-    subagent_ids: ids,
+  record({
+    browserEnabled: boolean,
+    browserImpl: string,
+    mcpServerIds: ids,
+    skillIds: ids,
+    connectorConnectionIds: array(uuid),
+    pluginIds: ids,
+    subagentIds: ids,
   }),
 );
-export type CapabilityConfigWire = Static<typeof capabilityConfig>;
 
 /** The names for its ids. */
 export const capabilityNames = named(
   'CapabilityNames',
-  object({ mcp_servers: names, skills: names, plugins: names, subagents: names }),
+  record({ mcpServers: names, skills: names, plugins: names, subagents: names }),
 );
-export type CapabilityNamesWire = Static<typeof capabilityNames>;
 
 const MAX_CHOSEN = 200;
 const references = nullish(array(anyOf('must be a string', integer(), line({ max: 256 })), { max: MAX_CHOSEN }));
@@ -33,16 +32,16 @@ const references = nullish(array(anyOf('must be a string', integer(), line({ max
 /** What an administrator chooses for a key: ids or names; null gives a field back to the defaults. */
 export const capabilityChoice = named(
   'CapabilityChoice',
-  object(
+  request(
     {
-      browser_enabled: nullish(boolean),
-      mcp_server_ids: references,
-      skill_ids: references,
-      connector_connection_ids: nullish(array(uuid, { max: MAX_CHOSEN })),
-      plugin_ids: references,
-      subagent_ids: references,
+      browserEnabled: nullish(boolean),
+      mcpServers: called('mcp_server_ids', references),
+      skills: called('skill_ids', references),
+      connections: called('connector_connection_ids', nullish(array(uuid, { max: MAX_CHOSEN }))),
+      plugins: called('plugin_ids', references),
+      subagents: called('subagent_ids', references),
     },
     { closed: true },
   ),
 );
-export type CapabilityChoiceWire = Static<typeof capabilityChoice>;
+export type CapabilityChoiceWire = JsonOf<typeof capabilityChoice>;

@@ -1,52 +1,71 @@
 // Users' connections to services, and how they answered when they were tried (I4).
 import { CONNECTION_STATES } from '../../domain/capabilities/connector.ts';
-import { array, object } from '../composites.ts';
+import { array } from '../composites.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
 
 /** A user's connection, without its secret. */
-export const connection = named(
+const connection = named(
   'Connection',
-  object({
+  record({
     id: uuid,
     connector: string,
     name: string,
-    user_id: uuid,
+    userId: uuid,
     username: string,
     state: oneOf(CONNECTION_STATES),
-    last_error: nullable(string),
-    created_at: time,
-    updated_at: time,
+    lastError: nullable(string),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type ConnectionWire = Static<typeof connection>;
+export type ConnectionWire = JsonOf<typeof connection>;
 
 const name = line({ max: 200 });
 
 /** `user` is a name or an id. */
-export const newConnection = named(
+const newConnection = named(
   'NewConnection',
-  object({ user: name, connector: name, name: nullish(name), secret: nullish(line({ max: 8_192 })) }),
+  request({
+    user: refersTo('users', name),
+    connector: name,
+    name: orElse(nullable(name), null),
+    secret: orElse(nullable(line({ max: 8_192 })), null),
+  }),
 );
-export type NewConnectionWire = Static<typeof newConnection>;
 
 /** What to list of them. `user` is a name or an id. */
-export const connectionQuery = object({ user: optional(string) });
+const connectionQuery = request({ user: orElse(refersTo('users', string), null) });
 
 const outcome = {
   ok: boolean,
   status: nullable(integer()),
-  duration_ms: nullable(integer({ from: 0 })),
+  durationMs: nullable(integer({ from: 0 })),
   error: nullable(string),
 };
 
 /** How a connection answered when it was tried. */
-export const connectionCheck = named('ConnectionCheck', object({ connection: connection, ...outcome }));
-export type ConnectionCheckWire = Static<typeof connectionCheck>;
+const connectionCheck = named('ConnectionCheck', record({ connection, ...outcome }));
+export type ConnectionCheckWire = JsonOf<typeof connectionCheck>;
 
 /** How a connector's service answered without a credential, and with each connection. */
-export const connectorCheck = named(
+const connectorCheck = named(
   'ConnectorCheck',
-  object({ connector: string, ...outcome, connections: array(connectionCheck) }),
+  record({ connector: string, ...outcome, connections: array(connectionCheck) }),
 );
-export type ConnectorCheckWire = Static<typeof connectorCheck>;
+export type ConnectorCheckWire = JsonOf<typeof connectorCheck>;
+
+const params = { id: idOf('Connection', 'connections') };
+
+/** Users' connections to services, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const connections = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/connections', summary: 'List connections', operation: 'listConnections', query: connectionQuery, reply: listOf(connection) },
+  create: { route: 'POST /api/v1/connections', summary: 'Create a connection', operation: 'createConnection', body: newConnection, reply: connection, statuses: [201] },
+  revoke: { route: 'DELETE /api/v1/connections/:id', summary: 'Revoke a connection', operation: 'revokeConnection', params, reply: connection },
+  checkConnector: { route: 'POST /api/v1/connectors/:ref/check', summary: 'Try a connector and all its connections', operation: 'checkConnector', reply: connectorCheck },
+  check: { route: 'POST /api/v1/connections/:id/check', summary: 'Try a connection', operation: 'checkConnection', params, reply: connectionCheck },
+});

@@ -1,6 +1,7 @@
 // What the config directory defines, by noun, and what is wrong with its files.
-import { array, object, record } from '../composites.ts';
+import { array, dictionary, object } from '../composites.ts';
 import { listOf } from '../listing.ts';
+import { record } from '../record.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
 
@@ -46,7 +47,7 @@ export const DEFINITION_SHAPES = {
       ...bundled,
       license: nullable(string),
       compatibility: nullable(string),
-      metadata: record(string),
+      metadata: dictionary(string),
       allowed_tools: names,
       enabled_by_default: boolean,
     }),
@@ -85,7 +86,7 @@ export const DEFINITION_SHAPES = {
       paths: names,
     }),
   ),
-} as const satisfies Readonly<Record<string, Shape<Defined>>>;
+} as const satisfies Readonly<Record<string, Shape<Defined, Defined, never>>>;
 
 /** What every definition has. */
 export interface Defined {
@@ -102,7 +103,7 @@ export type DefinitionWire<N extends DefinitionNoun> = Static<(typeof DEFINITION
 /** What is wrong with a file; it has a line and a column when it is in one place. */
 export const problem = named(
   'Problem',
-  object({ file: nullable(string), line: nullable(integer()), column: nullable(integer()), message: string }),
+  record({ file: nullable(string), line: nullable(integer()), column: nullable(integer()), message: string }),
 );
 
 /** What a look at the files found. */
@@ -111,7 +112,7 @@ export type DefinitionCheckWire = Static<typeof definitionCheck>;
 
 /** A definition of a noun. */
 export function definitionOf<N extends DefinitionNoun>(noun: N) {
-  return DEFINITION_SHAPES[noun] as Shape<DefinitionWire<N>>;
+  return DEFINITION_SHAPES[noun] as unknown as Shape<DefinitionWire<N>>;
 }
 
 /** The definitions of a noun, and why some are left out. */

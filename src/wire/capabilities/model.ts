@@ -1,69 +1,88 @@
 // Models, and how models and MCP servers answered when they were checked.
 import { array, object } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { named, nullable, nullish, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+
+/** A model and where it is. */
+const place = { name: string, endpoint: string, kind: string, model: string };
 
 /** A model of models.yaml. */
-export const model = named(
+const model = named(
   'Model',
-  object({
-    name: string,
-    endpoint: string,
-    kind: string,
-    model: string,
-    context_window: integer({ from: 0 }),
-    max_output_tokens: integer({ from: 0 }),
+  record({
+    ...place,
+    contextWindow: integer({ from: 0 }),
+    maxOutputTokens: integer({ from: 0 }),
     images: boolean,
     scenarios: array(string),
-    default: boolean,
+    isDefault: called('default', boolean),
   }),
 );
-export type ModelWire = Static<typeof model>;
+export type ModelWire = JsonOf<typeof model>;
 
 /** One aspect that a check examined. */
-export const finding = named(
+const finding = named(
   'Finding',
   object({ check: string, state: oneOf(['ok', 'warning', 'failed', 'skipped']), detail: string }),
 );
-export type FindingWire = Static<typeof finding>;
+export type FindingWire = JsonOf<typeof finding>;
 
 /** `context`: whether the context window is filled, too; it is when nothing is said. */
-export const modelCheckWish = named('ModelCheckWish', object({ context: nullish(boolean) }));
-export type ModelCheckWishWire = Static<typeof modelCheckWish>;
+const modelCheckRequest = named('ModelCheckWish', request({ context: orElse(nullable(boolean), true) }));
 
-const duration = integer({ from: 0 });
+const duration = nullable(number({ from: 0 }));
+const outcome = {
+  ok: made(boolean, ({ findings }: { readonly findings: readonly FindingWire[] }) =>
+    findings.every(({ state }) => state !== 'failed'),
+  ),
+  findings: array(finding),
+};
 
 /** How a model answered. */
-export const modelCheck = named(
+const modelCheck = named(
   'ModelCheck',
-  object({
-    name: string,
-    endpoint: string,
-    kind: string,
-    model: string,
-    ok: boolean,
-    findings: array(finding),
-    first_token_ms: nullable(number({ from: 0 })),
-    tokens_per_second: nullable(number({ from: 0 })),
-    duration_ms: duration,
+  record({
+    ...place,
+    ...outcome,
+    firstTokenMs: duration,
+    tokensPerSecond: duration,
+    durationMs: integer({ from: 0 }),
   }),
 );
-export type ModelCheckWire = Static<typeof modelCheck>;
+export type ModelCheckWire = JsonOf<typeof modelCheck>;
 
 /** How an MCP server answered. */
-export const mcpServerCheck = named(
+const mcpServerCheck = named(
   'McpServerCheck',
-  object({
+  record({
     id: nullable(integer()),
     name: string,
-    server_name: string,
-    ok: boolean,
-    findings: array(finding),
+    serverName: string,
+    ...outcome,
     tools: array(object({ name: string, description: string })),
-    start_ms: nullable(number({ from: 0 })),
-    list_ms: nullable(number({ from: 0 })),
+    startMs: duration,
+    listMs: duration,
     stderr: string,
-    duration_ms: duration,
+    durationMs: integer({ from: 0 }),
   }),
 );
-export type McpServerCheckWire = Static<typeof mcpServerCheck>;
+
+/** Longer than the daemon's limit of any check. */
+const CHECK_MS = 1_200_000;
+const check = { endsWithClient: true, patienceMs: CHECK_MS } as const;
+
+/** The models of the catalog, for administrators. They are checked with real calls, which may take minutes. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const models = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/models', summary: 'List the models of the catalog', operation: 'listModels', reply: listOf(model) },
+  check: { route: 'POST /api/v1/models/:ref/check', summary: 'Try a model', operation: 'checkModel', body: modelCheckRequest, bodyIsOptional: true, reply: modelCheck, ...check },
+});
+
+/** MCP servers, which are started as a run would start them. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const mcpServers = endpoints('admin', 'envelope', {
+  check: { route: 'POST /api/v1/mcp-servers/:ref/check', summary: 'Try an MCP server', operation: 'checkMcpServer', reply: mcpServerCheck, ...check },
+});

@@ -1,18 +1,26 @@
 // What is pinned to names that the configuration doesn't define.
-import { PIN_HOLDERS, PINNED_KINDS } from '../../domain/capabilities/pin.ts';
-import { array, object } from '../composites.ts';
+import { type Defined, PIN_HOLDERS, PINNED_KINDS } from '../../domain/capabilities/pin.ts';
+import { array } from '../composites.ts';
+import { record, request } from '../record.ts';
 import { integer, oneOf, string } from '../scalars.ts';
-import { named, type Static } from '../shape.ts';
+import { type JsonOf, named, refined } from '../shape.ts';
 
 /** Names that a configuration defines. */
 export const definedNames = named(
   'DefinedNames',
-  object({ models: array(string), scenarios: array(string), experts: array(string), teams: array(string) }),
+  refined(
+    request({ models: array(string), scenarios: array(string), experts: array(string), teams: array(string) }),
+    ({ models, scenarios, experts, teams }): Defined => ({
+      model: new Set(models),
+      scenario: new Set(scenarios),
+      expert: new Set(experts),
+      team: new Set(teams),
+    }),
+  ),
 );
-export type DefinedNamesWire = Static<typeof definedNames>;
 
 /** A key, a user or a scheduled task that holds such a name, and the command that moves it. */
-const lostPin = object({
+const lostPin = record({
   holder: oneOf(PIN_HOLDERS),
   id: string,
   name: string,
@@ -23,5 +31,5 @@ const lostPin = object({
 });
 
 /** Some of them; `total` counts them up to 1000. */
-export const lostPins = named('LostPins', object({ pins: array(lostPin), total: integer({ from: 0 }) }));
-export type LostPinsWire = Static<typeof lostPins>;
+export const lostPins = named('LostPins', record({ pins: array(lostPin), total: integer({ from: 0 }) }));
+export type LostPinsWire = JsonOf<typeof lostPins>;

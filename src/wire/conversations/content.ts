@@ -19,7 +19,7 @@ export const mediaType = refined(string, (value, path) => {
 
 /** A field of the original protocol that is refused with what to send in its place. */
 export function unsupported(words: string): OptionalShape<never> {
-  return optional<never>({
+  return optional<never, never, never>({
     admits: () => false,
     read: (_value, path) => {
       throw unprocessable(path, words);

@@ -17,7 +17,7 @@ const MAX_MESSAGES = 10_000;
 const anyMessage = object({ role: string, content: optional(json) });
 
 /** Messages of which the last user's is read: of all others, and so of the schema's second kind, only the form counts (§1). */
-export function messagesOf(content: Shape<unknown>) {
+export function messagesOf(content: Shape<unknown, unknown, never>) {
   const userMessage = object({ role: oneOf(['user']), content });
   const message: typeof anyMessage = {
     ...anyMessage,

@@ -1,11 +1,19 @@
 // Budgets of keys, users, teams and runs.
-import { BUDGET_PERIODS, BUDGET_SUBJECTS, BUDGET_UNITS, HIGHEST_LIMIT } from '../../domain/budgets/budget.ts';
+import {
+  type Budget,
+  BUDGET_PERIODS,
+  BUDGET_SUBJECTS,
+  BUDGET_UNITS,
+  HIGHEST_LIMIT,
+} from '../../domain/budgets/budget.ts';
+import { percentUsed } from '../../domain/budgets/warning.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isTimeZone } from '../../domain/time-zone.ts';
-import { object } from '../composites.ts';
-import { pageFields } from '../listing.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { listOf, pageFields } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { integer, line, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, refined, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refined } from '../shape.ts';
 
 const reference = line({ max: 200 });
 const timezone = refined(line({ max: 100 }), (zone, path) => {
@@ -17,49 +25,60 @@ const timezone = refined(line({ max: 100 }), (zone, path) => {
  * A budget, with what its current period has used. `limit`, `spent` and `reserved` are in its unit; `reserved` is held back for
  * model calls in progress. That of runs limits each run for itself: it has no subject, and nothing is spent of it.
  */
-export const budget = named(
+const budget = named(
   'Budget',
-  object({
+  record({
     id: uuid,
     subject: oneOf(BUDGET_SUBJECTS),
-    subject_id: nullable(string),
-    subject_name: nullable(string),
+    subjectId: nullable(string),
+    subjectName: nullable(string),
     unit: oneOf(BUDGET_UNITS),
     period: oneOf(BUDGET_PERIODS),
-    timezone: string,
+    timeZone: called('timezone', string),
     limit: number({ from: 0 }),
     spent: number({ from: 0 }),
     reserved: number({ from: 0 }),
-    used_percent: integer({ from: 0 }),
-    period_started_at: nullable(time),
-    renews_at: nullable(time),
-    created_at: time,
-    updated_at: time,
+    usedPercent: made(integer({ from: 0 }), (budget: Budget) => (budget.subject === 'run' ? 0 : percentUsed(budget))),
+    startsAt: called('period_started_at', nullable(time)),
+    renewsAt: nullable(time),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type BudgetWire = Static<typeof budget>;
+export type BudgetWire = JsonOf<typeof budget>;
 
 /**
  * A budget to set, in place of the one that its subject has for the unit and the period. `ref` names the key by its id, the user
  * and the team by name or id, and is left out for runs, whose period is `all`. Days and months are of UTC unless the time zone
  * is given.
  */
-export const wantedBudget = named(
+const wantedBudget = named(
   'WantedBudget',
-  object({
+  request({
     subject: oneOf(BUDGET_SUBJECTS),
-    ref: nullish(reference),
+    reference: called('ref', orElse(nullable(reference), null)),
     unit: oneOf(BUDGET_UNITS),
     limit: number({ from: 0, to: HIGHEST_LIMIT }),
     period: oneOf(BUDGET_PERIODS),
-    timezone: optional(timezone),
+    timeZone: called('timezone', orElse(timezone, null)),
   }),
 );
-export type WantedBudgetWire = Static<typeof wantedBudget>;
+export type WantedBudgetWire = JsonOf<typeof wantedBudget>;
 
 /** Which budgets to list: of all subjects, of one kind, or of the key, user or team that `ref` names. */
-export const budgetQuery = object({
-  subject: optional(oneOf(BUDGET_SUBJECTS)),
-  ref: optional(string),
+const budgetQuery = request({
+  subject: orElse(oneOf(BUDGET_SUBJECTS), null),
+  reference: called('ref', orElse(string, null)),
   ...pageFields,
+});
+
+const one = { params: { id: idOf('Budget', 'budgets') }, reply: budget };
+
+/** Budgets, for administrators. What is used may have to be counted in a long ledger. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const budgets = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/budgets', summary: 'List budgets', operation: 'listBudgets', query: budgetQuery, reply: listOf(budget) },
+  set: { route: 'PUT /api/v1/budgets', summary: 'Set a budget, in place of the one for the same subject, unit and period', operation: 'setBudget', body: wantedBudget, reply: budget, patienceMs: 300_000 },
+  get: { route: 'GET /api/v1/budgets/:id', summary: 'Read a budget', operation: 'getBudget', ...one },
+  remove: { route: 'DELETE /api/v1/budgets/:id', summary: 'Remove a budget', operation: 'removeBudget', ...one },
 });

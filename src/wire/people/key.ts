@@ -1,72 +1,86 @@
 // API keys: their records, and what they are made for (B2).
 import { KEY_SCOPES } from '../../domain/people/user.ts';
 import { capabilityChoice, capabilityConfig, capabilityNames } from '../capabilities/capability.ts';
-import { object } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shape.ts';
 
 /** The `model` of a key that has its owner's default. */
 export const AUTOMATIC = 'auto';
 
 /** An API key. `capability_config`: what a session that it opens now may use. */
-export const key = named(
+const key = named(
   'Key',
-  object({
+  record({
     id: string,
     name: string,
-    user_id: uuid,
+    userId: uuid,
     username: string,
     scope: oneOf(KEY_SCOPES),
-    last_four: string,
-    model: string,
+    lastFour: string,
+    model: made(string, ({ model }: { readonly model: string | null }) => model ?? AUTOMATIC),
     target: string,
-    capability_config: capabilityConfig,
-    capability_names: capabilityNames,
-    project_id: nullable(uuid),
-    expires_at: nullable(time),
-    last_used_at: nullable(time),
-    revoked_at: nullable(time),
-    created_at: time,
-    /** The secret: only in the answer to its creation. */
-    key: optional(string),
+    capabilities: called('capability_config', capabilityConfig),
+    capabilityNames,
+    projectId: nullable(uuid),
+    expiresAt: nullable(time),
+    lastUsedAt: nullable(time),
+    revokedAt: nullable(time),
+    createdAt: time,
+    /** Only in the answer to its creation. */
+    secret: called('key', optional(string)),
   }),
 );
-export type KeyWire = Static<typeof key>;
+export type KeyWire = JsonOf<typeof key>;
 
 const name = line({ max: 200 });
 const label = line({ max: 200, min: 0 });
+/** Null is automatic. */
+const model = refined(name, (name) => (name === AUTOMATIC ? null : name));
 const MAX_EXPIRY_SECONDS = 100 * 365 * 24 * 3600;
+const expiry = integer({ from: 1, to: MAX_EXPIRY_SECONDS, unit: 'seconds' });
 
 /** What a new key is for. */
-export const newKey = named(
+const newKey = named(
   'NewKey',
-  object({
-    target: nullish(name),
-    user: name,
+  request({
+    target: orElse(nullable(name), 'free'),
+    user: refersTo('users', name),
     scope: oneOf(KEY_SCOPES),
-    name: nullish(label),
-    model: nullish(name),
-    capability_config: nullish(capabilityChoice),
-    project_id: nullish(uuid),
-    expires_in_seconds: nullish(integer({ from: 1, to: MAX_EXPIRY_SECONDS, unit: 'seconds' })),
+    name: orElse(nullable(label), null),
+    model: orElse(nullable(model), null),
+    capabilityChoice: called('capability_config', orElse(nullable(capabilityChoice), null)),
+    projectId: orElse(nullable(uuid), null),
+    expiresInSeconds: orElse(nullable(expiry), null),
   }),
 );
-export type NewKeyWire = Static<typeof newKey>;
 
 /** What may change of a key, for the sessions that it opens from then on. What is absent stays. */
-export const keyChange = named(
+const keyChange = named(
   'KeyChange',
-  object(
+  request(
     {
       name: optional(label),
-      model: optional(name),
+      model: optional(model),
       target: optional(name),
-      capability_config: optional(capabilityChoice),
+      capabilityChoice: called('capability_config', optional(capabilityChoice)),
     },
     { atLeastOne: true },
   ),
 );
-export type KeyChangeWire = Static<typeof keyChange>;
+export type KeyChangeWire = JsonOf<typeof keyChange>;
 
 /** What to list of them. `user` is a name or an id. */
-export const keyQuery = object({ user: optional(string) });
+const keyQuery = request({ user: orElse(refersTo('users', string), null) });
+
+/** API keys, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const keys = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/keys', summary: 'List API keys', operation: 'listKeys', query: keyQuery, reply: listOf(key) },
+  create: { route: 'POST /api/v1/keys', summary: 'Create an API key', operation: 'createKey', body: newKey, reply: key, statuses: [201] },
+  get: { route: 'GET /api/v1/keys/:ref', summary: 'Read an API key', operation: 'getKey', reply: key },
+  change: { route: 'PATCH /api/v1/keys/:ref', summary: 'Change an API key', operation: 'changeKey', body: keyChange, reply: key },
+  revoke: { route: 'DELETE /api/v1/keys/:ref', summary: 'Revoke an API key', operation: 'revokeKey', reply: key },
+});

@@ -1,30 +1,39 @@
 // Teams of people, with their budgets.
 import { TEAM_NAME } from '../../domain/people/names.ts';
-import { object } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, record, request } from '../record.ts';
 import { matching, number, string, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, optional, orElse, refersTo } from '../shape.ts';
 
-export const team = named(
+const budget = nullable(number({ from: 0 }));
+
+const team = named(
   'Team',
-  object({
+  record({
     id: uuid,
     name: string,
-    budget_amount_usd: nullable(number({ from: 0 })),
-    created_at: time,
-    updated_at: time,
+    budgetUsd: called('budget_amount_usd', budget),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type TeamWire = Static<typeof team>;
+export type TeamWire = JsonOf<typeof team>;
 
 const name = matching(TEAM_NAME, 'must be 1 to 64 characters without blanks at its ends');
-const budget = nullish(number({ from: 0 }));
 
-export const newTeam = named('NewTeam', object({ name, budget_amount_usd: budget }));
-export type NewTeamWire = Static<typeof newTeam>;
+const newTeam = named('NewTeam', request({ name, budgetUsd: called('budget_amount_usd', orElse(budget, null)) }));
 
 /** What is absent stays; a null budget means none. */
-export const teamChange = named(
+const teamChange = named(
   'TeamChange',
-  object({ name: optional(name), budget_amount_usd: budget }, { atLeastOne: true }),
+  request({ name: optional(name), budgetUsd: called('budget_amount_usd', optional(budget)) }, { atLeastOne: true }),
 );
-export type TeamChangeWire = Static<typeof teamChange>;
+
+/** Teams, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const teams = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/teams', summary: 'List teams', operation: 'listTeams', reply: listOf(team) },
+  create: { route: 'POST /api/v1/teams', summary: 'Create a team', operation: 'createTeam', body: newTeam, reply: team, statuses: [201] },
+  change: { route: 'PATCH /api/v1/teams/:ref', summary: 'Change a team', operation: 'changeTeam', params: { ref: refersTo('teams', string) }, body: teamChange, reply: team },
+});

@@ -1,7 +1,10 @@
 // The token endpoint's grants and answers, and the keys that sign tokens (§2.1, §4.1).
-import { object, tagged } from '../composites.ts';
+import { tagged } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, made, record } from '../record.ts';
 import { constant, integer, oneOf, string, text, time } from '../scalars.ts';
-import { named, nullable, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, type Static } from '../shape.ts';
 
 /** How a login token is requested. The key of an `api_key` grant is in the header. */
 export const grant = named(
@@ -17,19 +20,38 @@ export type GrantWire = Static<typeof grant>;
 /** `expires_in` in seconds. */
 export const loginToken = named(
   'LoginToken',
-  object({ access_token: string, token_type: constant('bearer'), expires_in: integer({ from: 0 }) }),
-);
-export type LoginTokenWire = Static<typeof loginToken>;
-
-/** A key that login tokens are signed with. One is `signing`; `verifying` ones are good for tokens issued before. */
-export const signingKey = named(
-  'SigningKey',
-  object({
-    id: string,
-    state: oneOf(['signing', 'verifying', 'revoked']),
-    created_at: time,
-    retired_at: nullable(time),
-    revoked_at: nullable(time),
+  record({
+    text: called('access_token', string),
+    tokenType: made(constant('bearer'), () => 'bearer' as const),
+    expiresInSeconds: called('expires_in', integer({ from: 0 })),
   }),
 );
-export type SigningKeyWire = Static<typeof signingKey>;
+
+interface Ends {
+  readonly retiredAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** A key that login tokens are signed with. One is `signing`; `verifying` ones are good for tokens issued before. */
+const signingKey = named(
+  'SigningKey',
+  record({
+    id: string,
+    state: made(oneOf(['signing', 'verifying', 'revoked']), ({ retiredAt, revokedAt }: Ends) => {
+      if (revokedAt !== null) return 'revoked';
+      return retiredAt === null ? 'signing' : 'verifying';
+    }),
+    createdAt: time,
+    retiredAt: nullable(time),
+    revokedAt: nullable(time),
+  }),
+);
+export type SigningKeyWire = JsonOf<typeof signingKey>;
+
+/** The keys that sign login tokens, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const tokens = endpoints('admin', 'envelope', {
+  listKeys: { route: 'GET /api/v1/tokens/keys', summary: 'List the keys that sign login tokens', operation: 'listSigningKeys', reply: listOf(signingKey) },
+  rotate: { route: 'POST /api/v1/tokens/rotate', summary: 'Begin to sign with a new key', operation: 'rotateSigningKey', reply: signingKey, statuses: [201] },
+  revokeAll: { route: 'POST /api/v1/tokens/revoke-all', summary: 'Refuse every login token issued so far', operation: 'revokeAllTokens', reply: signingKey, statuses: [201] },
+});

@@ -1,9 +1,10 @@
 // An import of users: the rows of a file as they should be, and what they would change.
 import { ROLES } from '../../domain/people/user.ts';
-import { array, object } from '../composites.ts';
+import { array } from '../composites.ts';
+import { called, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, type Static } from '../shape.ts';
-import { username } from './user.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, type Shape } from '../shape.ts';
+import { username } from './username.ts';
 
 /** Rows of one import. */
 export const MOST_IMPORTED = 1_000;
@@ -14,43 +15,47 @@ const name = line({ max: 200 });
 /** A user as they should be. What is absent stays; null clears. */
 export const wantedUser = named(
   'WantedUser',
-  object({
+  request({
     username,
-    full_name: optional(label),
+    fullName: optional(label),
     department: optional(label),
     role: optional(oneOf(ROLES)),
     team: nullish(name),
     scenario: nullish(name),
   }),
 );
-export type WantedUserWire = Static<typeof wantedUser>;
+export type WantedUserWire = JsonOf<typeof wantedUser>;
 
 /** `key_name`: whether each user has a usable key of this name is told, too. */
 export const userImport = named(
   'UserImport',
-  object({ users: array(wantedUser, { max: MOST_IMPORTED }), key_name: nullish(name) }),
+  request({ users: array(wantedUser, { max: MOST_IMPORTED }), keyName: orElse(nullable(name), null) }),
 );
-export type UserImportWire = Static<typeof userImport>;
 
 const FIELDS = ['full_name', 'department', 'role', 'team', 'scenario'] as const;
 
+/** The names of fields, as requests have them. */
+type Renamed<N extends string> = Exclude<N, 'full_name'> | 'fullName';
+function fieldName<const N extends string>(names: readonly N[]): Shape<N, N, Renamed<N>> {
+  return { ...oneOf(names), render: (field) => (field === 'fullName' ? 'full_name' : field) as N };
+}
+
 /** One for each row; `fields` are those that differ. */
-const plannedUser = object({
+const plannedUser = record({
   username: string,
   action: oneOf(['create', 'change', 'none']),
-  user_id: nullable(uuid),
-  fields: array(oneOf(FIELDS)),
-  disabled: boolean,
-  has_key: boolean,
+  userId: nullable(uuid),
+  fields: array(fieldName(FIELDS)),
+  isDisabled: called('disabled', boolean),
+  hasKey: boolean,
 });
-export type PlannedUserWire = Static<typeof plannedUser>;
+export type PlannedUserWire = JsonOf<typeof plannedUser>;
 
 /** `row` counts from 0. With problems, `users` may be shorter. */
 export const importPlan = named(
   'UserImportPlan',
-  object({
+  record({
     users: array(plannedUser),
-    problems: array(object({ row: integer({ from: 0 }), field: oneOf(['username', ...FIELDS]), message: string })),
+    problems: array(record({ row: integer({ from: 0 }), field: fieldName(['username', ...FIELDS]), message: string })),
   }),
 );
-export type ImportPlanWire = Static<typeof importPlan>;

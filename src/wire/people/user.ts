@@ -1,78 +1,95 @@
 // Users: their records, and what may be said of them (B1).
-import { MIN_PASSWORD_LENGTH, USERNAME } from '../../domain/people/names.ts';
+import { MIN_PASSWORD_LENGTH } from '../../domain/people/names.ts';
 import { ROLES } from '../../domain/people/user.ts';
-import { object } from '../composites.ts';
-import { boolean, integer, line, matching, oneOf, string, text, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, type Static } from '../shape.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, record, request } from '../record.ts';
+import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo } from '../shape.ts';
+import { holdings, leaveProgress, leaveRequest } from './leaving.ts';
+import { importPlan, userImport } from './user-import.ts';
+import { username } from './username.ts';
 
 /** A person. `team` is the team's name. */
 export const user = named(
   'User',
-  object({
-    user_id: uuid,
+  record({
+    id: called('user_id', uuid),
     username: string,
-    full_name: string,
+    fullName: string,
     department: string,
     role: oneOf(ROLES),
-    team: nullable(string),
-    functional_role: nullable(string),
+    teamName: called('team', nullable(string)),
+    functionalRole: nullable(string),
     scenario: nullable(string),
     disabled: boolean,
     /** Of the workspaces of all their sessions, as of the ends of their runs. */
-    workspace_bytes: integer(),
-    created_at: time,
-    updated_at: time,
+    workspaceBytes: integer(),
+    createdAt: time,
+    updatedAt: time,
     /** Only in the answer to its creation, when the daemon made it. */
     password: optional(string),
   }),
 );
-export type UserWire = Static<typeof user>;
+export type UserWire = JsonOf<typeof user>;
 
-/** A name that a user may have. */
-export const username = matching(USERNAME, 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
 const name = line({ max: 200 });
+const team = refersTo('teams', name);
 const label = line({ max: 200, min: 0 });
 const secret = text({ min: MIN_PASSWORD_LENGTH, max: 1_000 });
 
 /** Without a password the daemon makes one. */
-export const newUser = named(
+const newUser = named(
   'NewUser',
-  object({
+  request({
     username,
-    full_name: nullish(label),
-    department: nullish(label),
-    role: nullish(oneOf(ROLES)),
-    team: nullish(name),
-    scenario: nullish(name),
-    password: nullish(secret),
+    fullName: orElse(nullable(label), null),
+    department: orElse(nullable(label), null),
+    role: orElse(nullable(oneOf(ROLES)), null),
+    team: orElse(nullable(team), null),
+    scenario: orElse(nullable(name), null),
+    password: orElse(nullable(secret), null),
   }),
 );
-export type NewUserWire = Static<typeof newUser>;
 
 /** What is absent stays; null clears. */
-export const userChange = named(
+const userChange = named(
   'UserChange',
-  object(
+  request(
     {
-      full_name: optional(label),
+      fullName: optional(label),
       department: optional(label),
       role: optional(oneOf(ROLES)),
-      team: nullish(name),
+      team: nullish(team),
       scenario: nullish(name),
       disabled: optional(boolean),
     },
     { atLeastOne: true },
   ),
 );
-export type UserChangeWire = Static<typeof userChange>;
+export type UserChangeWire = JsonOf<typeof userChange>;
 
 /** Without a password the daemon makes one. */
-export const newPassword = named('NewPassword', object({ password: nullish(secret) }));
-export type NewPasswordWire = Static<typeof newPassword>;
+const newPassword = named('NewPassword', request({ password: orElse(nullable(secret), null) }));
 
 /** Whose password was set. `password` is there only when the daemon made it. */
-export const passwordOfUser = named(
+const passwordOfUser = named(
   'Password',
-  object({ user_id: uuid, username: string, password: optional(string) }),
+  record({ id: called('user_id', uuid), username: string, password: optional(string) }),
 );
-export type PasswordWire = Static<typeof passwordOfUser>;
+export type PasswordWire = JsonOf<typeof passwordOfUser>;
+
+const one = { params: { ref: refersTo('users', string) }, reply: user };
+
+/** Users, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const users = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/users', summary: 'List users', operation: 'listUsers', reply: listOf(user) },
+  create: { route: 'POST /api/v1/users', summary: 'Create a user', operation: 'createUser', body: newUser, reply: user, statuses: [201] },
+  planImport: { route: 'POST /api/v1/users/plan-import', summary: 'Say what an import of users would change; nothing is done', operation: 'planImport', body: userImport, reply: importPlan },
+  get: { route: 'GET /api/v1/users/:ref', summary: 'Read a user', operation: 'getUser', ...one },
+  change: { route: 'PATCH /api/v1/users/:ref', summary: 'Change a user', operation: 'changeUser', ...one, body: userChange },
+  setPassword: { route: 'PUT /api/v1/users/:ref/password', summary: 'Set the password of a user', operation: 'setPassword', ...one, body: newPassword, bodyIsOptional: true, reply: passwordOfUser },
+  holdings: { route: 'GET /api/v1/users/:ref/holdings', summary: 'Say what a user has', operation: 'getHoldings', ...one, reply: holdings },
+  leave: { route: 'POST /api/v1/users/:ref/leave', summary: 'Disable a user and settle some of what they have', operation: 'leaveUser', ...one, body: leaveRequest, reply: leaveProgress },
+});

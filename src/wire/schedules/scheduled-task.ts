@@ -3,11 +3,13 @@ import { TASK_RUN_STATUSES } from '../../domain/schedules/run-status.ts';
 import { FIRING_TRIGGERS, OVERLAPS, TASK_LIMITS } from '../../domain/schedules/task.ts';
 import { isTimeZone } from '../../domain/time-zone.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { array, object } from '../composites.ts';
-import { pageFields } from '../listing.ts';
+import { array } from '../composites.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { listOf, pageFields, pageQuery } from '../listing.ts';
 import { optionalFlag } from '../query.ts';
+import { called, part, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, refined, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shape.ts';
 
 const name = line({ max: TASK_LIMITS.name });
 const prompt = text({ max: TASK_LIMITS.prompt });
@@ -19,42 +21,43 @@ const timezone = refined(line({ max: 100 }), (zone, path) => {
   throw unprocessable(path, 'must be an IANA time zone such as Europe/Zurich');
 });
 
-const step = object({ scheduled_task_step_id: uuid, prompt: string });
+const owner = record({ userId: uuid, username: string });
+const step = record({ id: called('scheduled_task_step_id', uuid), prompt: string });
 
 /** A scheduled task. `next_fires_at` is empty while it is disabled; `last_skipped_at` is when a firing was last skipped because of an earlier one. */
 export const scheduledTask = named(
   'ScheduledTask',
-  object({
-    scheduled_task_id: uuid,
+  record({
+    id: called('scheduled_task_id', uuid),
     name: string,
     cron: string,
     timezone: string,
     prompt: nullable(string),
     steps: array(step),
-    owner: object({ user_id: uuid, username: string }),
+    owner: part(owner),
     target: string,
-    project_id: nullable(uuid),
+    projectId: nullable(uuid),
     enabled: boolean,
     overlap: oneOf(OVERLAPS),
-    next_fires_at: array(time),
-    last_fired_at: nullable(time),
-    last_status: nullable(oneOf(TASK_RUN_STATUSES)),
-    last_skipped_at: nullable(time),
-    created_at: time,
-    updated_at: time,
+    nextFirings: called('next_fires_at', array(time)),
+    lastFiredAt: nullable(time),
+    lastStatus: nullable(oneOf(TASK_RUN_STATUSES)),
+    lastSkippedAt: nullable(time),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type ScheduledTaskWire = Static<typeof scheduledTask>;
+export type ScheduledTaskWire = JsonOf<typeof scheduledTask>;
 
 /** A step keeps its id when it is given; a step without one is new. */
-const wantedSteps = array(object({ scheduled_task_step_id: optional(uuid), prompt }), { max: TASK_LIMITS.steps });
+const wantedStep = request({ id: called('scheduled_task_step_id', orElse(uuid, null)), prompt });
 
 /** What can be chosen. An empty list of steps counts as none: then the prompt is the one step. */
 const choices = {
   prompt: nullish(prompt),
-  steps: nullish(wantedSteps),
+  steps: nullish(array(wantedStep, { max: TASK_LIMITS.steps })),
   target: optional(reference),
-  project_id: nullish(uuid),
+  projectId: nullish(uuid),
   enabled: optional(boolean),
   overlap: optional(oneOf(OVERLAPS)),
 };
@@ -62,44 +65,57 @@ const choices = {
 /** `user` is a name or an id: for administrators, who may create tasks for others. The time zone is UTC unless it is given. */
 export const newScheduledTask = named(
   'NewScheduledTask',
-  object({ name, cron, timezone: optional(timezone), ...choices, user: optional(reference) }),
+  request({ name, cron, timezone: optional(timezone), ...choices, user: orElse(refersTo('users', reference), null) }),
 );
-export type NewScheduledTaskWire = Static<typeof newScheduledTask>;
 
 export const scheduledTaskChange = named(
   'ScheduledTaskChange',
-  object(
+  request(
     { name: optional(name), cron: optional(cron), timezone: optional(timezone), ...choices },
     { atLeastOne: true },
   ),
 );
-export type ScheduledTaskChangeWire = Static<typeof scheduledTaskChange>;
+export type ScheduledTaskChangeWire = JsonOf<typeof scheduledTaskChange>;
 
 /** Which tasks to list. `user` is a name or an id, `name` the whole name. */
-export const scheduledTaskQuery = object({
-  user: optional(string),
-  name: optional(string),
-  enabled: optionalFlag,
+export const scheduledTaskQuery = request({
+  user: orElse(refersTo('users', string), null),
+  name: orElse(string, null),
+  enabled: orElse(optionalFlag, null),
   ...pageFields,
 });
 
 /** The id of what was deleted. */
-export const scheduledTaskDeletion = named('ScheduledTaskDeletion', object({ scheduled_task_id: uuid }));
+export const scheduledTaskDeletion = named('ScheduledTaskDeletion', record({ id: called('scheduled_task_id', uuid) }));
 
 /** One time that a task has fired, with what came of it. `step_no` is the last step that has a run. */
 export const firing = named(
   'Firing',
-  object({
+  record({
     id: integer({ from: 1 }),
-    scheduled_task_id: uuid,
-    session_id: uuid,
-    due_at: time,
+    taskId: called('scheduled_task_id', uuid),
+    sessionId: uuid,
+    dueAt: time,
     trigger: oneOf(FIRING_TRIGGERS),
     status: oneOf(TASK_RUN_STATUSES),
-    step_no: integer({ from: 1 }),
-    step_count: integer({ from: 1 }),
-    created_at: time,
-    ended_at: nullable(time),
+    stepNo: integer({ from: 1 }),
+    stepCount: integer({ from: 1 }),
+    createdAt: time,
+    endedAt: nullable(time),
   }),
 );
-export type FiringWire = Static<typeof firing>;
+export type FiringWire = JsonOf<typeof firing>;
+
+const task = { params: { id: idOf('Scheduled task', 'scheduled-tasks') }, reply: scheduledTask };
+
+/** Scheduled tasks: everyone's own, and for administrators all (I5). */
+// biome-ignore format: a table reads best with one endpoint a line
+export const scheduledTasks = endpoints('user', 'envelope', {
+  list: { route: 'GET /api/v1/scheduled-tasks', summary: 'List scheduled tasks', operation: 'listScheduledTasks', query: scheduledTaskQuery, reply: listOf(scheduledTask), perPart: 25 },
+  create: { route: 'POST /api/v1/scheduled-tasks', summary: 'Create a scheduled task', operation: 'createScheduledTask', body: newScheduledTask, reply: scheduledTask, statuses: [201] },
+  get: { route: 'GET /api/v1/scheduled-tasks/:id', summary: 'Read a scheduled task', operation: 'getScheduledTask', ...task },
+  change: { route: 'PATCH /api/v1/scheduled-tasks/:id', summary: 'Change a scheduled task', operation: 'changeScheduledTask', ...task, body: scheduledTaskChange },
+  remove: { route: 'DELETE /api/v1/scheduled-tasks/:id', summary: 'Delete a scheduled task', operation: 'deleteScheduledTask', ...task, reply: scheduledTaskDeletion },
+  run: { route: 'POST /api/v1/scheduled-tasks/:id/run', summary: 'Fire a scheduled task now', operation: 'runScheduledTask', ...task, reply: firing, statuses: [201] },
+  listFirings: { route: 'GET /api/v1/scheduled-tasks/:id/firings', summary: 'List the firings of a scheduled task', operation: 'listFirings', ...task, query: pageQuery, reply: listOf(firing) },
+});

@@ -1,6 +1,6 @@
 // Artifacts: a session's workspace, and what one run made (§2.8, §2.9).
 import { ARTIFACT_STATUSES, EXPORT_STATUSES, FILE_CHANGES } from '../../domain/sessions/artifact.ts';
-import { array, object, record } from '../composites.ts';
+import { array, dictionary, object } from '../composites.ts';
 import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
 
@@ -71,7 +71,7 @@ export const runArtifacts = named(
     files: array(fileNode),
     archive: nullable(archive),
     error: nullable(object({ type: string, message: string })),
-    skipped: nullable(record(integer({ from: 0 }))),
+    skipped: nullable(dictionary(integer({ from: 0 }))),
   }),
 );
 export type RunArtifactsWire = Static<typeof runArtifacts>;

@@ -41,8 +41,8 @@ async function doctor(...args: readonly string[]): Promise<Examined> {
 }
 
 /** One of the checks that the daemon makes of itself. */
-async function check(id: string, wish: ExaminationWishWire = {}): Promise<DiagnosisWire> {
-  const found = (await daemon.admin('POST', '/api/v1/doctor', wish)) as ExaminationWire;
+async function check(id: string, request: ExaminationWishWire = {}): Promise<DiagnosisWire> {
+  const found = (await daemon.admin('POST', '/api/v1/doctor', request)) as ExaminationWire;
   return found.checks.find((one) => one.id === id)!;
 }
 
@@ -65,7 +65,7 @@ function change(sql: string, ...values: (string | number)[]): void {
 
 interface Fault {
   readonly id: string;
-  readonly wish?: ExaminationWishWire;
+  readonly request?: ExaminationWishWire;
   readonly breaks: () => unknown;
 }
 
@@ -84,7 +84,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a rule that opens the metadata of the cloud': {
     id: 'egress',
-    wish: { egress: true },
+    request: { egress: true },
     breaks: () =>
       runErrand(['config', 'set', 'egress.allow', '[{"cidr":"169.254.169.254/32"}]', '--data-dir', daemon.dataDir]),
   },
@@ -137,13 +137,13 @@ describe('a running daemon', () => {
 
   test.each(Object.entries({ ...FAULTS, ...(isRoot ? AS_ROOT : {}) }))(
     'has %s: the doctor finds it, and the printed command mends it',
-    async (_, { id, wish, breaks }) => {
+    async (_, { id, request, breaks }) => {
       await breaks();
-      await waitFor(async () => ['failed', 'warning'].includes((await check(id, wish)).state));
-      const found = await check(id, wish);
+      await waitFor(async () => ['failed', 'warning'].includes((await check(id, request)).state));
+      const found = await check(id, request);
       expect(found.remedy).not.toBeNull();
       await follow(found);
-      await waitFor(async () => (await check(id, wish)).state === 'ok');
+      await waitFor(async () => (await check(id, request)).state === 'ok');
     },
   );
 

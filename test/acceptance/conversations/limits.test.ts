@@ -4,7 +4,7 @@ import { contentsOf, rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { replyFromDirectives } from '../../support/model/model-reply.ts';
-import { openTurn, readTurn, takeTurn, type TurnProtocol, type TurnWish } from '../../support/daemon/turn.ts';
+import { openTurn, readTurn, takeTurn, type TurnProtocol, type TurnRequest } from '../../support/daemon/turn.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const UNKNOWN_ID = '0190f6a0-0000-7000-8000-000000000000';
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.script(replyFromDirectives));
 
-const turn = (wish: TurnWish, apiKey = daemon.apiKey) => takeTurn({ url: daemon.url, apiKey }, wish);
+const turn = (request: TurnRequest, apiKey = daemon.apiKey) => takeTurn({ url: daemon.url, apiKey }, request);
 
 async function keyFor(user: string, scope = 'conversation'): Promise<string> {
   return ((await daemon.admin('POST', '/api/v1/keys', { user, scope })) as { key: string }).key;
@@ -431,7 +431,7 @@ describe('a busy session', () => {
 });
 
 describe('a repeated request', () => {
-  const idempotent = (key: string, content: string, more: Partial<TurnWish> = {}): TurnWish => ({
+  const idempotent = (key: string, content: string, more: Partial<TurnRequest> = {}): TurnRequest => ({
     content,
     ...more,
     body: { idempotency_key: key },
@@ -440,34 +440,34 @@ describe('a repeated request', () => {
   test('with the same key finds the same run: its answer, its session, and no second model call', {
     tags: ['§4.3-rule-2', 'C7'],
   }, async () => {
-    const wish = idempotent('first', '[[text=once]] [[tools=1]]');
-    const first = await turn(wish);
+    const request = idempotent('first', '[[text=once]] [[tools=1]]');
+    const first = await turn(request);
     const before = await contentsOf(daemon);
     const calls = model.requests.length;
-    const second = await turn(wish);
+    const second = await turn(request);
     expect(second).toMatchObject({ status: 200, text: 'once', runId: first.runId, sessionId: first.sessionId });
     expect(await contentsOf(daemon)).toEqual(before);
     expect(model.requests.length).toBe(calls);
   });
 
   test('as a stream it hears the run from its first event, live and afterwards', { tags: ['C7'] }, async () => {
-    const wish = idempotent('streamed', '[[text=abcdefgh]] [[deltas=8 every=80]]', { stream: true });
-    const first = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, wish);
-    const second = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, wish);
+    const request = idempotent('streamed', '[[text=abcdefgh]] [[deltas=8 every=80]]', { stream: true });
+    const first = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, request);
+    const second = openTurn({ url: daemon.url, apiKey: daemon.apiKey }, request);
     const live = await Promise.all([readTurn(await first), readTurn(await second)]);
-    const late = await turn(wish);
+    const late = await turn(request);
     expect(new Set([...live, late].map(({ runId }) => runId)).size).toBe(1);
     expect(live.map(({ text }) => text)).toEqual(['abcdefgh', 'abcdefgh']);
     expect(late.events[0]?.event).toBe('message_start');
     for (const heard of live) expect(heard.events).toEqual(late.events);
     // A stream can be repeated without one: the run is the same.
-    expect(await turn({ ...wish, stream: false })).toMatchObject({ text: 'abcdefgh', runId: late.runId });
+    expect(await turn({ ...request, stream: false })).toMatchObject({ text: 'abcdefgh', runId: late.runId });
   });
 
   test('ten at once make one run', async () => {
-    const wish = idempotent('ten', '[[first=200]] [[text=one for all]]');
+    const request = idempotent('ten', '[[first=200]] [[text=one for all]]');
     const before = await contentsOf(daemon);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => turn(wish)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => turn(request)));
     expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1);
     expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['one for all']));
     expect((await contentsOf(daemon))['runs']).toBe((before['runs'] ?? 0) + 1);
@@ -488,8 +488,8 @@ describe('a repeated request', () => {
   });
 
   test('a failed run is found again as it failed', async () => {
-    const wish = idempotent('failed', '[[fail=400]]');
-    const [first, second] = [await turn(wish), await turn(wish)];
+    const request = idempotent('failed', '[[fail=400]]');
+    const [first, second] = [await turn(request), await turn(request)];
     expect(second).toMatchObject({ status: 500, runId: first.runId, error: first.error });
   });
 
@@ -508,14 +508,14 @@ test('a request that waits longer than it may gets 504 and can collect its answe
     for (const protocol of PROTOCOLS) {
       const replied = Promise.withResolvers<void>();
       model.script({ text: 'late', hang: 'before-headers', until: replied.promise });
-      const wish: TurnWish = { content: 'Take your time.', protocol, body: { idempotency_key: 'late' } };
-      const first = await takeTurn(target, wish);
+      const request: TurnRequest = { content: 'Take your time.', protocol, body: { idempotency_key: 'late' } };
+      const first = await takeTurn(target, request);
       replied.resolve();
       expect(first).toMatchObject({ status: 504, error: { type: 'timeout_error' } });
       expect(first.headers.get('retry-after')).toBe('5');
       if (protocol === 'chat') continue;
       const collected = await waitFor(async () => {
-        const answer = await takeTurn(target, wish);
+        const answer = await takeTurn(target, request);
         return answer.status === 200 && answer;
       });
       expect(collected).toMatchObject({ text: 'late', runId: first.runId });

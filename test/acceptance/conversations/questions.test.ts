@@ -79,8 +79,8 @@ const runRow = (runId: string) =>
   )[0]!;
 
 /** Begins a streamed turn whose agent asks, and answers once the question is there. */
-async function beginAsking(wish: Partial<Parameters<typeof openTurn>[1]> = {}) {
-  const response = await openTurn(target(), { stream: true, content: 'ask', ...wish });
+async function beginAsking(request: Partial<Parameters<typeof openTurn>[1]> = {}) {
+  const response = await openTurn(target(), { stream: true, content: 'ask', ...request });
   const runId = response.headers.get('x-run-id')!;
   const question = await waitFor(async () => (await pending()).find(({ run_id: id }) => id === runId));
   return { response, runId, sessionId: response.headers.get('x-session-id')!, question };

@@ -35,9 +35,9 @@ async function call(method: string, path: string): Promise<{ status: number; bod
 const stop = async (sessionId: string) => (await call('POST', `/sessions/${sessionId}/stop`)).body;
 
 /** Begins a turn and resolves once the model has been called for it. */
-async function begin(wish: Parameters<typeof openTurn>[1]) {
+async function begin(request: Parameters<typeof openTurn>[1]) {
   const from = model.requests.length;
-  const response = await openTurn(target(), { stream: true, ...wish });
+  const response = await openTurn(target(), { stream: true, ...request });
   const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
     string,
     string,

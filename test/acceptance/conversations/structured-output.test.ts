@@ -7,7 +7,7 @@ import { contentsOf, rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
-import { takeTurn, type TurnWish } from '../../support/daemon/turn.ts';
+import { takeTurn, type TurnRequest } from '../../support/daemon/turn.ts';
 import { z } from 'zod';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -49,8 +49,8 @@ const submit = (result: unknown): Reply => ({ tools: [{ name: 'submit_result', i
 const work: Reply = { text: 'Measuring.', tools: [{ name: 'write_file', input: { path: 'a.txt', content: 'A' } }] };
 const never: readonly Reply[] = [submit('no'), submit('no'), submit('no'), submit('no')];
 const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
-const ask = (schema: unknown, wish: Partial<TurnWish> = {}) =>
-  takeTurn(target(), { content: 'How high?', ...wish, body: { ...format(schema), ...wish.body } });
+const ask = (schema: unknown, request: Partial<TurnRequest> = {}) =>
+  takeTurn(target(), { content: 'How high?', ...request, body: { ...format(schema), ...request.body } });
 
 /** The request as the official client sends it: fields that it does not know go along. */
 const asked = (schema: unknown) =>

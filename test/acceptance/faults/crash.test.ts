@@ -321,7 +321,7 @@ test('a second daemon on the same data directory ends at once and names the firs
   expect(await isUp()).toBe(true);
 });
 
-interface Wish {
+interface Request {
   readonly text: string;
   readonly sessionId?: string;
   readonly idempotencyKey?: string;
@@ -340,7 +340,7 @@ interface Streamed {
 }
 
 /** Sends a turn and resolves once it is accepted. */
-async function stream({ text, sessionId, idempotencyKey, key = daemon.apiKey }: Wish): Promise<Streamed> {
+async function stream({ text, sessionId, idempotencyKey, key = daemon.apiKey }: Request): Promise<Streamed> {
   const response = await fetch(`${daemon.url}/openapi/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },

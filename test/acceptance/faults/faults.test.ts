@@ -139,7 +139,7 @@ describe('models and tools', () => {
     const { daemon, keys } = houses.get(temper)!;
     return { url: daemon.url, apiKey: keys.get(key)! };
   };
-  const ask = ({ key, temper, ...wish }: Asking): Promise<TurnAnswer> => takeTurn(doorOf(key, temper), wish);
+  const ask = ({ key, temper, ...request }: Asking): Promise<TurnAnswer> => takeTurn(doorOf(key, temper), request);
 
   /** Asks in all four ways at once, of endpoints of both kinds in turn unless one is named. */
   async function inEveryWay(content: () => string, key?: string, temper?: Temper) {

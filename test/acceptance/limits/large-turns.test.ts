@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { watchLoop } from '../../support/daemon/loop-watch.ts';
-import { takeTurn, type TurnWish } from '../../support/daemon/turn.ts';
+import { takeTurn, type TurnRequest } from '../../support/daemon/turn.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 
@@ -25,21 +25,21 @@ afterAll(async () => {
   loop.close();
 });
 
-const take = async (wish: TurnWish) => takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, wish);
+const take = async (request: TurnRequest) => takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, request);
 /** A reply counts as it was sent. */
 const REPLY = ESCAPED.slice(0, 1_100_000);
 
-test.each<[string, TurnWish, Reply]>([
+test.each<[string, TurnRequest, Reply]>([
   ['a text', { content: PLAIN }, { text: 'Done.' }],
   ['a text that JSON escapes', { content: ESCAPED }, { text: 'Done.' }],
   ['a reply', { content: 'Write.' }, { text: PLAIN }],
   ['a reply that JSON escapes', { content: 'Write.' }, { text: REPLY }],
   ['a reply that is streamed', { content: 'Write.', stream: true }, { text: PLAIN.match(/.{1,4096}/g)! }],
   ['a reply that is streamed at once', { content: 'Write.', stream: true }, { text: REPLY }],
-])('%s of 3.9 MB', async (_, wish, reply) => {
+])('%s of 3.9 MB', async (_, request, reply) => {
   model.script(() => reply);
   const use = await loop.leastOf(daemon, { enoughMs: LONGEST_TURN_MS }, async () => {
-    expect(await take(wish)).toMatchObject({ status: 200, error: null });
+    expect(await take(request)).toMatchObject({ status: 200, error: null });
   });
   expect(use.longestMs).toBeLessThan(LONGEST_TURN_MS);
 });

@@ -39,7 +39,7 @@ async function start() {
     await receiver.off();
   });
 
-  /** Creates a webhook of the house, unless `fields` says otherwise; answers its id. */
+  /** Creates a system webhook, unless `fields` says otherwise; answers its id. */
   const createHook = async (fields: object = {}): Promise<number> => {
     const defaults = { name: 'Ledger', url: `${receiver.url}/hook`, events: ['session.completed'], secret: SECRET };
     const pace = { retry_backoff_ms: 100, timeout_ms: 30_000 };
@@ -181,7 +181,7 @@ test('what failed while its receiver was away shows its attempts, and is deliver
   ]);
 });
 
-test("a user's webhook gets that user's events only, and the house's those of all", {
+test("a user's webhook gets that user's events only, and a system webhook those of all", {
   tags: ['§6.2-system'],
 }, async () => {
   const { daemon, receiver, createHook, join } = await start();

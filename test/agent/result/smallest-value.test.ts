@@ -1,4 +1,4 @@
-// The offline engine's values fit their schemas, as the validator judges.
+// The offline engine's values fit their schemas, as the validator says.
 import { expect, test } from 'vitest';
 import { compileResultCheck, makeFits } from '../../../src/agent/result/result-schema.ts';
 import { smallestValue } from '../../../src/agent/result/smallest-value.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BackupParts } from '../../../src/backups/backups.ts';
 import { makeBackupJobs } from '../../../src/backups/jobs.ts';
-import { listIds } from '../../../src/backups/place.ts';
+import { listIds } from '../../../src/backups/repository.ts';
 import { openSource } from '../../../src/backups/source.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeBackupOperations } from '../../../src/operations/backups/backups.ts';
@@ -21,7 +21,7 @@ async function open(over: Partial<BackupParts> = {}) {
   const logged = loggedLines();
   const { backups, ...house } = await backupsOf({ log: logged.log, ...over });
   const jobs = makeBackupJobs({ backups, clock: systemClock, log: logged.log });
-  const settings = () => ({ backup: { ...SETTINGS.backup, directory: house.place } });
+  const settings = () => ({ backup: { ...SETTINGS.backup, directory: house.repository } });
   const operations = makeBackupOperations({
     backups: { jobs, prune: backups.prune },
     audit: { act: async () => undefined },
@@ -71,9 +71,9 @@ async function leaveAtFirstBytes({ http }: Opened): Promise<void> {
 test('an administrator begins a backup in the directory of the settings, and follows it', async () => {
   const house = await open();
   const begun = await house.asAdmin('POST', '', {});
-  expect(begun).toMatchObject({ status: 202, json: { data: { directory: house.place, state: 'running' } } });
+  expect(begun).toMatchObject({ status: 202, json: { data: { directory: house.repository, state: 'running' } } });
   expect(await ended(house)).toMatchObject({ state: 'completed', backup: { files: 3 } });
-  expect(openSource(house.place).ids).toHaveLength(1);
+  expect(openSource(house.repository).ids).toHaveLength(1);
   expect(await house.asAdmin('POST', '/prune', { keep_days: 0 })).toMatchObject({
     status: 200,
     json: { data: { kept: 1 } },
@@ -82,18 +82,18 @@ test('an administrator begins a backup in the directory of the settings, and fol
 
 test('other directories are for the operator alone, even those within the one of the settings', async () => {
   const house = await open();
-  const places = [
+  const repositories = [
     [`${house.root}/elsewhere`, 403],
-    [`${house.place}/below`, 403],
-    [`${house.place}/../elsewhere`, 403],
+    [`${house.repository}/below`, 403],
+    [`${house.repository}/../elsewhere`, 403],
     ['elsewhere', 422],
   ] as const;
-  for (const [directory, status] of places)
+  for (const [directory, status] of repositories)
     for (const path of ['', '/prune']) {
       const { status: got } = await house.asAdmin('POST', path, { directory });
       expect([directory, path, got]).toEqual([directory, path, status]);
     }
-  expect(existsSync(house.place)).toBe(false);
+  expect(existsSync(house.repository)).toBe(false);
   const elsewhere = {
     method: 'POST',
     path: ROOT,
@@ -144,7 +144,7 @@ test('a backup is cancelled by its id, and nothing of it is listed', async () =>
     status: 200,
     json: { data: { state: 'failed', error: 'The backup was cancelled.' } },
   });
-  expect(listIds(house.place)).toEqual([]);
+  expect(listIds(house.repository)).toEqual([]);
   expect(house.held.now).toBe(0);
   expect((await house.asAdmin('POST', `/${begun.id}/cancel`)).status).toBe(200);
 });
@@ -159,21 +159,21 @@ test('a disk that is too full for the copy of the database refuses the archive, 
   expect(house.held.now).toBe(0);
 });
 
-test('a place that cannot be written is a failed backup with its reason', async () => {
+test('a repository that cannot be written is a failed backup with its reason', async () => {
   const house = await open();
-  writeFileSync(house.place, 'a file');
+  writeFileSync(house.repository, 'a file');
   expect((await house.asAdmin('POST', '', {})).status).toBe(202);
   expect(await ended(house)).toMatchObject({
     state: 'failed',
-    error: expect.stringContaining(`can't be written to ${house.place}`) as string,
+    error: expect.stringContaining(`can't be written to ${house.repository}`) as string,
   });
 });
 
-test('a place in the data directory is refused, also behind a link', async () => {
+test('a repository in the data directory is refused, also behind a link', async () => {
   const house = await open();
   const linked = temporaryDirectory();
   mkdirSync(join(house.dataDir, 'inner'));
-  for (const directory of [join(house.dataDir, 'place'), house.root]) {
+  for (const directory of [join(house.dataDir, 'repository'), house.root]) {
     expect((await send(house.http, { method: 'POST', path: ROOT, via: 'socket', body: { directory } })).status).toBe(
       202,
     );
@@ -187,12 +187,12 @@ test('a place in the data directory is refused, also behind a link', async () =>
     method: 'POST',
     path: ROOT,
     via: 'socket',
-    body: { directory: join(linked, 'link', 'place') },
+    body: { directory: join(linked, 'link', 'repository') },
   } as const;
   expect((await send(house.http, behind)).status).toBe(202);
   expect(await ended(house)).toMatchObject({
     state: 'failed',
     error: expect.stringContaining("can't be made") as string,
   });
-  expect(existsSync(join(house.dataDir, 'inner', 'place'))).toBe(false);
+  expect(existsSync(join(house.dataDir, 'inner', 'repository'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 // The stream of the whole house: run-level events of all sessions, resumed from the last ones that are kept.
 import { expect, test } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
-import { makeHouseFeed } from '../../../src/events/house-feed.ts';
+import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { OFFICE, openOffice, watch } from '../../support/http/watch-house.ts';
 import { aStep, FREE } from '../../support/store/store-house.ts';
 import type { SseEvent } from '../../support/http/sse.ts';
@@ -55,7 +55,7 @@ test('a watcher that resumes after events that are no longer kept gets a reset, 
 test('what an earlier daemon has sent is followed by a reset', async () => {
   const { house, accept, clock } = await openOffice();
   const bus = makeBus();
-  const later = makeHouseFeed({ bus, places: { known: () => undefined, lookUp: async () => undefined }, clock });
+  const later = makeOfficeFeed({ bus, scopes: { known: () => undefined, lookUp: async () => undefined }, clock });
   expect([later.isKept(1), later.newestId()]).toEqual([false, 0]);
   bus.publish([
     { id: 8, sessionSeq: 1, runSeq: 1, streamSeq: 1, createdAt: 0, type: 'run.resumed', payload: { resumes: 1 } },

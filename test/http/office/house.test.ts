@@ -1,6 +1,6 @@
 // What administrators read of the whole house, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeHouse } from '../../../src/operations/office/house.ts';
+import { makeFloor } from '../../../src/operations/office/floor.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
 import { aTask } from '../../support/store/schedules.ts';
 import { COST, officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   rows = await officeHouse(NOON);
   red = await rows.team('Red');
   ann = await rows.person('ann', red);
-  house = await openHouse({ operations: makeHouse({ store: rows.store, clock: rows.clock }) });
+  house = await openHouse({ operations: makeFloor({ store: rows.store, clock: rows.clock }) });
 });
 
 const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });

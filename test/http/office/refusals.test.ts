@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeBus } from '../../../src/events/bus.ts';
-import { makeHouseFeed } from '../../../src/events/house-feed.ts';
-import { makePlaces } from '../../../src/events/places.ts';
+import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
+import { makeEventScopes } from '../../../src/events/event-scopes.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
@@ -92,7 +92,7 @@ async function openOffice() {
   const secret = Buffer.alloc(32, 1);
   const [access, audit, bus] = [makeAccess(store), auditOf({ store }), makeBus()];
   const looking = makeLooking({ access, audit });
-  const places = makePlaces(store.events);
+  const scopes = makeEventScopes(store.events);
   const fileAddresses = makeFileAddresses({ deriveKey: () => secret, now: clock.now });
   const emptyArchives = makeEmptyArchives(rows.parts);
   const reads = makeOfficeOperations({
@@ -104,14 +104,14 @@ async function openOffice() {
     emptyArchives,
     collector: { packOnRequest: async () => null },
   });
-  const feeds = makeSessionFeeds({ bus, events: store.events, places });
+  const feeds = makeSessionFeeds({ bus, events: store.events, scopes });
   const watch = makeWatchOperations({
     store,
     access,
     audit,
     looking,
     feeds,
-    house: makeHouseFeed({ bus, places, clock }),
+    floor: makeOfficeFeed({ bus, scopes, clock }),
   });
   const house = await openHouse({ operations: { ...reads, ...watch } });
   house.drain.abort();

@@ -5,7 +5,7 @@ import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
 import type { EgressPolicy } from '../../../src/outbound/egress.ts';
 import { makeGuardedPool } from '../../../src/outbound/guarded-pool.ts';
 import type { DeliveryTarget } from '../../../src/store/webhooks/deliveries.ts';
-import { type Cargo, ship } from '../../../src/webhooks/ship.ts';
+import { type Message, sendOnce } from '../../../src/webhooks/send-once.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
@@ -31,7 +31,7 @@ let result: AttemptResult;
 let replying: Promise<void>;
 /** Under which tests send; they play their result when there is none. */
 let egress: EgressPolicy | null;
-/** Of the user of every token, of another user, and of the house. */
+/** Of the user of every token, of another user, and of the system. */
 let own: number;
 let ofOther: number;
 let ofHouse: number;
@@ -61,20 +61,20 @@ beforeEach(async () => {
       access,
       audit,
       clock,
-      sendOnce: async (target, cargo) => {
-        sent.push({ url: target.webhook.url, body: cargo.body });
+      sendOnce: async (target, message) => {
+        sent.push({ url: target.webhook.url, body: message.body });
         await replying;
-        return egress === null ? result : shipUnder(egress, target, cargo);
+        return egress === null ? result : sendUnder(egress, target, message);
       },
     }),
   };
   house = await openHouse({ logged, operations });
 });
 
-async function shipUnder(policy: EgressPolicy, ...shipment: [DeliveryTarget, Cargo]): Promise<AttemptResult> {
+async function sendUnder(policy: EgressPolicy, ...sent: [DeliveryTarget, Message]): Promise<AttemptResult> {
   const pool = makeGuardedPool({ policy: () => policy, maxIdle: 0, clock: rows.clock });
   onTestFinished(pool.close);
-  return ship({ pool, secrets: { open: () => '' }, clock: rows.clock }, ...shipment);
+  return sendOnce({ pool, secrets: { open: () => '' }, clock: rows.clock }, ...sent);
 }
 
 const data = ({ json }: { json: unknown }) => (json as { data: Record<string, never> }).data;
@@ -110,7 +110,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
   });
 });
 
-test("another user's webhook and the house's are 403, an unknown one and a malformed id 404", {
+test("another user's webhook and a system webhook are 403, an unknown one and a malformed id 404", {
   tags: ['A8-ids', 'H8'],
 }, async () => {
   const statusOf = async (id: number | string) => (await user({ path: `${WEBHOOKS}/${id}` })).status;
@@ -205,7 +205,7 @@ test('a name is saved without being looked up: the reply tells nothing of the na
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('webhooks of the house are made, listed and seen by administrators, in the scope global', {
+test('system webhooks are made, listed and seen by administrators, in the scope global', {
   tags: ['§4.9-list'],
 }, async () => {
   expect((await create({ owner_scope: 'system' })).status).toBe(403);
@@ -218,7 +218,7 @@ test('webhooks of the house are made, listed and seen by administrators, in the 
   expect(data(await user({ path: WEBHOOKS }))).toMatchObject({ total: 1, items: [{ id: own }] });
 });
 
-test('the operator makes webhooks of the house, or names whose they are', async () => {
+test('the operator makes system webhooks, or names whose they are', async () => {
   const bySocket = (body: object) =>
     send(house, { via: 'socket', method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
   expect(data(await bySocket({}))).toMatchObject({ owner_scope: 'system' });
@@ -360,7 +360,7 @@ test('a test with a session uses its kind and project: one of another user is 40
   expect((await test()).status).toBe(404);
 });
 
-test("an administrator's test reports a session to its owner's webhooks and the house's alone, and is recorded", async () => {
+test("an administrator's test reports a session to its owner's webhooks and system webhooks alone, and is recorded", async () => {
   const otto = await rows.store.users.get('otto');
   const { sessionId } = await rows.accept({ user: { ...rows.user, seq: otto.seq } });
   const body = { event_type: 'session.completed', session_id: sessionId };

@@ -83,7 +83,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     (_, v) => v.createUser(ROOT, { ...NEW_USER, username: 'nils', password: 'long enough!' }),
   ],
   changeUser: ['user.change', (_, v) => v.changeUser(ROOT, 'mara', { department: 'Mill' })],
-  setPassword: ['user.set_password', (_, v) => v.setPassword(ROOT, 'mara', 'long enough!')],
+  setPassword: ['user.set_password', (_, v) => v.setPassword(ROOT, 'mara', { password: 'long enough!' })],
   createBackup: [
     'backup.create',
     (_, v) => v.createBackup(ROOT, { directory: '/backups', workspaces: null, passphrase: null }),
@@ -218,7 +218,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   watchSession: ['session.read', ({ run }, v) => v.watchSession(ROOT, run.sessionId, null)],
   watchRun: ['session.read', ({ run }, v) => v.watchRun(ROOT, { sessionId: run.sessionId, runId: run.id }, null)],
-  watchHouse: ['house.follow', (_, v) => v.watchHouse(ROOT, null)],
+  watchOffice: ['house.follow', (_, v) => v.watchOffice(ROOT, null)],
   stopSession: ['session.stop', ({ run }, v) => v.stopSession(ROOT, run.sessionId)],
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
   listRuns: ['run.list', (_, v) => v.listRuns(ROOT, { sessionId: null, status: null, ...PAGE })],

@@ -37,7 +37,7 @@ async function get(url: string): Promise<string> {
   return Buffer.from(reply.body).toString();
 }
 
-test('the daemon resolves and judges a name, and the proxy gets the address', async () => {
+test('the daemon resolves and checks a name, and the proxy gets the address', async () => {
   const server = await startWebServer();
   const proxy = await startConnectProxy({ leads: { [`${PUBLIC}:80`]: server.port } });
   through(proxy.url);

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { blow, type StormWish, type Victim } from '../../../src/selftest/storm/storm.ts';
+import { blow, type StormRequest, type Victim } from '../../../src/selftest/storm/storm.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 function aVictim(restart: () => Promise<void> = () => Promise.resolve()) {
@@ -19,7 +19,7 @@ function aVictim(restart: () => Promise<void> = () => Promise.resolve()) {
   return { victim, did };
 }
 
-const wishOf = (kills: number, more: Partial<StormWish> = {}): StormWish => ({
+const requestOf = (kills: number, more: Partial<StormRequest> = {}): StormRequest => ({
   seed: 1,
   marker: 'no process has this in its arguments',
   // A millisecond is all that a life lasts.
@@ -30,7 +30,7 @@ const wishOf = (kills: number, more: Partial<StormWish> = {}): StormWish => ({
 
 test('each kill is followed by a start, also that of a daemon that was ready early, and it is left running', async () => {
   const { victim, did } = aVictim();
-  const storm = await blow(victim, wishOf(5));
+  const storm = await blow(victim, requestOf(5));
   expect(storm).toMatchObject({ kills: 5, dead: null, problems: [] });
   expect(storm.startsMs).toHaveLength(5);
   // A second daemon on the same directory would be refused, and the first never killed again.
@@ -44,7 +44,7 @@ test('a daemon that does not start again ends the storm, which says after which 
     starts += 1;
     if (starts === 3) throw new Error('The daemon ended with code 1 before it was ready.');
   });
-  const { dead, kills } = await blow(victim, wishOf(9));
+  const { dead, kills } = await blow(victim, requestOf(9));
   expect(dead).toBe(`after kill ${kills}: The daemon ended with code 1 before it was ready.`);
   expect(kills).toBeLessThan(9);
 });
@@ -55,13 +55,13 @@ test('an interruption while the daemon starts is an interruption, and no daemon 
     interruption.abort(new Error('Ctrl-C'));
     throw new Error('The operation was aborted.');
   });
-  await expect(blow(victim, wishOf(9, { signal: interruption.signal }))).rejects.toThrow('Ctrl-C');
+  await expect(blow(victim, requestOf(9, { signal: interruption.signal }))).rejects.toThrow('Ctrl-C');
 });
 
 test('the same seed interrupts the same starts', async () => {
   const startsOf = async (seed: number) => {
     const { victim, did } = aVictim();
-    await blow(victim, wishOf(6, { seed }));
+    await blow(victim, requestOf(6, { seed }));
     return did.join();
   };
   expect(await startsOf(7)).toBe(await startsOf(7));
@@ -74,7 +74,7 @@ test('the daemon starts again only when what it had started has ended', async ()
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'spawn');
   const storm = blow(victim, {
-    ...wishOf(1),
+    ...requestOf(1),
     whileDead: async () => void did.push(child.exitCode === null && child.signalCode === null ? 'alive' : 'gone'),
   });
   await expect.poll(() => did).toEqual(['kill']);

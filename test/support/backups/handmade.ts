@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import Connection from 'better-sqlite3';
 import { makeListWriter } from '../../../src/backups/file-list.ts';
 import { sealManifest } from '../../../src/backups/manifest.ts';
-import { openPlace } from '../../../src/backups/place.ts';
-import { makePlaceSink } from '../../../src/backups/sink.ts';
+import { openRepository } from '../../../src/backups/repository.ts';
+import { makeRepositorySink } from '../../../src/backups/sink.ts';
 import type { ListedFile, Manifest } from '../../../src/wire/backups/manifest.ts';
 import { SEAL_KEY } from './installation.ts';
 
 export type HandmadeEntry = Pick<ListedFile, 'kind' | 'path'> & Partial<ListedFile> & { readonly content?: string };
 
 interface Handmade {
-  readonly place: string;
+  readonly repository: string;
   /** The file of its database, which nobody has open. */
   readonly database: string;
   readonly entries?: readonly HandmadeEntry[];
@@ -22,9 +22,9 @@ const ID = '20260301T033000Z-0a0b0c';
 const NO_ADDED = { objects: 0, bytes: 0 };
 
 /** Makes the backup, whose manifest is in order otherwise, and returns its id. */
-export async function makeByHand({ place, database, entries = [], facts = {} }: Handmade): Promise<string> {
-  const lock = openPlace(place);
-  const sink = makePlaceSink(place, () => undefined);
+export async function makeByHand({ repository, database, entries = [], facts = {} }: Handmade): Promise<string> {
+  const lock = openRepository(repository);
+  const sink = makeRepositorySink(repository, () => undefined);
   const list = makeListWriter(sink);
   const add = async ({ content, ...entry }: Omit<HandmadeEntry, 'content'> & { content?: string | Buffer }) => {
     const bytes = content === undefined ? [] : [Buffer.from(content)];

@@ -3,8 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BackupTask } from '../../../src/backups/orders.ts';
-import { openPlace } from '../../../src/backups/place.ts';
-import { makePlaceSink, type Sink } from '../../../src/backups/sink.ts';
+import { openRepository } from '../../../src/backups/repository.ts';
+import { makeRepositorySink, type Sink } from '../../../src/backups/sink.ts';
 import { type TakeParts, takeBackup } from '../../../src/backups/take-backup.ts';
 import { blobPath } from '../../../src/files/blobs/blob-place.ts';
 import type { Manifest } from '../../../src/wire/backups/manifest.ts';
@@ -18,7 +18,7 @@ const PARTS = { pace: NO_PACE, requireSpace: () => undefined, progress: () => un
 export type Installation = Awaited<ReturnType<typeof installation>>;
 
 export async function installation(root = temporaryDirectory()) {
-  const [dataDir, configDir, place] = [join(root, 'data'), join(root, 'config'), join(root, 'place')];
+  const [dataDir, configDir, repository] = [join(root, 'data'), join(root, 'config'), join(root, 'repository')];
   for (const directory of [dataDir, configDir]) mkdirSync(directory);
   const house = await storeHouse(join(dataDir, 'errand.db'));
   let made = 0;
@@ -32,7 +32,7 @@ export async function installation(root = temporaryDirectory()) {
     root,
     dataDir,
     configDir,
-    place,
+    repository,
     house,
     put,
     /** Opens a session with an attachment and a file in its workspace. */
@@ -60,8 +60,8 @@ export async function installation(root = temporaryDirectory()) {
       workspaces: join(dataDir, 'workspaces'),
       configuration: configDir,
       except: [],
-      place,
-      staging: join(place, 'incoming'),
+      repository,
+      staging: join(repository, 'incoming'),
       keepFreeBytes: 0,
       anchor: null,
       sealKey: SEAL_KEY,
@@ -71,15 +71,19 @@ export async function installation(root = temporaryDirectory()) {
   };
 }
 
-/** Takes a backup into the place of a task, as its thread does. */
+/** Takes a backup into the repository of a task, as its thread does. */
 export async function take(
   task: BackupTask,
   over: Partial<Omit<TakeParts, 'sink'>> & { readonly sink?: (sink: Sink) => Sink } = {},
 ): Promise<Manifest> {
   const { sink = (own: Sink) => own, ...parts } = over;
-  const lock = openPlace(task.place!);
+  const lock = openRepository(task.repository!);
   try {
-    return await takeBackup(task, { ...PARTS, ...parts, sink: sink(makePlaceSink(task.place!, () => undefined)) });
+    return await takeBackup(task, {
+      ...PARTS,
+      ...parts,
+      sink: sink(makeRepositorySink(task.repository!, () => undefined)),
+    });
   } finally {
     lock.release();
   }

@@ -22,7 +22,7 @@ export interface Submission {
   readonly problems: string[];
 }
 
-export interface BackgroundWish {
+export interface BackgroundRequest {
   readonly targets: readonly BackgroundTarget[];
   readonly count: number;
   readonly atOnce: number;
@@ -49,8 +49,8 @@ interface Reply {
 }
 
 /** Submits all of them, each until it is answered with 202, whatever happens to the daemon meanwhile. */
-export async function submitAll(wish: BackgroundWish): Promise<readonly Submission[]> {
-  const { targets, count, atOnce, wordsOf, pauseMs } = wish;
+export async function submitAll(request: BackgroundRequest): Promise<readonly Submission[]> {
+  const { targets, count, atOnce, wordsOf, pauseMs } = request;
   const submissions = Array.from({ length: count }, (_, i): Submission => {
     const target = targets[i % targets.length]!;
     return { number: i + 1, target, reported: new Set(), lost: 0, refused: 0, end: null, problems: [] };

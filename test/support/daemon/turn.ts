@@ -15,7 +15,7 @@ export interface TurnDoor {
   readonly apiKey: string;
 }
 
-export interface TurnWish {
+export interface TurnRequest {
   readonly protocol?: TurnProtocol;
   readonly stream?: boolean;
   /** The user message's text, or its blocks. */
@@ -46,26 +46,26 @@ const PATHS: Readonly<Record<TurnProtocol, string>> = {
 };
 
 /** Sends a turn and answers the response as soon as its headers are there. */
-export function openTurn({ url, apiKey }: TurnDoor, wish: TurnWish): Promise<Response> {
-  const { protocol = 'messages', stream = false, content, sessionId = null } = wish;
+export function openTurn({ url, apiKey }: TurnDoor, request: TurnRequest): Promise<Response> {
+  const { protocol = 'messages', stream = false, content, sessionId = null } = request;
   const body = {
     model: 'any',
     stream,
     messages: [{ role: 'user', content }],
     ...(sessionId === null ? {} : { metadata: { session_id: sessionId } }),
-    ...wish.body,
+    ...request.body,
   };
   return fetch(url + PATHS[protocol], {
     method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...wish.headers },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...request.headers },
     body: JSON.stringify(body),
-    signal: wish.signal ?? null,
+    signal: request.signal ?? null,
   });
 }
 
 /** Sends a turn and waits for the whole answer. */
-export async function takeTurn(target: TurnDoor, wish: TurnWish): Promise<TurnAnswer> {
-  return readTurn(await openTurn(target, wish));
+export async function takeTurn(target: TurnDoor, request: TurnRequest): Promise<TurnAnswer> {
+  return readTurn(await openTurn(target, request));
 }
 
 /** Reads a response of a turn, or of a rejoined stream, to its end. */

@@ -3,14 +3,14 @@ import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import type { Finding } from '../../../src/operations/doctor.ts';
 import { CHECKS } from '../../../src/doctor/examine.ts';
-import type { Look } from '../../../src/doctor/look.ts';
+import type { Scan } from '../../../src/doctor/scan.ts';
 import type { Subject } from '../../../src/doctor/subject.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 import { SETTINGS } from '../http/http-house.ts';
 import { fakeClock } from '../time/fake-clock.ts';
 
 /** What a look sees where all is well. */
-export const WELL: Look & { readonly ok: true } = {
+export const WELL: Scan & { readonly ok: true } = {
   ok: true,
   database: {
     schemaVersion: 9,
@@ -57,8 +57,8 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
     unresolved: new Set(),
     clock: fakeClock(),
     anchor: { kind: 'seen', anchor: { end: { id: 7, hash: 'a'.repeat(64) }, doubt: null }, isSealVerified: true },
-    wish: { egress: false, full: false },
-    look: async () => WELL,
+    request: { egress: false, full: false },
+    scan: async () => WELL,
     signal: new AbortController().signal,
     ...changes,
   };

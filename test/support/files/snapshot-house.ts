@@ -22,7 +22,7 @@ export const NOTHING = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep:
 /** Lower-case hex SHA-256. */
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-interface HouseParts {
+interface FloorParts {
   readonly clock?: Clock;
   /** Created for the test when absent. */
   readonly directory?: string;
@@ -41,7 +41,7 @@ interface Kept {
 
 async function makeKept(
   directory: string,
-  { clock = systemClock, of = { onTestFinished } }: HouseParts,
+  { clock = systemClock, of = { onTestFinished } }: FloorParts,
 ): Promise<Kept> {
   const [blobsDir, snapshotsDir] = [join(directory, 'blobs'), join(directory, 'snapshots')];
   const blobs = await openBlobStore(blobsDir);
@@ -68,7 +68,7 @@ export interface SnapshotHouse extends Kept {
 }
 
 /** A workspace and its session, with a snapshot thread. */
-export async function snapshotHouse(parts: HouseParts = {}): Promise<SnapshotHouse> {
+export async function snapshotHouse(parts: FloorParts = {}): Promise<SnapshotHouse> {
   const directory = parts.directory ?? temporaryDirectory({}, parts.of);
   const root = join(directory, 'workspace');
   mkdirSync(root, { recursive: true });

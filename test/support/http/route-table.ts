@@ -5,13 +5,12 @@ import { shapeOfPath } from '../../../src/http/replies/render-error.ts';
 import type { Route } from '../../../src/http/frame/route.ts';
 import { makeRoutes, type RouteParts } from '../../../src/http/routes.ts';
 import { envelopeOf, ERROR_SHAPES } from '../../../src/wire/error.ts';
-import type { Shape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shape.ts';
 import { makeSseParser } from './sse.ts';
 
 const nothing = {
   operations: {},
   conversations: {},
-  administration: {},
   officeStreams: {},
   runs: {},
 } as unknown as RouteParts;
@@ -47,7 +46,7 @@ export function holdEvents({
   }
 }
 
-function hold(shape: Shape<unknown>, json: unknown, what: string): void {
+function hold(shape: AnyShape, json: unknown, what: string): void {
   let read: unknown;
   try {
     read = shape.read(json as JsonValue, '');
@@ -58,7 +57,7 @@ function hold(shape: Shape<unknown>, json: unknown, what: string): void {
     throw new Error(`${what} with fields that its shape does not have: ${JSON.stringify(json)}`);
 }
 
-function shapeOf(method: string, path: string, status: number): Shape<unknown> {
+function shapeOf(method: string, path: string, status: number): AnyShape {
   const route = routeOf(method, path);
   if (route?.reply === undefined || !(route.statuses ?? [200]).includes(status)) return ERROR_SHAPES[shapeOfPath(path)];
   return route.shape === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;

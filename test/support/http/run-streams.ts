@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { JsonValue } from '../../../src/domain/json.ts';
 import { chatStreamData } from '../../../src/wire/chat/completion.ts';
 import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
-import type { Shape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shape.ts';
 import { type House, send, TURN } from './http-house.ts';
 import { makeSseParser, readSse, type SseEvent } from './sse.ts';
 
@@ -22,7 +22,7 @@ export async function streamed(house: House, path: string, body: object = {}, he
 }
 
 /** A reader drops what its shape doesn't have, and refuses what lacks a field. */
-export function requireShape(events: readonly SseEvent[], shape: Shape<unknown>): void {
+export function requireShape(events: readonly SseEvent[], shape: AnyShape): void {
   for (const { data } of events) {
     if (data === null || data === '[DONE]') continue;
     const value = JSON.parse(data) as JsonValue;

@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { makeBus } from '../../../src/events/bus.ts';
-import { makeHouseFeed } from '../../../src/events/house-feed.ts';
-import { makePlaces } from '../../../src/events/places.ts';
+import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
+import { makeEventScopes } from '../../../src/events/event-scopes.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
@@ -31,17 +31,17 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
   const { store } = rows;
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const places = makePlaces(store.events);
+  const scopes = makeEventScopes(store.events);
   const [access, audit] = [makeAccess(store), auditOf({ store })];
-  const feed = makeHouseFeed({ bus, places, clock: rows.clock, kept });
+  const feed = makeOfficeFeed({ bus, scopes, clock: rows.clock, kept });
   if (wasWatched) feed.newestId();
   const watch = makeWatchOperations({
     store,
     access,
     audit,
     looking: makeLooking({ access, audit }),
-    feeds: makeSessionFeeds({ bus, events: store.events, places }),
-    house: feed,
+    feeds: makeSessionFeeds({ bus, events: store.events, scopes }),
+    floor: feed,
   });
   const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
   const run = await rows.accept();

@@ -200,7 +200,7 @@ async function callReads(house: StoreHouse): Promise<void> {
     await events.listOfRunInSession(first, { range, fromStreamSeq: null });
   }
   await events.newestId(first.sessionSeq);
-  await events.placeOf(first.sessionSeq, first.seq);
+  await events.scopeOf(first.sessionSeq, first.seq);
   await documents.keep('a', { text: 'b' });
   await documents.find('a');
 }

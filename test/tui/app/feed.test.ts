@@ -26,7 +26,7 @@ async function watch(intervalMs = 60_000) {
     controller.abort();
   });
   const standing = () => standingOf(store.get().connection, Date.now()).text;
-  const row = (number: number) => store.get().house.rows.get(runId(number));
+  const row = (number: number) => store.get().office.rows.get(runId(number));
   await waitFor(() => standing() === 'live' && row(1) !== undefined);
   return { server, store, standing, row };
 }
@@ -39,7 +39,7 @@ test('an unknown run is asked for soon, and the rows follow their events', async
   await waitFor(() => row(1)?.now === 'shell: ls');
   server.snapshot = aSnapshot([anEntity(1), anEntity(2, { session_title: 'The second' })]);
   server.emit(anEvent(2, 'run.queued'));
-  await waitFor(() => visibleRows(store.get().house, floor()).some(({ title }) => title === 'The second'));
+  await waitFor(() => visibleRows(store.get().office, floor()).some(({ title }) => title === 'The second'));
 });
 
 test('a daemon that dies and rises: the header says so, the stream resumes, and no event is missing', async () => {
@@ -80,26 +80,26 @@ test('a slow daemon is asked once at a time', async () => {
   const { server, store } = await watch(1);
   server.delayMs = 100;
   const before = snapshotsOf(server.requests);
-  const loadedAt = store.get().house.loadedAt;
+  const loadedAt = store.get().office.loadedAt;
   await waitFor(() => snapshotsOf(server.requests) >= before + 3);
   expect(server.mostAtOnce()).toBe(1);
-  expect(store.get().house.loadedAt).toBeGreaterThan(loadedAt ?? 0);
+  expect(store.get().office.loadedAt).toBeGreaterThan(loadedAt ?? 0);
 });
 
-test('a house in which runs begin all the time is read all the same', async () => {
+test('an office in which runs begin all the time is read all the same', async () => {
   const { server, store } = await watch();
-  const loadedAt = store.get().house.loadedAt ?? 0;
+  const loadedAt = store.get().office.loadedAt ?? 0;
   let number = 100;
   const queueing = setInterval(() => server.emit(anEvent((number += 1), 'run.queued')), 20);
   onTestFinished(() => clearInterval(queueing));
-  await waitFor(() => (store.get().house.loadedAt ?? 0) > loadedAt + 500);
+  await waitFor(() => (store.get().office.loadedAt ?? 0) > loadedAt + 500);
 });
 
 const hoursOf = (requests: readonly string[]) => requests.filter((path) => path.includes('/last-hour')).length;
 
 test('the last hour is read at the start, and again for a team that appears', async () => {
   const { server, store } = await watch(20);
-  const minutesOf = (id: string) => store.get().house.flows.get(id)?.minutes;
+  const minutesOf = (id: string) => store.get().office.flows.get(id)?.minutes;
   await waitFor(() => minutesOf('t1')?.includes(null) === false);
   expect(hoursOf(server.requests)).toBe(1);
   server.snapshot = aSnapshot([], { teams: [aTeam(1), aTeam(3)] });

@@ -26,7 +26,7 @@ test('however many events come at once, they are one frame', async () => {
   for (let id = 1; id <= 5000; id += 1) store.take({ id, ...anEvent(id % 50, 'run.queued') });
   expect(frames()).toBe(0);
   await waitFor(() => frames() === 1);
-  expect(store.get().house.rows.size).toBe(50);
+  expect(store.get().office.rows.size).toBe(50);
 });
 
 test('what changes nothing draws nothing', async () => {

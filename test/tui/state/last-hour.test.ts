@@ -26,7 +26,7 @@ const filled = (state: AppState, ...steps: readonly (readonly [minute: number, t
   };
   return reduce(state, { type: 'last-hour', lastHour });
 };
-const minutesOf = (state: AppState) => state.house.flows.get('t1')!.minutes;
+const minutesOf = (state: AppState) => state.office.flows.get('t1')!.minutes;
 const times = <T>(length: number, value: T) => Array.from({ length }, () => value);
 
 test('the last hour of a team grows by what came between two snapshots, and outlives the turn of its day', () => {
@@ -65,10 +65,10 @@ describe('the last hour of a team that was not watched', () => {
     ] as const)
       state = totalAt(state, total, AT + minute * 60_000);
     expect(minutesOf(state).slice(-13)).toEqual([0, 100, 200, ...times(9, null), 0]);
-    expect(hasGaps(state.house.flows.get('t1')!)).toBe(true);
+    expect(hasGaps(state.office.flows.get('t1')!)).toBe(true);
     state = filled(state, [0, 900]);
     expect(minutesOf(state).slice(-13)).toEqual([0, 100, 200, ...times(9, 600 / 9), 0]);
-    expect(hasGaps(state.house.flows.get('t1')!)).toBe(false);
+    expect(hasGaps(state.office.flows.get('t1')!)).toBe(false);
     expect(minutesOf(totalAt(state, 1950, AT + 13 * 60_000)).at(-1)).toBe(50);
   });
 
@@ -80,7 +80,7 @@ describe('the last hour of a team that was not watched', () => {
   test('is nothing for a team that used nothing, and no team is made of one that is unknown', () => {
     const state = totalAt(fresh(), 0, AT);
     const lastHour = { generated_at: '', step_seconds: 900, teams: [{ id: 'gone', steps: [] }] };
-    const { flows } = reduce(state, { type: 'last-hour', lastHour }).house;
+    const { flows } = reduce(state, { type: 'last-hour', lastHour }).office;
     expect([...flows].map(([id, { minutes }]) => [id, minutes])).toEqual([['t1', times(60, 0)]]);
   });
 });

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/journal-event.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
 import { standingOf } from '../../../src/tui/state/connection.ts';
-import { MAX_ROWS } from '../../../src/tui/state/house.ts';
+import { MAX_ROWS } from '../../../src/tui/state/office.ts';
 import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
-import { type AppState, houseShown, initialState } from '../../../src/tui/state/state.ts';
+import { type AppState, officeShown, initialState } from '../../../src/tui/state/state.ts';
 import { visibleRows, wantsLiveRuns } from '../../../src/tui/state/visible.ts';
 import { anEntity, anEvent, aSnapshot, AT, runId, sessionId } from '../../support/http/office-server.ts';
 
@@ -20,7 +20,7 @@ const take = (state: AppState, entities: Parameters<typeof aSnapshot>[0], at = A
 const happen = (state: AppState, number: number, type: EventType, payload = {}) =>
   reduce(state, { type: 'events', events: [eventOf(number, type, payload)], at: AT + 1000 });
 
-const rowOf = (state: AppState, number: number) => state.house.rows.get(runId(number));
+const rowOf = (state: AppState, number: number) => state.office.rows.get(runId(number));
 
 test('a run shows what its agent does, from call to call to its end', () => {
   let state = take(fresh(), [anEntity(1, { status: 'pending', detail: null, started_at: null })]);
@@ -50,7 +50,7 @@ test('a run shows what its agent does, from call to call to its end', () => {
     ['running', 'collects its files'],
     ['completed', null],
   ]);
-  expect(state.house.overview).toMatchObject({ pending: 0, running: 0, completed: 1, total: 1 });
+  expect(state.office.overview).toMatchObject({ pending: 0, running: 0, completed: 1, total: 1 });
   expect(rowOf(state, 1)).toMatchObject({ progress: 100, finishedAt: AT + 1000 });
 });
 
@@ -79,11 +79,11 @@ test('a failed run tells why, and what comes after its end changes nothing', () 
 
 test('a new run is counted and asked for, but has no row before a snapshot tells of it', () => {
   const state = happen(take(fresh(), []), 7, 'run.queued');
-  expect(state.house).toMatchObject({ hasUnknown: true, overview: { pending: 1, total: 1 } });
-  expect(visibleRows(state.house, floor())).toEqual([]);
+  expect(state.office).toMatchObject({ hasUnknown: true, overview: { pending: 1, total: 1 } });
+  expect(visibleRows(state.office, floor())).toEqual([]);
   const told = take(state, [anEntity(7)], AT + 2000);
-  expect(told.house.hasUnknown).toBe(false);
-  expect(visibleRows(told.house, floor())).toHaveLength(1);
+  expect(told.office.hasUnknown).toBe(false);
+  expect(visibleRows(told.office, floor())).toHaveLength(1);
   expect(rowOf(told, 7)?.firstSeenAt).toBe(AT + 1000);
 });
 
@@ -120,20 +120,20 @@ test('a deleted session takes its runs along', () => {
 test('however many runs come, only so many are kept, and the live ones rather', () => {
   const events = Array.from({ length: 3 * MAX_ROWS }, (_, at) => eventOf(at + 100, 'run.queued'));
   const state = reduce(take(fresh(), [anEntity(1)]), { type: 'events', events, at: AT });
-  expect(state.house.rows.size).toBe(MAX_ROWS);
+  expect(state.office.rows.size).toBe(MAX_ROWS);
   expect(rowOf(state, 1)).toBeDefined();
 });
 
 test('unknown runs beyond what a snapshot has room for do not call for another one', () => {
   const full = Array.from({ length: LIMIT }, (_, at) => anEntity(at + 10));
   const state = happen(take(fresh(), full), 900, 'tool_use', { name: 'shell', input: {} });
-  expect(state.house).toMatchObject({ hasUnknown: false, overview: { running: LIMIT } });
+  expect(state.office).toMatchObject({ hasUnknown: false, overview: { running: LIMIT } });
 });
 
-test('pausing keeps the picture, while the house goes on', () => {
+test('pausing keeps the picture, while the office goes on', () => {
   const paused = happen(reduce(take(fresh(), [anEntity(1)]), { type: 'pause' }), 1, 'run.done');
-  expect(houseShown(paused).rows.get(runId(1))?.status).toBe('running');
-  expect(houseShown(reduce(paused, { type: 'pause' })).rows.get(runId(1))?.status).toBe('completed');
+  expect(officeShown(paused).rows.get(runId(1))?.status).toBe('running');
+  expect(officeShown(reduce(paused, { type: 'pause' })).rows.get(runId(1))?.status).toBe('completed');
 });
 
 test('a slow answer moves the clock of the daemon only as far as it proves', () => {
@@ -143,11 +143,11 @@ test('a slow answer moves the clock of the daemon only as far as it proves', () 
     return reduce(asked, { type: 'snapshot', snapshot, queue: null, limit: LIMIT, at });
   };
   const slow = after(fresh(), AT, AT + 100, AT + 10_000);
-  expect(slow.house.skewMs).toBe(0);
+  expect(slow.office.skewMs).toBe(0);
   const ahead = after(slow, AT + 20_000, AT + 80_000, AT + 20_005);
-  expect(ahead.house.skewMs).toBe(59_995);
-  expect(after(ahead, AT + 30_000, AT + 90_100, AT + 40_000).house.skewMs).toBe(59_995);
-  expect(after(ahead, AT + 30_000, AT + 30_100, AT + 40_000).house.skewMs).toBe(100);
+  expect(ahead.office.skewMs).toBe(59_995);
+  expect(after(ahead, AT + 30_000, AT + 90_100, AT + 40_000).office.skewMs).toBe(59_995);
+  expect(after(ahead, AT + 30_000, AT + 30_100, AT + 40_000).office.skewMs).toBe(100);
 });
 
 test('the header says the gravest of what is wrong', () => {
@@ -163,9 +163,9 @@ test('the header says the gravest of what is wrong', () => {
 });
 
 test('the ids of sessions and runs are found like words', () => {
-  const { house } = take(fresh(), [anEntity(1, { session_title: 'Sales, quarter-one' }), anEntity(2)]);
-  expect(visibleRows(house, floor({ find: sessionId(2) }))).toHaveLength(1);
-  expect(visibleRows(house, floor({ find: 'sales ARBOR Quarter-One' }))).toHaveLength(1);
+  const { office } = take(fresh(), [anEntity(1, { session_title: 'Sales, quarter-one' }), anEntity(2)]);
+  expect(visibleRows(office, floor({ find: sessionId(2) }))).toHaveLength(1);
+  expect(visibleRows(office, floor({ find: 'sales ARBOR Quarter-One' }))).toHaveLength(1);
 });
 
 const many = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => anEntity(from + at));
@@ -188,15 +188,15 @@ test('more live runs are wanted where the user comes to the end of those that ha
   expect(wantsLiveRuns(at(full, 95, { status: 'failed' }))).toBe(false);
   expect(wantsLiveRuns(at(full, 0, { find: 'nothing has this' }))).toBe(true);
   const all = more(full, 97, 700);
-  expect(visibleRows(all.house, floor())).toHaveLength(700);
+  expect(visibleRows(all.office, floor())).toHaveLength(700);
   expect(wantsLiveRuns(at(all, 699))).toBe(false);
 });
 
 test('live rows outlive a snapshot without room for them, unless events were missed', () => {
   const known = more(take(fresh(), many(1, 96)), 97, 600);
-  expect(take(known, many(1, 96)).house.rows.size).toBe(600);
-  expect(happen(known, 1, 'run.done').house.rows.size).toBe(599);
-  expect(take(reduce(known, { type: 'stream-reset' }), many(1, 96)).house.rows.size).toBe(96);
+  expect(take(known, many(1, 96)).office.rows.size).toBe(600);
+  expect(happen(known, 1, 'run.done').office.rows.size).toBe(599);
+  expect(take(reduce(known, { type: 'stream-reset' }), many(1, 96)).office.rows.size).toBe(96);
 });
 
 test('what has ended by its events stays so, whatever a page of live runs says', () => {

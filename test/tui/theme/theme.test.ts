@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { backgroundFrom, backgroundInReply, depthFrom } from '../../../src/tui/theme/choose.ts';
 import { channelsOf, nearestCodes } from '../../../src/tui/theme/palette.ts';
 import { paintLine, themeFor } from '../../../src/tui/theme/theme.ts';
-import { lookOf } from '../../../src/tui/state/looks.ts';
+import { runStyleOf } from '../../../src/tui/state/run-style.ts';
 import { span } from '../../../src/tui/text/line.ts';
 
 test.each([
@@ -51,10 +51,10 @@ test('neighbours of one colour are drawn together', () => {
 
 test('each state has a glyph of its own', () => {
   const looks = (['running', 'pending', 'completed', 'failed', 'idle'] as const).map(
-    (status) => lookOf({ status }).glyph,
+    (status) => runStyleOf({ status }).glyph,
   );
-  looks.push(lookOf({ status: 'running', isWaiting: true }).glyph);
-  looks.push(lookOf({ status: 'running', modelWait: { model: 'big', since: 0 } }).glyph);
+  looks.push(runStyleOf({ status: 'running', isWaiting: true }).glyph);
+  looks.push(runStyleOf({ status: 'running', modelWait: { model: 'big', since: 0 } }).glyph);
   expect(new Set(looks).size).toBe(7);
 });
 

@@ -1,7 +1,7 @@
 // The shapes of Office Mode: each reads what §2.14 and the decisions describe, and refuses a field of another kind.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import type { Shape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shape.ts';
 import {
   contextUsage,
   officeArchive,
@@ -61,7 +61,7 @@ const COST = { total_cost_usd: 0.07, total_tokens: 18_200 };
 const MESSAGE = { id: 1, role: 'user', text_preview: 'Plot it', created_at: AT };
 const RUN = { run_id: ID, status: 'running', progress: 40, started_at: AT };
 
-const EXAMPLES: readonly [Shape<unknown>, JsonObject][] = [
+const EXAMPLES: readonly [AnyShape, JsonObject][] = [
   [
     snapshot,
     {

@@ -49,8 +49,8 @@ export async function measureOffice(
   const { daemon } = errand;
   try {
     await daemon.admin('POST', '/api/v1/teams', { name: 'Empty' });
-    const wish = { user: daemon.adminName, scope: 'admin', name: 'office' };
-    const { key } = (await daemon.admin('POST', '/api/v1/keys', wish)) as { key: string };
+    const request = { user: daemon.adminName, scope: 'admin', name: 'office' };
+    const { key } = (await daemon.admin('POST', '/api/v1/keys', request)) as { key: string };
     const measured = { errand, headers: { authorization: `Bearer ${key}` }, scale, failures };
     const empty = await measureReads(measured, OF_HOUSE, { where: 'Empty', session: '' });
     await daemon.stop();

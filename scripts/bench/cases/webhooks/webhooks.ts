@@ -55,13 +55,16 @@ export const takenBy = async ({ target }: MeasuredServer) =>
 export const portsOf = async ({ target }: MeasuredServer) =>
   (await fetch(`${target.url}/ports`)).json() as Promise<Ports>;
 
-export interface HookWish {
+export interface HookRequest {
   readonly url: string;
   readonly user?: string;
 }
 
 /** Creates a webhook for the end of every run, disabled; of the house unless there is a user. */
-export async function createHook({ daemon }: Pick<ErrandServer, 'daemon'>, { url, user }: HookWish): Promise<number> {
+export async function createHook(
+  { daemon }: Pick<ErrandServer, 'daemon'>,
+  { url, user }: HookRequest,
+): Promise<number> {
   const owner = user === undefined ? { owner_scope: 'system' } : { user };
   const fields = { name: url, url, events: ['session.completed'], secret: SECRET, enabled: false, ...owner };
   return ((await daemon.admin('POST', '/api/v1/webhooks', fields)) as { id: number }).id;

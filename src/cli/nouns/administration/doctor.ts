@@ -3,7 +3,12 @@ import type { Command } from 'commander';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { DaemonState } from '../../../doctor/subject.ts';
-import type { DiagnosisWire, ExaminationWire, ExaminationWishWire } from '../../../wire/doctor.ts';
+import {
+  type DiagnosisWire,
+  type ExaminationWire,
+  type ExaminationWishWire,
+  examination,
+} from '../../../wire/doctor.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -75,8 +80,7 @@ async function askDaemon(context: Context, wish: Required<ExaminationWishWire>):
 async function withUnit({ places }: Context, found: ExaminationWire): Promise<ExaminationWire> {
   if (!places.isService || found.checks.find(({ id }) => id === 'unit')?.state !== 'skipped') return found;
   const { examineUnit } = await import('../../../doctor/checks/service.ts');
-  const { renderExamination } = await import('../../../http/administration/doctor-wire.ts');
-  const unit = renderExamination([await examineUnit()]).checks[0]!;
+  const unit = examination.render([await examineUnit()]).checks[0]!;
   const checks = found.checks.map((check) => (check.id === 'unit' ? { ...unit, number: check.number } : check));
   return { ok: checks.every((check) => check.state !== 'failed'), checks };
 }
@@ -92,10 +96,9 @@ async function examineFiles(
 ): Promise<ExaminationWire> {
   // Loaded here because the daemon usually examines itself.
   const { examineOffline } = await import('../../../doctor/offline.ts');
-  const { renderExamination } = await import('../../../http/administration/doctor-wire.ts');
   const { places, flags, io, signal } = context;
   const wanted = { egress: wish.egress === true, full: wish.full === true };
-  return renderExamination(
+  return examination.render(
     await examineOffline({ places, flags, environment: io.environment, daemon }, wanted, signal),
   );
 }

@@ -27,21 +27,21 @@ export async function create(context: Context, options: CreateOptions): Promise<
   const { to, withoutWorkspaces, withMasterKey, passphraseFile } = options;
   if (passphraseFile !== undefined && !withMasterKey)
     throw new CommandError('usage', '--passphrase-file needs --with-master-key.');
-  const wish = {
+  const request = {
     ...(withoutWorkspaces && { workspaces: false }),
     ...(withMasterKey && { passphrase: await readPassphrase(context, passphraseFile, true) }),
   };
-  if (to === '-') await writeArchive(context, wish);
-  else await follow(context, { ...wish, ...(to !== undefined && { directory: resolve(to) }) });
+  if (to === '-') await writeArchive(context, request);
+  else await follow(context, { ...request, ...(to !== undefined && { directory: resolve(to) }) });
 }
 
-type Wish = Parameters<ReturnType<Context['client']>['backups']['create']>[0];
+type Request = Parameters<ReturnType<Context['client']>['backups']['create']>[0];
 
-async function follow(context: Context, wish: Wish): Promise<void> {
+async function follow(context: Context, request: Request): Promise<void> {
   const { io, signal, client } = context;
   const { backups } = client();
   const bar = makeProgressBar(io);
-  let job = await backups.create(wish);
+  let job = await backups.create(request);
   const { id } = job;
   try {
     while (job.state === 'running') {
@@ -81,10 +81,10 @@ function show({ out }: Context, { backup, error, directory }: BackupJobWire): vo
     );
 }
 
-async function writeArchive(context: Context, wish: Omit<Wish, 'directory'>): Promise<void> {
+async function writeArchive(context: Context, request: Omit<Request, 'directory'>): Promise<void> {
   const { io, out, signal, client } = context;
   if (io.terminal.stdout) throw new CommandError('usage', 'An archive is not for a terminal: redirect stdout.');
-  const reply = await client().backups.archive(wish);
+  const reply = await client().backups.archive(request);
   try {
     await pipeline(reply, io.stdout, { signal, end: false });
   } catch (error) {

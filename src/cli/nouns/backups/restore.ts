@@ -37,8 +37,8 @@ export async function verifyBackup(
   const bar = makeProgressBar(io);
   try {
     const onProgress = (bytes: number, manifest: Manifest) => bar.show('verifying', bytes, sumOf(manifest).bytes);
-    const wish = { source, id: newestOf(source, id), scratch, sealKey: sealKeyHere(context), onProgress, signal };
-    const verdict = await verify(wish);
+    const request = { source, id: newestOf(source, id), scratch, sealKey: sealKeyHere(context), onProgress, signal };
+    const verdict = await verify(request);
     bar.end();
     showVerdict(context, verdict);
   } finally {

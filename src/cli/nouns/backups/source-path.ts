@@ -1,4 +1,4 @@
-// Where backups are read from when a command names no place.
+// Where backups are read from when a command names no directory.
 import { requireConfiguration } from '../../frame/configuration.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';

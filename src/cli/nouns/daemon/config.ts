@@ -114,7 +114,7 @@ async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   return { source: 'files', configDir, problems, pins, unresolved: [...unresolved] };
 }
 
-function showLook({ out, places }: Context, look: Look, wasWished: boolean): void {
+function showLook({ out, places }: Context, look: Look, wasRequested: boolean): void {
   const { source, configDir, problems, pins, unresolved } = look;
   const ok = problems.length === 0;
   if (out.format === 'json') {
@@ -125,9 +125,9 @@ function showLook({ out, places }: Context, look: Look, wasWished: boolean): voi
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
   if (pins !== null && pins.total > 0) showPins(out, pins);
   if (source === 'daemon') return;
-  const why = wasWished ? '.' : `: no daemon with this configuration is listening at ${places.socketPath}.`;
+  const why = wasRequested ? '.' : `: no daemon with this configuration is listening at ${places.socketPath}.`;
   out.hint(`Checked the files in ${configDir}${why}`);
-  if (pins === null && ok && !wasWished)
+  if (pins === null && ok && !wasRequested)
     out.hint('Who would lose what was not looked at: ask while the daemon runs, or as its user.');
   if (unresolved.length === 0) return;
   out.hint(`Only the running service can read ${unresolved.join(', ')}.`);

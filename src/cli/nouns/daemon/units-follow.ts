@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { streamOf } from '../../../config/listen-address.ts';
 import { OPTIONS } from '../../../config/options.ts';
-import { planUnits, type UnitWishes, usesSocket } from '../../../service-manager/drop-ins.ts';
+import { planUnits, type UnitChanges, usesSocket } from '../../../service-manager/drop-ins.ts';
 import { findInstalled } from '../../../service-manager/installed.ts';
 import { thisMachine } from '../../../service-manager/machine.ts';
 import type { Context } from '../../frame/context.ts';
@@ -27,11 +27,11 @@ export async function makeUnitsFollow({ out }: Context, change: Change): Promise
   let restart = AT_START.has(change.name) ? (isItsOwn ? 'systemctl restart errand' : '') : null;
   if (isItsOwn) {
     const machine = thisMachine.hasSystemd() ? thisMachine : null;
-    const wishes = wishesOf(change);
-    if (wishes === null) {
+    const changes = unitChangesOf(change);
+    if (changes === null) {
       if (await usesSocket(installed, machine)) out.hint(NO_SOCKET);
     } else {
-      const planned = await planUnits(installed, wishes, { root: '/', machine });
+      const planned = await planUnits(installed, changes, { root: '/', machine });
       restart = planned.restart ?? restart;
       if (planned.steps.length > 0 && !thisMachine.isRoot())
         return out.hint(`The unit has to follow, which takes root: ${change.asRoot}`);
@@ -49,7 +49,7 @@ const NO_SOCKET =
   'errand.socket can listen on addresses with a port alone. For this one: systemctl disable --now errand.socket, then systemctl restart errand';
 
 /** What the units have to do for a setting; null for an address that is not for systemd. */
-function wishesOf({ name, value }: Change): UnitWishes | null {
+function unitChangesOf({ name, value }: Change): UnitChanges | null {
   if (name === 'backup.directory') return { directory: value === '' ? null : value };
   if (name !== 'listen') return {};
   const { fallback } = OPTIONS.listen;

@@ -13,7 +13,7 @@ export const WEBHOOKS: readonly Column<WebhookWire>[] = [
   field('id', 9),
   state('state', stateOf, 8),
   field('name', 7),
-  column('username', ({ username }) => username ?? '(house)', 6),
+  column('username', ({ username }) => username ?? '(system)', 6),
   column('events', ({ events }) => events.join(', '), 4),
   field('last_success_at', 3),
   field('url', 6),

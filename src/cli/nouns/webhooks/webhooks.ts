@@ -99,7 +99,7 @@ function addReads(webhooks: Command, io: Io): void {
   webhooks
     .command('list')
     .description('List webhooks, the oldest first.')
-    .addOption(new Option('--owner-scope <scope>', "only users' own, or only the house's").choices(OWNER_SCOPES))
+    .addOption(new Option('--owner-scope <scope>', "only users' own, or only the system's").choices(OWNER_SCOPES))
     .option('--enabled', 'only those that are enabled')
     .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
     .addOption(ROW_LIMIT)

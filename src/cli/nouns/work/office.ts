@@ -1,4 +1,4 @@
-// `errand office`: the runs of the whole house, live on a terminal, or as one table.
+// `errand office`: all runs, live on a terminal, or as one table.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../../client/client.ts';
@@ -38,7 +38,7 @@ interface Options {
 export function addOffice(program: Command, io: Io): void {
   program
     .command('office')
-    .summary('watch every run of the house, live')
+    .summary('watch every run, live')
     .description(
       'Show who works on what, how far it is and what it costs, as it happens. With --url it takes a key of scope admin.',
     )

@@ -14,7 +14,7 @@ test('the files that the newest backup lacks are named, with the reason', async 
   mkdirSync(workspace, { recursive: true });
   expect(spawnSync('mkfifo', [join(workspace, 'pipe')]).status).toBe(0);
   const { id } = await take(house.task());
-  const { code, stderr } = await run(['backup', 'list', house.place], { dataDir: house.dataDir });
+  const { code, stderr } = await run(['backup', 'list', house.repository], { dataDir: house.dataDir });
   expect(code).toBe(0);
   expect(stderr).toBe(`"${sessionId}/pipe" was left out of ${id}: it is a socket, a pipe or a device.\n`);
 });

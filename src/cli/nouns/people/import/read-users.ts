@@ -113,7 +113,9 @@ function usersOf(records: readonly Record[]): ReadFile {
   for (const { record, info } of records) {
     const line = info.lines;
     try {
-      users.push({ line, user: wantedUser.read(cellsOf(record), '') });
+      const user = cellsOf(record);
+      wantedUser.read(user, '');
+      users.push({ line, user: user as WantedUserWire });
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
       problems.push({ line, column: null, message: error.message });

@@ -1,4 +1,4 @@
-// The feed of the whole house: the events of all runs. While it has watchers, the last few thousand are kept to resume from.
+// The feed of Office Mode's floor: the events of all runs. While it has watchers, the last few thousand are kept to resume from.
 import type { Clock } from '../domain/clock.ts';
 import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import { prepareOfficeEvent } from '../wire/journal-event.ts';
@@ -6,10 +6,10 @@ import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
 import { frameOf } from './office-frames.ts';
 import { type Frame, type Frames, PAGE } from './past-pages.ts';
-import { makePlacedQueue } from './placed-queue.ts';
-import type { Placed, Places } from './places.ts';
+import { makeScopedQueue } from './scoped-queue.ts';
+import type { EventScopes, ScopeSeqs } from './event-scopes.ts';
 
-export interface HouseFeed extends Feed {
+export interface OfficeFeed extends Feed {
   /**
    * Whether all events after an id are still kept. Those of an earlier daemon are not, nor those from before the first watcher.
    */
@@ -18,9 +18,9 @@ export interface HouseFeed extends Feed {
   newestId(): number;
 }
 
-export interface HouseFeedParts {
+export interface OfficeFeedParts {
   readonly bus: Bus;
-  readonly places: Places;
+  readonly scopes: EventScopes;
   readonly clock: Clock;
   /** Minimum number of events kept. */
   readonly kept?: number;
@@ -40,16 +40,16 @@ const KEPT = 2_048;
 /** How long events are kept for watchers that might come back. */
 const KEEP_MS = 600_000;
 
-export function makeHouseFeed({ bus, places, clock, kept = KEPT }: HouseFeedParts): HouseFeed {
+export function makeOfficeFeed({ bus, scopes, clock, kept = KEPT }: OfficeFeedParts): OfficeFeed {
   const ring = makeRing(kept);
   let isWatched = false;
   /** Monotonic time until which events are kept without a watcher. */
   let keptUntil = -Infinity;
-  const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(places));
+  const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(scopes));
 
   async function read(afterId: number): Promise<Frames> {
     const entries = ring.after(afterId).slice(0, PAGE);
-    await places.lookUp(entries.map(({ of }) => of));
+    await scopes.lookUp(entries.map(({ of }) => of));
     return { frames: framesOf(entries), isCut: false };
   }
 
@@ -60,9 +60,9 @@ export function makeHouseFeed({ bus, places, clock, kept = KEPT }: HouseFeedPart
     wanted();
   };
   const feed = new OpenFeed({ read, newestId, abandoned });
-  const publish = makePlacedQueue<Entry>({
-    places,
-    placeOf: ({ of }) => of,
+  const publish = makeScopedQueue<Entry>({
+    scopes,
+    scopeOf: ({ of }) => of,
     publish: (entries) => feed.publish(framesOf(entries)),
     failed: (error) => feed.fail(error),
   });
@@ -91,11 +91,11 @@ export function makeHouseFeed({ bus, places, clock, kept = KEPT }: HouseFeedPart
   };
 }
 
-/** An event of the house. It contains only what is sent, and its bytes once they were first needed. */
+/** An event of the feed. It contains only what is sent, and its bytes once they were first needed. */
 interface Entry {
   readonly id: number;
-  readonly of: Placed;
-  frame(places: Pick<Places, 'known'>): Frame;
+  readonly of: ScopeSeqs;
+  frame(scopes: Pick<EventScopes, 'known'>): Frame;
 }
 
 function entryOf(event: JournalEvent): Entry {
@@ -103,8 +103,8 @@ function entryOf(event: JournalEvent): Entry {
   const of = { sessionSeq, runSeq };
   const prepared = prepareOfficeEvent(event);
   let made: Frame | undefined;
-  // The house's feed continues when a session is deleted.
-  return { id, of, frame: (places) => (made ??= { ...frameOf(prepared(places.known(of)!)), isLast: false }) };
+  // The feed continues when a session is deleted.
+  return { id, of, frame: (scopes) => (made ??= { ...frameOf(prepared(scopes.known(of)!)), isLast: false }) };
 }
 
 /** The last entries: at least `kept`, and fewer than twice as many. */
@@ -133,7 +133,7 @@ function makeRing(kept: number) {
      * The entries with an id above the given one, searched from the newest end. Throws when some of them are no longer kept.
      */
     after: (id: number): readonly Entry[] => {
-      if (floor !== null && !has(id)) throw new Error('The watcher is slower than the house.');
+      if (floor !== null && !has(id)) throw new Error('The watcher is slower than the feed.');
       let from = entries.length;
       while (from > 0 && entries[from - 1]!.id > id) from -= 1;
       return entries.slice(from);

@@ -8,7 +8,7 @@ import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveri
 import { attempt, type Attempted } from './attempt.ts';
 import type { SigningSecrets } from './sign.ts';
 
-export interface ShipParts {
+export interface SendParts {
   readonly secrets: Pick<SecretBox, 'open'>;
   readonly pool: GuardedPool;
   readonly clock: Clock;
@@ -16,13 +16,13 @@ export interface ShipParts {
 }
 
 /** What is sent of a delivery. */
-export type Cargo = Pick<PendingDelivery, 'eventId' | 'eventType' | 'body'>;
+export type Message = Pick<PendingDelivery, 'eventId' | 'eventType' | 'body'>;
 
 /** A secret that can't be opened is a failure like any other. Never rejects. */
-export async function ship(
-  { secrets, ...parts }: ShipParts,
+export async function sendOnce(
+  { secrets, ...parts }: SendParts,
   target: DeliveryTarget,
-  { eventId, eventType, body }: Cargo,
+  { eventId, eventType, body }: Message,
   signal?: AbortSignal,
 ): Promise<Attempted> {
   const { url, timeoutMs } = target.webhook;
@@ -38,7 +38,7 @@ export async function ship(
 
 /** The secrets of a webhook; null when it has none. Throws `unavailable`. */
 function openSecrets(
-  box: ShipParts['secrets'],
+  box: SendParts['secrets'],
   { webhook, secret, previousSecret }: DeliveryTarget,
 ): SigningSecrets | null {
   if (secret === null) return null;

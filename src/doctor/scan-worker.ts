@@ -1,21 +1,21 @@
-// The thread that looks into the database and at the blobs. Its one message is the result.
+// The thread that scans the database and the blobs. Its one message is the result.
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../domain/errors.ts';
 import { inspect } from '../store/inspection/inspect.ts';
 import { openNamedBlobs } from '../store/inspection/named-blobs.ts';
 import { countBlobs } from './count-blobs.ts';
 import { countOrphans } from './count-orphans.ts';
-import type { Look, LookTask } from './look.ts';
+import type { Scan, ScanTask } from './scan.ts';
 
 const GIGABYTE = 1_073_741_824;
-/** From this size on, only a full look searches a database for damage. */
+/** From this size on, only a full scan searches a database for damage. */
 const LARGE_BYTES = 2 * GIGABYTE;
-/** A usual look looks at so many blobs. */
+/** A usual scan looks at so many blobs. */
 const MAX_BLOBS = 200_000;
 
-parentPort?.postMessage(await look(workerData as LookTask), []);
+parentPort?.postMessage(await scan(workerData as ScanTask), []);
 
-async function look(task: LookTask): Promise<Look> {
+async function scan(task: ScanTask): Promise<Scan> {
   const { file, blobs, full } = task;
   const limit = full ? Number.POSITIVE_INFINITY : MAX_BLOBS;
   try {

@@ -1,4 +1,4 @@
-// The house as the terminal knows it: rows of runs, teams and counters. Shapes only; what changes them is beside.
+// The office as the terminal knows it: rows of runs, teams and counters. Shapes only; what changes them is beside.
 import type { QueueWire } from '../../wire/sessions/queue.ts';
 import type { BudgetWire } from '../../wire/people/budget.ts';
 import type { EntityWire, SnapshotWire } from '../../client/office.ts';
@@ -36,7 +36,7 @@ export interface Row {
 }
 
 /** Everything known, replaced as a whole when it changes. */
-export interface House {
+export interface Office {
   readonly rows: ReadonlyMap<string, Row>;
   readonly teams: readonly Team[];
   readonly overview: Overview;
@@ -63,7 +63,7 @@ export const MAX_ROWS = 500;
 /** More live runs than that have no rows. */
 export const MAX_LIVE_ROWS = 5000;
 
-export const EMPTY_HOUSE: House = {
+export const EMPTY_OFFICE: Office = {
   rows: new Map(),
   teams: [],
   budgets: new Map(),

@@ -1,4 +1,4 @@
-// The look into the database and at the blobs, in a thread: it takes long, and the files may be anything.
+// The scan of the database and the blobs, in a thread: it takes long, and the files may be anything.
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { AuditLink } from '../domain/people/audit-anchor.ts';
@@ -31,7 +31,7 @@ export interface OrphanCount {
   readonly isWhole: boolean;
 }
 
-export interface LookTask {
+export interface ScanTask {
   readonly file: string;
   readonly blobs: string;
   readonly workspaces: string;
@@ -46,25 +46,25 @@ export interface LookTask {
 }
 
 /** What was seen, or why nothing could be. */
-export type Look =
+export type Scan =
   | { readonly ok: true; readonly database: Inspection; readonly blobs: BlobCount; readonly orphans: OrphanCount }
   | { readonly ok: false; readonly why: string };
 
 const MEMORY_MB = 256;
 const USUAL_MS = 120_000;
-/** Of a full look: an hour of reading. */
+/** Of a full scan: an hour of reading. */
 const FULL_MS = 3_600_000;
 
-/** Makes the function that looks, and the one that ends all looks. */
-export function makeLooker(clock: Clock) {
-  const threads = makeOneShotHost<LookTask, Look>({
+/** Makes the function that scans, and the one that ends all scans. */
+export function makeScanner(clock: Clock) {
+  const threads = makeOneShotHost<ScanTask, Scan>({
     clock,
-    file: threadFile('./look-worker.ts', import.meta.url),
+    file: threadFile('./scan-worker.ts', import.meta.url),
     memoryMb: MEMORY_MB,
     maxAtOnce: 1,
   });
   return {
-    look: async (task: LookTask, signal: AbortSignal): Promise<Look> => {
+    scan: async (task: ScanTask, signal: AbortSignal): Promise<Scan> => {
       const deadlineMs = task.full ? FULL_MS : USUAL_MS;
       const end = await threads.run(async () => ({ task }), { deadlineMs, signal });
       if (end.kind === 'done') return end.value;

@@ -1,6 +1,6 @@
 // What tests verify and restore.
 import { join } from 'node:path';
-import type { RestoreWish } from '../../../src/backups/restore.ts';
+import type { RestoreRequest } from '../../../src/backups/restore.ts';
 import { openSource } from '../../../src/backups/source.ts';
 import { verify } from '../../../src/backups/verify.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
@@ -8,8 +8,8 @@ import { SEAL_KEY } from './installation.ts';
 
 const SIGNAL = new AbortController().signal;
 
-/** To restore the newest backup of a place or an archive to `data` and `config` in a directory. */
-export function wishOf(from: string, target: string, over: Partial<RestoreWish> = {}): RestoreWish {
+/** To restore the newest backup of a repository or an archive to `data` and `config` in a directory. */
+export function requestOf(from: string, target: string, over: Partial<RestoreRequest> = {}): RestoreRequest {
   const source = openSource(from);
   return {
     source,

@@ -13,7 +13,7 @@ export interface Target extends Readonly<Record<Root, string>> {
   readonly owner: Owner | null;
 }
 
-export interface EntryPlace {
+export interface EntryPath {
   readonly root: Root;
   /** Of the folders below it, and of the entry itself. */
   readonly names: readonly string[];
@@ -27,7 +27,7 @@ const MAX_TARGET_BYTES = 4_095;
 export const isShared = (kind: ListedFile['kind']): boolean => kind === 'workspace' || kind === 'configuration';
 
 /** Throws `conflict` for an entry that leads out of its directory or isn't plain. */
-export function placeOf(entry: ListedFile): EntryPlace {
+export function entryPathOf(entry: ListedFile): EntryPath {
   const { kind, path, type } = entry;
   const [first = '', ...others] = path.split('/');
   const isPlain =

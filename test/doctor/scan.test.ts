@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeLooker } from '../../src/doctor/look.ts';
+import { makeScanner } from '../../src/doctor/scan.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
@@ -10,11 +10,11 @@ import { fakeClock } from '../support/time/fake-clock.ts';
 
 const SIGNAL = new AbortController().signal;
 
-function looker() {
-  const { look, stop } = makeLooker(fakeClock());
+function scanner() {
+  const { scan, stop } = makeScanner(fakeClock());
   onTestFinished(stop);
   return (file: string, blobs: string, workspaces = temporaryDirectory(), orphansBefore = 0) =>
-    look(
+    scan(
       {
         file,
         blobs,
@@ -53,7 +53,7 @@ async function withFiles() {
 
 test('a look reads the database and finds the files that rows name', async () => {
   const { house, blobs } = await withFiles();
-  const seen = await looker()(house.file, blobs);
+  const seen = await scanner()(house.file, blobs);
   expect(seen).toMatchObject({
     ok: true,
     database: { faults: [], stuck: [], webhooks: [], newestEventAt: house.clock.now() },
@@ -65,7 +65,7 @@ test('files that are gone or have another size are counted, and named', async ()
   const { house, blobs, keys } = await withFiles();
   rmSync(blobPath(blobs, keys[0]!));
   truncateSync(blobPath(blobs, keys[1]!), 3);
-  expect(await looker()(house.file, blobs)).toMatchObject({
+  expect(await scanner()(house.file, blobs)).toMatchObject({
     blobs: { missing: 1, wrong: 1, examples: expect.arrayContaining(keys) },
   });
 });
@@ -74,8 +74,8 @@ test('a file that is no database is a finding, not a failure of the look', async
   const directory = temporaryDirectory();
   const file = path.join(directory, 'errand.db');
   writeFileSync(file, 'not a database, but long enough to be read as one'.repeat(100));
-  expect(await looker()(file, directory)).toEqual({ ok: false, why: expect.stringContaining('not a database') });
-  expect(await looker()(path.join(directory, 'none.db'), directory)).toMatchObject({ ok: false });
+  expect(await scanner()(file, directory)).toEqual({ ok: false, why: expect.stringContaining('not a database') });
+  expect(await scanner()(path.join(directory, 'none.db'), directory)).toMatchObject({ ok: false });
 });
 
 test('files that no row names are counted, with their paths', async () => {
@@ -86,7 +86,7 @@ test('files that no row names are counted, with their paths', async () => {
   const session = '0190f6a0-0000-7000-8000-000000000001';
   mkdirSync(path.join(workspaces, session));
   const later = Date.now() + 60_000;
-  expect(await looker()(house.file, blobs, workspaces, later)).toMatchObject({
+  expect(await scanner()(house.file, blobs, workspaces, later)).toMatchObject({
     orphans: {
       blobs: 1,
       workspaces: 1,
@@ -98,5 +98,5 @@ test('files that no row names are counted, with their paths', async () => {
     },
   });
   // Young ones are of work in progress.
-  expect(await looker()(house.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
+  expect(await scanner()(house.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
 });

@@ -1,4 +1,4 @@
-// What Office Mode shows of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
+// What Office Mode shows of all runs: the snapshot, and today's runs of a team (§4.8 rules 1-9).
 import type { Clock } from '../../domain/clock.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -23,7 +23,7 @@ export interface SnapshotQuery {
   readonly timeZone: string;
 }
 
-export interface HouseSnapshot extends OfficeSnapshot, Glance {
+export interface FloorSnapshot extends OfficeSnapshot, Glance {
   /** The start of today. */
   readonly dayStart: number;
 }
@@ -50,15 +50,15 @@ export interface LastHour {
 
 const HOUR_MS = 3_600_000;
 
-export interface HouseParts {
+export interface FloorParts {
   readonly store: Pick<Store, 'office'>;
   readonly clock: Clock;
 }
 
 /** The verbs. */
-export function makeHouse({ store, clock }: HouseParts) {
+export function makeFloor({ store, clock }: FloorParts) {
   return {
-    getOfficeSnapshot: async (caller: Administrator, { limit, timeZone }: SnapshotQuery): Promise<HouseSnapshot> => {
+    getOfficeSnapshot: async (caller: Administrator, { limit, timeZone }: SnapshotQuery): Promise<FloorSnapshot> => {
       const at = clock.now();
       const since = dayStartQuarter(at, timeZone);
       return { ...(await store.office.getSnapshot({ limit, since })), caller, at, dayStart: since * QUARTER_MS };

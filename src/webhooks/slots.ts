@@ -1,44 +1,44 @@
-// Places of attempts in flight: how many there are, and for whom.
+// Slots of attempts in flight: how many there are, and for whom.
 import type { Lane } from '../store/webhooks/deliveries.ts';
 
 /** How many attempts may be in flight. */
 export const LIMITS = {
   all: 64,
-  /** Of webhooks that are not proven: the other places are for those whose receivers answer. */
+  /** Of webhooks that are not proven: the other slots are for those whose receivers answer. */
   unproven: 32,
-  /** Of one user's webhooks, or of the house's. */
+  /** Of one user's webhooks, or of the system-wide ones. */
   perOwner: 24,
   perOwnerUnproven: 8,
-  /** Of proven webhooks at one host and port, which may die for all of them at once. Leaves an owner places for others. */
+  /** Of proven webhooks at one host and port, which may die for all of them at once. Leaves an owner slots for others. */
   perHost: 12,
   perWebhook: 4,
   perUnprovenWebhook: 1,
 } as const;
 
-/** Who takes a place. */
-export type Taker = Pick<Lane, 'standing' | 'host' | 'owner'>;
+/** Who holds a slot. */
+export type SlotHolder = Pick<Lane, 'standing' | 'host' | 'owner'>;
 
-export interface Places {
+export interface Slots {
   /** How many more a webhook may take, as for its standing, its owner and its host. */
-  left(taker: Taker): number;
+  left(holder: SlotHolder): number;
   /** The same without regard to the host. */
   leftOfOwner(owner: number, standing: Lane['standing']): number;
-  /** Places that nobody has. */
+  /** Slots that nobody has. */
   free(): number;
-  occupy(deliveryId: number, taker: Taker): void;
+  occupy(deliveryId: number, holder: SlotHolder): void;
   leave(deliveryId: number): void;
 }
 
-/** Makes the places, all of them free. */
-export function makePlaces(): Places {
-  const taken = new Map<number, Taker>();
+/** Makes the slots, all of them free. */
+export function makeSlots(): Slots {
+  const taken = new Map<number, SlotHolder>();
   const unproven = makeCounts<'all'>();
   const unprovenPerOwner = makeCounts<number>();
   const perOwner = makeCounts<number>();
   /** Of proven webhooks. */
   const perHost = makeCounts<string>();
 
-  function count({ owner, host, standing }: Taker, by: 1 | -1): void {
+  function count({ owner, host, standing }: SlotHolder, by: 1 | -1): void {
     perOwner.add(owner, by);
     if (standing === 'proven') return perHost.add(host, by);
     unproven.add('all', by);
@@ -59,9 +59,9 @@ export function makePlaces(): Places {
       return standing === 'proven' ? Math.min(left, LIMITS.perHost - perHost.of(host)) : left;
     },
     occupy: (deliveryId, { owner, host, standing }) => {
-      const taker = { owner, host, standing };
-      taken.set(deliveryId, taker);
-      count(taker, 1);
+      const holder = { owner, host, standing };
+      taken.set(deliveryId, holder);
+      count(holder, 1);
     },
     leave: (deliveryId) => {
       count(taken.get(deliveryId)!, -1);

@@ -10,7 +10,7 @@ export interface Room<Entry> {
   of(entry: Entry): number;
 }
 
-export interface Turns<Entry extends Owned> {
+export interface OwnerRotation<Entry extends Owned> {
   /** Puts a webhook behind the others of its owner. */
   add(entry: Entry): void;
   remove(entry: Entry): void;
@@ -19,7 +19,7 @@ export interface Turns<Entry extends Owned> {
 }
 
 /** Makes an empty queue. */
-export function makeTurns<Entry extends Owned>(): Turns<Entry> {
+export function makeOwnerRotation<Entry extends Owned>(): OwnerRotation<Entry> {
   /** In the order of their turns; none is empty. */
   const owners = new Map<number, Set<Entry>>();
 

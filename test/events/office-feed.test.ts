@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
-import { makeHouseFeed } from '../../src/events/house-feed.ts';
+import { makeOfficeFeed } from '../../src/events/office-feed.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 const WATCHER = { send: () => undefined, pause: () => undefined, end: () => undefined, failed: () => undefined };
 
 function openFeed() {
   const [bus, clock] = [makeBus(), fakeClock()];
-  const feed = makeHouseFeed({ bus, clock, places: { known: () => undefined, lookUp: async () => undefined } });
+  const feed = makeOfficeFeed({ bus, clock, scopes: { known: () => undefined, lookUp: async () => undefined } });
   const commit = (id: number): void => {
     const event = { id, sessionSeq: 1, runSeq: 1, streamSeq: id, createdAt: 0 };
     bus.publish([{ ...event, type: 'run.resumed', payload: { resumes: 1 } } satisfies JournalEvent]);

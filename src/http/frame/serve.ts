@@ -1,0 +1,116 @@
+// Routes of a table of endpoints: each line with the operation that it names, or with a handler of its own.
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { LongListing } from '../../domain/portions.ts';
+import { type Endpoint, type Endpoints, type InputOf, paramsOf, splitRoute } from '../../wire/endpoint.ts';
+import type { ListShape } from '../../wire/listing.ts';
+import type { AnyShape, JsonOf, SourceOf, Static } from '../../wire/shape.ts';
+import { renderList, renderLongList, renderWholeList } from '../replies/render-list.ts';
+import type { Reply } from '../replies/reply.ts';
+import type { Exchange } from './exchange.ts';
+import type { AnswerOrError, CallerAt, Route } from './route.ts';
+import { untilGone } from './until-gone.ts';
+
+/** What an operation must be for a line that names it: it takes what the line reads, and returns what the reply renders. */
+export type OperationOf<E extends Endpoint> = (
+  caller: CallerAt<E['guard']>,
+  ...input: InputOf<E>
+) => Promise<FoundOf<E['reply']>> | FoundOf<E['reply']>;
+
+type FoundOf<R> = R extends { readonly item: infer I } ? Listing<SourceOf<I>> | LongListing<SourceOf<I>> : SourceOf<R>;
+
+/** The operations that a table names. */
+export type OperationsOf<T extends Endpoints> = {
+  readonly [V in keyof T as T[V] extends { readonly operation: infer N extends string } ? N : never]: OperationOf<T[V]>;
+};
+
+/** A handler of its own. What the request says follows its caller. */
+export type HandlerOf<E extends Endpoint> = (
+  exchange: Exchange<ReadOf<E, 'query'>, ReadOf<E, 'body'>>,
+  caller: CallerAt<E['guard']>,
+  ...input: InputOf<E>
+) => AnswerOrError<JsonOf<E['reply']> & object>;
+
+type ReadOf<E, P extends string> = E extends Readonly<Record<P, infer S>> ? Static<S> : unknown;
+
+/** The handlers of the lines that name no operation. */
+export type HandlersOf<T extends Endpoints> = {
+  readonly [V in keyof T as T[V] extends { readonly operation: string } ? never : V]: HandlerOf<T[V]>;
+};
+
+type Handlers<T extends Endpoints> = keyof HandlersOf<T> extends never ? [] : [handlers: HandlersOf<T>];
+
+/** The same, whatever they take. */
+type AnyOperation = (caller: unknown, ...input: readonly unknown[]) => unknown;
+type AnyHandler = (exchange: Exchange, caller: unknown, ...input: readonly unknown[]) => ReturnType<Route['handler']>;
+
+/** The routes of a table. A line doesn't compile unless its operation takes what is read, and returns what is replied. */
+export function routesOf<T extends Endpoints>(
+  table: T,
+  operations: OperationsOf<T>,
+  ...[handlers]: Handlers<T>
+): Route[] {
+  const operationOf = operations as unknown as Readonly<Record<string, AnyOperation>>;
+  const handlerOf = (handlers ?? {}) as unknown as Readonly<Record<string, AnyHandler>>;
+  return Object.entries(table).map(([verb, endpoint]) => {
+    const { route, errors: shape, operation } = endpoint;
+    const params = paramsOf(endpoint);
+    const handler: Route['handler'] = (exchange, caller) => {
+      const place = params.map(({ name, shape }) => shape.read(exchange.params[name] ?? '', name));
+      const said = askedIn(endpoint, exchange);
+      if (endpoint.endsWithClient) said.push(untilGone(exchange));
+      if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place, ...said);
+      return replyOf(endpoint, said, (...asked) => operationOf[operation]!(caller, ...place, ...asked));
+    };
+    return { ...endpoint, ...splitRoute(route), shape, handler };
+  });
+}
+
+/** What the query or the body says. */
+function askedIn({ query, body }: Endpoint, exchange: Exchange): unknown[] {
+  if (query !== undefined) return [exchange.query];
+  return body === undefined ? [] : [exchange.body];
+}
+
+/** Asks an operation, and renders what it returns. */
+async function replyOf(
+  { reply, perPart, statuses = [200] }: Endpoint,
+  said: readonly unknown[],
+  ask: (...said: readonly unknown[]) => unknown,
+): Promise<Reply> {
+  const status = statuses[0]!;
+  if (perPart !== undefined) {
+    const page = said[0] as Page;
+    const list = async (part: Page) => (await ask({ ...page, ...part })) as Listing<Item>;
+    const { limit, offset } = page;
+    return {
+      status,
+      body: await renderLongList({ limit, offset, perPart, list, idOf: ({ id }) => id }, itemOf(reply)),
+    };
+  }
+  const found = (await ask(...said)) as object;
+  return { status, body: isList(reply) ? renderItems(found as AnyListing, itemOf(reply)) : render(reply, found) };
+}
+
+interface Item {
+  readonly id: string | number;
+}
+
+type AnyListing = Listing<unknown> | LongListing<unknown>;
+
+const isList = (reply: AnyShape | undefined): reply is ListShape<unknown, unknown, never> =>
+  reply !== undefined && 'item' in reply;
+
+/** Renders an item of a list. */
+function itemOf(reply: AnyShape | undefined): (item: unknown) => unknown {
+  return (item) => (isList(reply) ? render(reply.item, item) : item);
+}
+
+function renderItems(list: AnyListing, item: (one: unknown) => unknown): object {
+  const { items, total } = list;
+  return Symbol.asyncIterator in items ? renderWholeList({ items, total }, item) : renderList({ items, total }, item);
+}
+
+function render<T>(shape: AnyShape | undefined, value: T): T {
+  const renderer = shape?.render as ((value: T) => T) | undefined;
+  return renderer === undefined ? value : renderer(value);
+}

@@ -1,0 +1,28 @@
+// How runs are styled: the glyph that their state has everywhere, the word for it, and its role.
+import { stateStyleOf } from '../../terminal/states.ts';
+import type { Role } from '../text/line.ts';
+import type { Row } from './office.ts';
+
+export interface RunStyle {
+  readonly glyph: string;
+  readonly word: string;
+  readonly role: Role;
+}
+
+const STYLES: Readonly<Record<Row['status'] | 'waiting' | 'stalled', Pick<RunStyle, 'word' | 'role'>>> = {
+  running: { word: 'running', role: 'running' },
+  waiting: { word: 'waiting', role: 'waiting' },
+  stalled: { word: 'stalled', role: 'waiting' },
+  pending: { word: 'pending', role: 'pending' },
+  completed: { word: 'completed', role: 'completed' },
+  failed: { word: 'failed', role: 'failed' },
+  idle: { word: 'stopped', role: 'idle' },
+};
+
+type Styled = Pick<Row, 'status'> & Partial<Pick<Row, 'isWaiting' | 'modelWait'>>;
+
+/** The style of a run, or of a status. */
+export function runStyleOf({ status, isWaiting = false, modelWait = null }: Styled): RunStyle {
+  const style = STYLES[isWaiting ? 'waiting' : modelWait !== null ? 'stalled' : status];
+  return { ...style, glyph: stateStyleOf(style.word).glyph };
+}
