@@ -23,7 +23,7 @@ function countTurns(): () => number {
 const DONE: PoolEnd = {
   kind: 'done',
   outcome: { status: 'completed', text: '', stopReason: 'end_turn' },
-  touched: [],
+  untouched: true,
 };
 const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
 const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Store['turns']> = {}) =>
