@@ -68,8 +68,8 @@ async function layPrograms(root: string, part: string | undefined): Promise<void
     const isWanted = part === undefined || name.startsWith('10-') || name.startsWith(`${part}-`);
     if (!isWanted) await rm(srv(`checkout/parts/${name}`));
   }
-  const first = '001-foundation.ts';
-  await copyFile(path.join(CHECKOUT, 'src/store/engine/migrations', first), srv(`checkout/programs/${first}`));
+  const oldest = 'schema-35.sql';
+  await copyFile(path.join(CHECKOUT, 'test/support/store', oldest), srv(`checkout/programs/${oldest}`));
 }
 
 const LOGS = { log: 'what the commands said', journal: 'the journal' };

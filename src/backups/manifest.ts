@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ErrandError } from '../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { SCHEMA_VERSION } from '../store/engine/schema.ts';
+import { refusalOfSchema, SCHEMA_VERSION } from '../store/engine/schema.ts';
 import { readWhole } from '../wire/composites.ts';
 import { FORMAT, manifest as manifestShape, type Manifest } from '../wire/backups/manifest.ts';
 
@@ -31,10 +31,12 @@ export function readManifest(text: string, name: string): Manifest {
   return read;
 }
 
-/** Throws `conflict` when its database is of a newer Errand: an older one is migrated. */
-export function requireKnownSchema({ schema_version, errand_version }: Manifest): void {
-  if (schema_version <= SCHEMA_VERSION) return;
-  throw new ErrandError('conflict', `The backup was made by a newer Errand, ${errand_version}. Use that one.`);
+/** Throws `conflict` when its database is of a newer Errand, or of one that is too old: others are migrated. */
+export function requireKnownSchema({ schema_version: version, errand_version }: Manifest): void {
+  if (version > SCHEMA_VERSION)
+    throw new ErrandError('conflict', `The backup was made by a newer Errand, ${errand_version}. Use that one.`);
+  const refusal = refusalOfSchema(version);
+  if (refusal !== null) throw new ErrandError('conflict', `The database of the backup ${refusal}`);
 }
 
 /** Whether the installation with this key has sealed the manifest. */

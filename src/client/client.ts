@@ -7,10 +7,7 @@ import type { ListWire } from '../wire/listing.ts';
 import { teams } from '../wire/people/team.ts';
 import { tokens } from '../wire/people/token.ts';
 import { type PasswordWire, users } from '../wire/people/user.ts';
-import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
-import type { HistoryWire } from '../wire/sessions/history.ts';
 import type { QueueWire } from '../wire/sessions/queue.ts';
-import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
 import type { StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Backups, makeBackups } from './backups.ts';
@@ -22,17 +19,18 @@ import { makeOffice, type Office } from './office.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
-import { type Query, queryOf } from './transport/query.ts';
 import { makePublishes, makeShares, type Publishes, type Shares } from './publishing.ts';
 import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { type CallManagement, makeReferences, type References } from './references.ts';
+import { sessions } from '../wire/sessions/session.ts';
 import { makeRetentionVerbs, type RetentionVerbs } from './retention.ts';
 import { makeSchedules, type Schedules } from './schedules.ts';
 import { makeRuns, type Runs } from './runs.ts';
 import type { Address, Call } from './transport/transport.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 import { makeWebhookEvents, type WebhookEvents } from './webhook-events.ts';
-import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
+import { deliveries } from '../wire/webhooks/delivery.ts';
+import { webhooks } from '../wire/webhooks/webhook.ts';
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
 export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
@@ -46,16 +44,7 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   readonly teams: Verbs<typeof teams>;
   readonly keys: Keys;
   readonly tokens: Verbs<typeof tokens>;
-  readonly sessions: {
-    list(query: Query<typeof sessionQuery>): Promise<ListWire<SessionWire>>;
-    get(id: string): Promise<SessionWire>;
-    /** The whole history. */
-    messages(id: string): Promise<HistoryWire>;
-    /** The workspace, with addresses that are valid for 15 minutes. */
-    artifacts(id: string): Promise<SessionArtifactsWire>;
-    stop(id: string): Promise<StopWire>;
-    remove(id: string): Promise<DeletionWire>;
-  };
+  readonly sessions: Verbs<typeof sessions>;
   readonly runs: Runs;
   readonly budgets: Budgets;
   readonly connections: Connections;
@@ -66,8 +55,8 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   readonly inputs: Inputs;
   readonly insights: Insights;
   readonly schedules: Schedules;
-  readonly webhooks: Webhooks;
-  readonly deliveries: Deliveries;
+  readonly webhooks: Verbs<typeof webhooks>;
+  readonly deliveries: Verbs<typeof deliveries>;
   readonly webhookEvents: WebhookEvents;
   readonly publishes: Publishes;
   readonly shares: Shares;
@@ -105,35 +94,29 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     });
   const call: CallManagement = (method, path, body, timeoutMs) => send(method, `/api/v1${path}`, body, timeoutMs);
   const references = makeReferences(call);
-  const { at, whole } = references;
+  const { whole } = references;
+  const runs = makeRuns(send, whole, { address, signal });
   return {
     ...verbsOf(installation, send, whole),
     status: (within) => call('GET', '/status', undefined, within?.timeoutMs),
-    retention: makeRetentionVerbs(call),
+    retention: makeRetentionVerbs(send, whole),
     users: makeUsers(send, whole),
     teams: verbsOf(teams, send, whole),
     keys: makeKeys(send, whole),
     tokens: verbsOf(tokens, send, whole),
     budgets: makeBudgets(send, whole),
-    sessions: {
-      list: async (query) => call('GET', `/sessions${queryOf({ ...query, user: await whole('users', query.user) })}`),
-      get: async (id) => call('GET', await at('sessions', id)),
-      messages: async (id) => call('GET', `${await at('sessions', id)}/messages`),
-      artifacts: async (id) => call('GET', `${await at('sessions', id)}/artifacts`),
-      stop: async (id) => call('POST', `${await at('sessions', id)}/stop`),
-      remove: async (id) => call('DELETE', await at('sessions', id)),
-    },
-    runs: makeRuns(call, references, { address, signal }),
+    sessions: verbsOf(sessions, send, whole),
+    runs,
     connections: makeConnections(send, whole),
     models: verbsOf(models, send, whole),
     mcpServers: verbsOf(mcpServers, send, whole),
-    audit: makeAuditLog(call, references),
-    inputs: makeInputs(call, references),
-    insights: makeInsights(call, references),
+    audit: makeAuditLog(send, whole),
+    inputs: makeInputs(send, whole),
+    insights: makeInsights(send, whole),
     schedules: makeSchedules(send, references),
-    webhooks: makeWebhooks(call, references),
-    deliveries: makeDeliveries(call),
-    webhookEvents: makeWebhookEvents(call, references),
+    webhooks: verbsOf(webhooks, send, whole),
+    deliveries: verbsOf(deliveries, send, whole),
+    webhookEvents: makeWebhookEvents(send, whole),
     publishes: makePublishes(call, references),
     shares: makeShares(call),
     definitions: {
@@ -141,9 +124,9 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       get: (noun, ref) => call('GET', named(noun, ref)),
       check: (noun) => call('POST', `/definitions/${noun}/check`),
     },
-    backups: makeBackups(address, signal),
+    backups: makeBackups(send, whole, { address, signal }),
     wholeId: whole,
-    queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
+    queue: async (limit) => runs.queue({ limit }),
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
     ofKey: (apiKey) => makeKeyVerbs(address, apiKey, signal),

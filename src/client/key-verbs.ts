@@ -1,11 +1,12 @@
 // What an API key does with its own sessions, apart from its turns.
 import type { JsonValue } from '../domain/json.ts';
+import { programs } from '../wire/programs.ts';
 import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
-import type { QuestionWire, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
-import type { Static } from '../wire/shape.ts';
+import { questions, type QuestionWire } from '../wire/sessions/question.ts';
+import type { CallManagement } from './references.ts';
 import { exchange } from './transport/exchange.ts';
-import { type Query, queryOf } from './transport/query.ts';
-import type { Address, Call } from './transport/transport.ts';
+import type { Address } from './transport/transport.ts';
+import { verbsOf } from './verbs.ts';
 
 /** Verbs of one key on its own sessions, by whole ids. All throw ClientError. */
 export interface KeyVerbs {
@@ -19,14 +20,13 @@ export interface KeyVerbs {
 }
 
 const TIMEOUT_MS = 30_000;
-const PENDING: Query<typeof sessionQuestionQuery> = { status: 'pending' };
 
 /** Makes the verbs of a key at an address. */
 export function makeKeyVerbs(address: Address, apiKey: string, signal?: AbortSignal): KeyVerbs {
-  const call = async <T>(method: Call['method'], path: string, body?: object): Promise<T> => {
+  const call: CallManagement = async <T>(...[method, path, body]: Parameters<CallManagement>): Promise<T> => {
     const reply = await exchange(address, {
       method,
-      path: `/openapi/v1${path}`,
+      path,
       token: apiKey,
       timeoutMs: TIMEOUT_MS,
       ...(body !== undefined && { body }),
@@ -34,13 +34,13 @@ export function makeKeyVerbs(address: Address, apiKey: string, signal?: AbortSig
     });
     return reply.body as T;
   };
-  const session = (id: string) => `/sessions/${encodeURIComponent(id)}`;
+  const asGiven = async (_noun: string, id: string) => id;
+  const { stop, artifacts } = verbsOf(programs, call, asGiven);
+  const { listOfSession, answerOwn } = verbsOf(questions, call, asGiven);
   return {
-    stop: async (id) => void (await call('POST', `${session(id)}/stop`)),
-    files: async (id) => call('GET', `${session(id)}/artifacts`),
-    questions: async (id) =>
-      (await call<Static<typeof sessionQuestions>>('GET', `${session(id)}/user-inputs${queryOf(PENDING)}`)).items,
-    answer: async (id, answers) =>
-      void (await call('POST', `/user-inputs/${encodeURIComponent(id)}/answer`, { answers })),
+    stop: async (id) => void (await stop(id)),
+    files: artifacts,
+    questions: async (id) => (await listOfSession(id, { status: 'pending' })).items,
+    answer: async (id, answers) => void (await answerOwn(id, { answers })),
   };
 }

@@ -2,7 +2,7 @@
 import type { FieldsShape } from '../wire/composites.ts';
 import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
 import { type AnyShape, type Components, type JsonSchema, schemasOf } from '../wire/shape.ts';
-import { uuid } from '../wire/scalars.ts';
+import { string, uuid } from '../wire/scalars.ts';
 import type { Route } from './frame/route.ts';
 import { isPagePath } from './share/page-reply.ts';
 import { describeWebhooks } from './openapi-webhooks.ts';
@@ -111,12 +111,12 @@ function tagOf(path: string): string {
   return path.replace(/^\/(openapi|api)\/v1\//, '/').split('/')[1]!;
 }
 
-function pathParametersOf({ path }: Route): object[] {
+function pathParametersOf({ path, params }: Route): object[] {
   return [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    schema: name === 'id' ? uuid.describe(new Map()) : { type: 'string' },
+    schema: (params?.[name!] ?? (name === 'id' ? uuid : string)).describe(new Map()),
   }));
 }
 

@@ -4,7 +4,7 @@ import { notFound } from '../domain/errors.ts';
 import { type IdNoun, isUuid } from '../domain/ids.ts';
 import type { FieldsShape } from './composites.ts';
 import type { ErrorShape } from './error.ts';
-import { string, uuid } from './scalars.ts';
+import { integer, string, uuid } from './scalars.ts';
 import type { AnyShape, JsonOf, Shape, Static } from './shape.ts';
 
 /** Who may use it. Without a guard, anyone may. */
@@ -104,9 +104,12 @@ type Asked<E extends EndpointLine> = E extends { readonly query: infer Q }
 type ReadAll<S extends readonly unknown[]> = { readonly [I in keyof S]: Static<S[I]> };
 type JsonOfAll<S extends readonly unknown[]> = { readonly [I in keyof S]: JsonOf<S[I]> };
 
-/** What a request says, as its handler gets it: the parameters of the path, then the query or the body. */
+/** The parameters of the path, as they are read. */
+export type ParamsOf<E extends EndpointLine> = ReadAll<ParamShapes<E>>;
+
+/** What an operation is asked: the parameters of the path, then the query or the body. */
 export type InputOf<E extends EndpointLine> = readonly [
-  ...ReadAll<ParamShapes<E>>,
+  ...ParamsOf<E>,
   ...([Asked<E>] extends [never] ? [] : [Static<Asked<E>>]),
   ...(E extends { readonly endsWithClient: true } ? [AbortSignal] : []),
 ];
@@ -148,5 +151,16 @@ export function idOf(kind: string, noun?: IdNoun): Shape<string> {
       throw notFound(kind);
     },
     ...(noun && { refersTo: noun }),
+  };
+}
+
+/** The same for things that are numbered. */
+export function numberOf(kind: string): Shape<number> {
+  return {
+    ...integer({ from: 1 }),
+    read: (value) => {
+      if (typeof value === 'string' && /^[1-9]\d{0,14}$/.test(value)) return Number(value);
+      throw notFound(kind);
+    },
   };
 }

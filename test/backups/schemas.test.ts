@@ -5,7 +5,7 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
+import { OLDEST_SCHEMA as OLDEST, SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
 import { FORMAT } from '../../src/wire/backups/manifest.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
@@ -31,30 +31,42 @@ const versionOf = (file: string) => {
   return found;
 };
 
-// Before there were an audit log and webhooks, and the last one before this.
-test.each([5, SCHEMA_VERSION - 1])('a backup with schema %d is verified, restored and migrated', async (version) => {
-  const { root, repository, database } = await older(version);
-  const id = await makeByHand({ repository, database, entries, facts: FORMAT_1 });
-  expect(await verdictOf(repository, id)).toMatchObject({ faults: [], isSealVerified: true });
-  for (const paused of [false, true]) {
-    const target = join(root, `paused-${paused}`);
-    mkdirSync(target);
-    await restore(requestOf(repository, target, { paused }));
-    expect(existsSync(join(target, 'data', NOTES))).toBe(true);
-    const file = join(target, 'data', 'errand.db');
-    expect(versionOf(file)).toBe(paused ? SCHEMA_VERSION : version);
-    const store = openStore(file, systemClock);
-    expect(await store.users.list('', 100)).toMatchObject([{ username: 'ada' }]);
-    await store.close();
-    expect(versionOf(file)).toBe(SCHEMA_VERSION);
-  }
-});
+// The oldest that is migrated, and the last one before this.
+test.each([OLDEST, SCHEMA_VERSION - 1])(
+  'a backup with schema %d is verified, restored and migrated',
+  async (version) => {
+    const { root, repository, database } = await older(version);
+    const id = await makeByHand({ repository, database, entries, facts: FORMAT_1 });
+    expect(await verdictOf(repository, id)).toMatchObject({ faults: [], isSealVerified: true });
+    for (const paused of [false, true]) {
+      const target = join(root, `paused-${paused}`);
+      mkdirSync(target);
+      await restore(requestOf(repository, target, { paused }));
+      expect(existsSync(join(target, 'data', NOTES))).toBe(true);
+      const file = join(target, 'data', 'errand.db');
+      expect(versionOf(file)).toBe(paused ? SCHEMA_VERSION : version);
+      const store = openStore(file, systemClock);
+      expect(await store.users.list('', 100)).toMatchObject([{ username: 'ada' }]);
+      await store.close();
+      expect(versionOf(file)).toBe(SCHEMA_VERSION);
+    }
+  },
+);
 
 test('a backup of a newer Errand is refused with its version, and nothing is written', async () => {
   const { root, repository, database } = await older(SCHEMA_VERSION);
   const facts = { ...FORMAT_1, schema_version: SCHEMA_VERSION + 1, errand_version: '9.1.0' };
   const id = await makeByHand({ repository, database, entries, facts });
   const words = 'The backup was made by a newer Errand, 9.1.0. Use that one.';
+  await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(words);
+  await expect(verdictOf(repository, id)).rejects.toThrow(words);
+  expect(existsSync(join(root, 'target'))).toBe(false);
+});
+
+test('a backup whose database is too old is refused with the way out, and nothing is written', async () => {
+  const { root, repository, database } = await older(OLDEST);
+  const id = await makeByHand({ repository, database, entries, facts: { ...FORMAT_1, schema_version: OLDEST - 1 } });
+  const words = 'Start it once with the last Errand 0.1';
   await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(words);
   await expect(verdictOf(repository, id)).rejects.toThrow(words);
   expect(existsSync(join(root, 'target'))).toBe(false);

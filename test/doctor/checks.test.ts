@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { NO_ENTRY } from '../../src/domain/people/audit-anchor.ts';
 import type { Catalog } from '../../src/catalog/kinds/models.ts';
+import { SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
 import type { Scan } from '../../src/doctor/scan.ts';
 import type { Subject } from '../../src/doctor/subject.ts';
 import type { EgressRule } from '../../src/domain/egress.ts';
@@ -267,10 +268,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the database of a newer version': {
     id: 'database',
-    changes: seeing({ schemaVersion: 10 }),
+    changes: seeing({ schemaVersion: SCHEMA_VERSION + 1 }),
     state: 'failed',
-    evidence: /version 10: this Errand knows versions up to 9$/,
+    evidence: /version \d+: this Errand knows versions up to \d+$/,
     remedy: /newer/,
+  },
+  'a database that is too old': {
+    id: 'database',
+    changes: seeing({ schemaVersion: 34 }),
+    state: 'failed',
+    evidence: /version 34: too old for this Errand$/,
+    remedy: /last Errand 0\.1/,
   },
   'an emptied audit log': {
     id: 'audit_log',

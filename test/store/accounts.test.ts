@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { foundation } from '../../src/store/engine/migrations/001-foundation.ts';
-import { realWork } from '../../src/store/engine/migrations/002-real-work.ts';
+import { accountOf } from '../../src/domain/people/account-name.ts';
+import { migrate } from '../../src/store/engine/schema.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { storeHouse } from '../support/store/store-house.ts';
@@ -27,14 +27,16 @@ test('no new account looks like another', async () => {
 function fileOfBefore(usernames: readonly string[]): string {
   const file = join(temporaryDirectory(), 'errand.db');
   const connection = new Connection(file);
-  connection.exec(foundation);
-  connection.exec(realWork);
-  connection.pragma('user_version = 2');
+  migrate(connection, file);
   const insert = connection.prepare(
-    `INSERT INTO users (id, username, full_name, department, role, password_hash, disabled, created_at, updated_at)
-     VALUES (?, ?, '', '', 'user', ?, 0, 0, 0)`,
+    `INSERT INTO users (id, username, full_name, department, role, password_hash, account, exact_only, created_at, updated_at)
+     VALUES (?, ?, '', '', 'user', ?, ?, ?, 0, 0)`,
   );
-  for (const username of usernames) insert.run(`id-of-${username}`, username, `hash-of-${username}`);
+  const isAlone = (account: string) => usernames.filter((name) => accountOf(name) === account).length === 1;
+  for (const username of usernames) {
+    const account = accountOf(username);
+    insert.run(`id-of-${username}`, username, `hash-of-${username}`, account, isAlone(account) ? 0 : 1);
+  }
   connection.close();
   return file;
 }

@@ -4,7 +4,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import { runTool } from '../run-tool.ts';
 import type { Target } from '../targets.ts';
 import { filesBelow, type Tree } from '../tree.ts';
@@ -128,7 +128,8 @@ function layControl(parts: DebianParts, root: string, { text }: Layer): void {
   const filled = (script: string) =>
     readFileSync(path.join(HERE, script), 'utf8')
       .replaceAll('@VERSION@', version)
-      .replaceAll('@SCHEMA@', String(SCHEMA_VERSION));
+      .replaceAll('@SCHEMA@', String(SCHEMA_VERSION))
+      .replaceAll('@OLDEST@', String(OLDEST_SCHEMA));
   text('DEBIAN/md5sums', sums.join(''));
   text('DEBIAN/control', controlOf(parts, version, Math.ceil(bytes / 1024)));
   for (const script of SCRIPTS) text(`DEBIAN/${script}`, filled(script), 0o755);

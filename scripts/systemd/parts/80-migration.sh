@@ -1,7 +1,7 @@
 # A migration gets the time that it needs, though the unit has less.
 mv /var/lib/errand/errand.db /srv/errand.db.kept
 rm -f /var/lib/errand/errand.db-*
-program old-database /var/lib/errand/errand.db 200
+program old-database /var/lib/errand/errand.db 400
 chown errand:errand /var/lib/errand/errand.db
 chmod 600 /var/lib/errand/errand.db
 with TimeoutStartSec=15
@@ -17,7 +17,7 @@ kill -CONT "$pid"
 check 'a migration that takes longer than the unit allows is not interrupted' wait "$start"
 check 'the service is active' systemctl is-active errand
 check 'in the same process' test "$(property MainPID)" = "$pid"
-check 'the old database is kept' test -s /var/lib/errand/errand.db.v1.backup
+check 'the old database is kept' test -s /var/lib/errand/errand.db.v35.backup
 with
 systemctl stop errand.socket errand.service >>/srv/log 2>&1
 rm -f /var/lib/errand/errand.db*

@@ -4,10 +4,9 @@ import type { AssistantMessage } from '../models/message.ts';
 import type { RawCall, Reply } from '../models/reply.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { RecordedStep, ToolCall } from '../port/protocol.ts';
-import { readEarlier } from './earlier-message.ts';
 import type { Recorded, RecordedPart } from './recorded-form.ts';
 
-/** Of the recorded form. Messages without a version are the AI SDK's, of earlier releases. */
+/** Of the recorded form. */
 const VERSION = 2;
 
 /** A recorded message, with the text and the arguments of its step. `isOwn`: it came from the model that is asked next. */
@@ -97,8 +96,7 @@ export function readRecorded(step: RecordedStep, { kind, model }: Pick<ModelGran
 type Part = AssistantMessage['parts'][number];
 
 function readMessage(message: JsonValue): Recorded | null {
-  if (!isJsonObject(message)) return null;
-  return message['version'] === VERSION ? (message as unknown as Recorded) : readEarlier(message);
+  return isJsonObject(message) && message['version'] === VERSION ? (message as unknown as Recorded) : null;
 }
 
 /** The parts with the step's text and arguments; null when they don't have all of them. */

@@ -1,6 +1,7 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { refusalOfSchema } from '../../store/engine/schema.ts';
 import { listIds } from '../../backups/repository.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
@@ -33,6 +34,11 @@ const database: Check = {
       return failed(
         `${words}: this Errand knows versions up to ${ownVersion}`,
         byHand('install the version of Errand that wrote it, or a newer one'),
+      );
+    if (refusalOfSchema(schemaVersion) !== null)
+      return failed(
+        `${words}: too old for this Errand`,
+        byHand('start it once with the last Errand 0.1, and then with this one'),
       );
     if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
     if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, restore);

@@ -9,7 +9,7 @@ import { backgroundReply } from './background-wire.ts';
 import { readChatTurn, renderCompletion } from './chat-wire.ts';
 import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
-import { type Exchange, idInPath } from '../frame/exchange.ts';
+import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../replies/head.ts';
 import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
@@ -74,7 +74,7 @@ export interface Conversations {
   readonly messages: KeyHandler<Turn<MessagesRequest>, ConversationReplyWire | Failure>;
   readonly chat: KeyHandler<Turn<ChatRequest>, CompletionWire | Failure>;
   readonly poll: KeyHandler<Exchange, BackgroundMessageWire>;
-  readonly rejoin: KeyHandler<Exchange<Static<typeof followQuery>>>;
+  rejoin(exchange: Exchange<Static<typeof followQuery>>, caller: KeyCaller, runId: string): Promise<undefined>;
 }
 
 /** What remains of a request once its turn is accepted. */
@@ -163,8 +163,7 @@ function makeLookUps({
       nameRun(exchange.res, found.run);
       return backgroundReply(200, found);
     },
-    rejoin: async (exchange, caller) => {
-      const runId = idInPath(exchange, 'Run');
+    rejoin: async (exchange, caller, runId) => {
       const afterId = positionInRequest(exchange);
       const run = await operations.followRun(caller, runId);
       nameRun(exchange.res, run);

@@ -37,13 +37,6 @@ export function idInPath(exchange: Exchange, kind: string): string {
   return id.toLowerCase();
 }
 
-/** The integer id in the path. Throws `not_found` for an invalid form (A8). */
-export function numberInPath({ params }: Exchange, kind: string): number {
-  const id = params['id'] ?? '';
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw notFound(kind);
-  return Number(id);
-}
-
 /** The id or name in the path. */
 export function refInPath(exchange: Exchange): string {
   return exchange.params['ref'] ?? '';

@@ -18,6 +18,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route reads and sends, without its handler. */
 export interface Traits<Q = unknown, B = unknown, R extends object = object> {
+  /** Parameters of the path; those that aren't here are texts. */
+  readonly params?: Readonly<Record<string, AnyShape>>;
   /** Absent: the query is ignored. */
   readonly query?: FieldsShape<Q>;
   /** The headers that its handler reads, for the description of the interface. */

@@ -1,7 +1,14 @@
 // Routes of a table of endpoints: each line with the operation that it names, or with a handler of its own.
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { LongListing } from '../../domain/portions.ts';
-import { type Endpoint, type Endpoints, type InputOf, paramsOf, splitRoute } from '../../wire/endpoint.ts';
+import {
+  type Endpoint,
+  type Endpoints,
+  type InputOf,
+  type ParamsOf,
+  paramsOf,
+  splitRoute,
+} from '../../wire/endpoint.ts';
 import type { ListShape } from '../../wire/listing.ts';
 import type { AnyShape, JsonOf, SourceOf, Static } from '../../wire/shape.ts';
 import { renderList, renderLongList, renderWholeList } from '../replies/render-list.ts';
@@ -23,11 +30,11 @@ export type OperationsOf<T extends Endpoints> = {
   readonly [V in keyof T as T[V] extends { readonly operation: infer N extends string } ? N : never]: OperationOf<T[V]>;
 };
 
-/** A handler of its own. What the request says follows its caller. */
+/** A handler of its own. */
 export type HandlerOf<E extends Endpoint> = (
   exchange: Exchange<ReadOf<E, 'query'>, ReadOf<E, 'body'>>,
   caller: CallerAt<E['guard']>,
-  ...input: InputOf<E>
+  ...params: ParamsOf<E>
 ) => AnswerOrError<JsonOf<E['reply']> & object>;
 
 type ReadOf<E, P extends string> = E extends Readonly<Record<P, infer S>> ? Static<S> : unknown;
@@ -41,7 +48,7 @@ type Handlers<T extends Endpoints> = keyof HandlersOf<T> extends never ? [] : [h
 
 /** The same, whatever they take. */
 type AnyOperation = (caller: unknown, ...input: readonly unknown[]) => unknown;
-type AnyHandler = (exchange: Exchange, caller: unknown, ...input: readonly unknown[]) => ReturnType<Route['handler']>;
+type AnyHandler = (exchange: Exchange, caller: unknown, ...params: readonly unknown[]) => ReturnType<Route['handler']>;
 
 /** The routes of a table. A line doesn't compile unless its operation takes what is read, and returns what is replied. */
 export function routesOf<T extends Endpoints>(
@@ -56,19 +63,22 @@ export function routesOf<T extends Endpoints>(
     const params = paramsOf(endpoint);
     const handler: Route['handler'] = (exchange, caller) => {
       const place = params.map(({ name, shape }) => shape.read(exchange.params[name] ?? '', name));
-      const said = askedIn(endpoint, exchange);
-      if (endpoint.endsWithClient) said.push(untilGone(exchange));
-      if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place, ...said);
-      return replyOf(endpoint, said, (...asked) => operationOf[operation]!(caller, ...place, ...asked));
+      if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place);
+      return replyOf(endpoint, saidIn(endpoint, exchange), (...said) =>
+        operationOf[operation]!(caller, ...place, ...said),
+      );
     };
     return { ...endpoint, ...splitRoute(route), shape, handler };
   });
 }
 
-/** What the query or the body says. */
-function askedIn({ query, body }: Endpoint, exchange: Exchange): unknown[] {
-  if (query !== undefined) return [exchange.query];
-  return body === undefined ? [] : [exchange.body];
+/** What the request says in addition to its path. */
+function saidIn({ query, body, endsWithClient }: Endpoint, exchange: Exchange): readonly unknown[] {
+  const said = query === undefined ? exchange.body : exchange.query;
+  return [
+    ...(query === undefined && body === undefined ? [] : [said]),
+    ...(endsWithClient ? [untilGone(exchange)] : []),
+  ];
 }
 
 /** Asks an operation, and renders what it returns. */

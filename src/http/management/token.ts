@@ -7,9 +7,6 @@ import { type GrantWire, loginToken } from '../../wire/people/token.ts';
 import { ok } from '../replies/reply.ts';
 import { grantOf } from './token-wire.ts';
 
-/** Largest body of a grant in bytes: anyone may send one. */
-export const MAX_GRANT_BYTES = 64 * 1024;
-
 /** What every reply under a path carries, including a refusal before any route is found (§4.1). */
 export function standingHeaders(path: string): Readonly<Record<string, string>> {
   return path.startsWith('/openapi/v1/auth/') ? { 'Cache-Control': 'no-store', Pragma: 'no-cache' } : {};

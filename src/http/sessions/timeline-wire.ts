@@ -4,11 +4,11 @@ import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import { lengthOf, type Span } from '../../domain/sessions/timeline.ts';
 import type { Explanation } from '../../operations/turns/explain.ts';
 import type { SpanWire, TimelineWire } from '../../wire/sessions/timeline.ts';
-import { renderRunRecord } from './runs-wire.ts';
+import { run as runRecord } from '../../wire/sessions/run.ts';
 
 export function renderTimeline({ run, timeline, asOf, totalMs, totals, steps, slow }: Explanation): TimelineWire {
   return {
-    run: renderRunRecord(run),
+    run: runRecord.render(run),
     detail: timeline.detail,
     truncated: timeline.truncated,
     as_of: isoTime(asOf),

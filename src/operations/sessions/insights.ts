@@ -21,6 +21,10 @@ export interface InsightOperationParts {
   readonly audit: Pick<Audit, 'change'>;
 }
 
+export interface InsightChange {
+  readonly status: InsightStatus;
+}
+
 /** The verbs on insights. Those that take an id throw as `Access.insight` does. */
 export function makeInsightOperations({ store, access, looking, audit }: InsightOperationParts) {
   return {
@@ -38,7 +42,7 @@ export function makeInsightOperations({ store, access, looking, audit }: Insight
     getInsight: looking.insight,
 
     /** Changes the status of an insight. Throws `conflict` when its status does not allow the change. */
-    setInsightStatus: async (caller: Caller, id: string, status: InsightStatus): Promise<Insight> => {
+    setInsightStatus: async (caller: Caller, id: string, { status }: InsightChange): Promise<Insight> => {
       const insight = await access.insight(caller, id);
       const source = caller.kind === 'token' ? 'user' : 'api';
       const note = audit.change(caller, 'insight.change', ifMoved(insight));

@@ -50,7 +50,11 @@ export function makeUserInputOperations({ store, access, looking, audit }: UserI
 
     getUserInput: looking.question,
 
-    answerUserInput: async (caller: Caller, id: string, answers: JsonValue): Promise<UserInput> => {
+    answerUserInput: async (
+      caller: Caller,
+      id: string,
+      { answers }: { readonly answers: JsonValue },
+    ): Promise<UserInput> => {
       const question = await access.question(caller, id);
       const note = audit.change(caller, 'question.answer', ifMoved(question));
       return settled(caller, question, await store.userInputs.answer(question.id, answers, note));

@@ -1,4 +1,4 @@
-// The states of a run in SQL. Partial indexes have the same conditions, written out in the migrations.
+// The states of a run in SQL. Partial indexes have the same conditions, written out in the schema.
 import {
   EXECUTING,
   FAILED,

@@ -3,39 +3,39 @@ import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/sessions/user-input.ts';
 import { at, atIndex, json, jsonObject, object } from '../composites.ts';
-import { pageFields, pageOf } from '../listing.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { listOf, pageFields, pageOf } from '../listing.ts';
+import { called, record, request } from '../record.ts';
 import { oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refersTo, type Shape } from '../shape.ts';
 
 /** A question. `answers` and `answered_at` are null until it is answered. */
 export const question = named(
   'Question',
-  object({
-    request_id: uuid,
-    session_id: uuid,
-    run_id: uuid,
-    user_id: uuid,
+  record({
+    id: called('request_id', uuid),
+    sessionId: uuid,
+    runId: uuid,
+    userId: uuid,
     username: string,
-    tool_use_id: string,
-    tool_name: string,
-    tool_input: jsonObject,
+    toolUseId: string,
+    toolName: string,
+    toolInput: jsonObject,
     status: oneOf(USER_INPUT_STATUSES),
     answers: json,
-    created_at: time,
-    expires_at: time,
-    answered_at: nullable(time),
+    createdAt: time,
+    expiresAt: time,
+    answeredAt: nullable(time),
   }),
 );
-export type QuestionWire = Static<typeof question>;
+export type QuestionWire = JsonOf<typeof question>;
 
 /** The questions of one session. */
-export const sessionQuestions = named('SessionQuestions', object({ session_id: uuid, ...pageOf(question).fields }));
+const sessionQuestions = named('SessionQuestions', object({ session_id: uuid, ...pageOf(question).fields }));
 
-const pending = { status: optional(oneOf(USER_INPUT_STATUSES)) };
-/** What to list of them. */
-export const questionQuery = object({ session_id: optional(uuid), ...pending, ...pageFields });
-/** What to list of those of one session. */
-export const sessionQuestionQuery = object({ ...pending, ...pageFields });
+const filters = { status: orElse(oneOf(USER_INPUT_STATUSES), null), ...pageFields };
+const questionQuery = request({ sessionId: orElse(refersTo('sessions', uuid), null), ...filters });
+export const sessionQuestionQuery = request(filters);
 
 /** Any JSON but null, whose texts can be stored. */
 const answers: Shape<JsonValue> = {
@@ -51,7 +51,36 @@ const answers: Shape<JsonValue> = {
   describe: () => ({ type: ['string', 'number', 'boolean', 'array', 'object'] }),
 };
 
-export const answer = named('Answer', object({ answers }));
+const answer = named('Answer', object({ answers }));
+/** JSON can escape each character of an answer as six characters. */
+const MAX_ANSWER_BODY_BYTES = 512 * 1024;
+
+/** How many questions of the longest kind are read at once. */
+export const QUESTIONS_PER_PART = 4;
+
+const params = { id: idOf('Question', 'user-inputs') };
+const answering = {
+  operation: 'answerUserInput',
+  params,
+  body: answer,
+  maxBodyBytes: MAX_ANSWER_BODY_BYTES,
+  reply: question,
+} as const;
+
+/** Questions for the people themselves, and for the key of the session. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const questions = {
+  ...endpoints('key', 'bare', {
+    listOfSession: { route: 'GET /openapi/v1/sessions/:id/user-inputs', summary: 'List the questions of a session', params: { id: idOf('Session') }, query: sessionQuestionQuery, reply: sessionQuestions },
+    answerOwn: { route: 'POST /openapi/v1/user-inputs/:id/answer', summary: 'Answer a question', ...answering },
+  }),
+  ...endpoints('user', 'envelope', {
+    list: { route: 'GET /api/v1/user-inputs', summary: 'List questions', operation: 'listUserInputs', query: questionQuery, reply: listOf(question), perPart: QUESTIONS_PER_PART },
+    get: { route: 'GET /api/v1/user-inputs/:id', summary: 'Read a question', operation: 'getUserInput', params, reply: question },
+    answer: { route: 'POST /api/v1/user-inputs/:id/answer', summary: 'Answer a question', ...answering },
+    expire: { route: 'POST /api/v1/user-inputs/:id/expire', summary: 'Let a question expire', operation: 'expireUserInput', params, reply: question },
+  }),
+};
 
 /** Throws for a text that can't be stored, wherever it is; the body's depth is limited already. */
 function readTexts(value: JsonValue, path: string): void {

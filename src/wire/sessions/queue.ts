@@ -1,8 +1,9 @@
 // The queue: waiting runs, and why each of them waits.
 import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
-import { array, object } from '../composites.ts';
+import { array } from '../composites.ts';
+import { called, record } from '../record.ts';
 import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable } from '../shape.ts';
 
 /**
  * A waiting run. `behind_run_id` is the earlier run that it waits for. `waiting_ms` counts from its acceptance, so
@@ -10,19 +11,19 @@ import { named, nullable, type Static } from '../shape.ts';
  */
 export const queueEntry = named(
   'QueueEntry',
-  object({
-    run_id: uuid,
-    session_id: uuid,
+  record({
+    runId: uuid,
+    sessionId: uuid,
     username: string,
-    key_id: nullable(string),
-    schedule_mode: oneOf(SCHEDULE_MODES),
+    keyId: nullable(string),
+    scheduleMode: oneOf(SCHEDULE_MODES),
     reason: string,
-    behind_run_id: nullable(uuid),
-    waiting_ms: integer({ from: 0 }),
-    created_at: time,
+    behindRunId: nullable(uuid),
+    waitingMs: integer({ from: 0 }),
+    createdAt: time,
   }),
 );
-export type QueueEntryWire = Static<typeof queueEntry>;
+export type QueueEntryWire = JsonOf<typeof queueEntry>;
 
 /**
  * `waiting_for_user`: runs that wait for their users, and hold no slot. `claiming` is false when the daemon has no workers
@@ -30,13 +31,13 @@ export type QueueEntryWire = Static<typeof queueEntry>;
  */
 export const queue = named(
   'Queue',
-  object({
+  record({
     items: array(queueEntry),
     total: integer({ from: 0 }),
-    waiting_for_user: integer({ from: 0 }),
-    claiming: boolean,
+    waitingForUser: integer({ from: 0 }),
+    open: called('claiming', boolean),
     slots: integer({ from: 0 }),
     busy: integer({ from: 0 }),
   }),
 );
-export type QueueWire = Static<typeof queue>;
+export type QueueWire = JsonOf<typeof queue>;

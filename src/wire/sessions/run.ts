@@ -1,42 +1,57 @@
 // Runs, as the management interface returns them.
-import { PROTOCOLS, RUN_STATUSES, SCHEDULE_MODES, STOP_REASONS } from '../../domain/sessions/run.ts';
-import { object } from '../composites.ts';
+import {
+  PROTOCOLS,
+  reportedStatus,
+  RUN_STATUSES,
+  type RunState,
+  SCHEDULE_MODES,
+  STOP_REASONS,
+} from '../../domain/sessions/run.ts';
 import { pageFields } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { runError } from '../run-error.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+
+interface Used {
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+}
+interface Progressing {
+  readonly status: RunState;
+}
+const count = integer({ from: 0 });
 
 /** A run of anybody. `waiting_for_user`: it is `running`, without a worker, and its user is asked. */
 export const run = named(
   'Run',
-  object({
-    run_id: uuid,
-    session_id: uuid,
-    user_id: uuid,
+  record({
+    id: called('run_id', uuid),
+    sessionId: uuid,
+    userId: uuid,
     username: string,
-    key_id: nullable(string),
-    status: oneOf(RUN_STATUSES),
-    waiting_for_user: boolean,
+    keyId: nullable(string),
+    status: made(oneOf(RUN_STATUSES), ({ status }: Progressing) => reportedStatus(status)),
+    waitingForUser: made(boolean, ({ status }: Progressing) => status === 'waiting'),
     protocol: oneOf(PROTOCOLS),
-    schedule_mode: oneOf(SCHEDULE_MODES),
+    scheduleMode: oneOf(SCHEDULE_MODES),
     model: nullable(string),
-    attempt: integer({ from: 0 }),
-    resumes: integer({ from: 0 }),
-    input_tokens: integer({ from: 0 }),
-    output_tokens: integer({ from: 0 }),
-    cost_usd: number({ from: 0 }),
-    stop_reason: nullable(oneOf(STOP_REASONS)),
+    attempt: count,
+    resumes: count,
+    inputTokens: made(count, ({ usage }: Used) => usage.inputTokens),
+    outputTokens: made(count, ({ usage }: Used) => usage.outputTokens),
+    costUsd: number({ from: 0 }),
+    stopReason: nullable(oneOf(STOP_REASONS)),
     error: nullable(runError),
-    created_at: time,
-    started_at: nullable(time),
-    finished_at: nullable(time),
+    createdAt: time,
+    startedAt: nullable(time),
+    finishedAt: nullable(time),
   }),
 );
-export type RunWire = Static<typeof run>;
+export type RunWire = JsonOf<typeof run>;
 
 /** What to list of runs. */
-export const runQuery = object({
-  session: optional(string),
-  status: optional(oneOf(RUN_STATUSES)),
+export const runQuery = request({
+  sessionId: called('session', orElse(refersTo('sessions', string), null)),
+  status: orElse(oneOf(RUN_STATUSES), null),
   ...pageFields,
 });

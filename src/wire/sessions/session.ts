@@ -4,69 +4,97 @@ import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.t
 import { STOP_CAUSES, STOP_STATES } from '../../domain/sessions/stop.ts';
 import { capabilityConfig } from '../capabilities/capability.ts';
 import { object } from '../composites.ts';
-import { pageFields } from '../listing.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { listOf, pageFields } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { boolean, constant, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { sessionArtifacts } from './artifact.ts';
+import { history } from './history.ts';
 
 /** A key's own session. */
 export const ownSession = named(
   'OwnSession',
-  object({
-    session_id: uuid,
+  record({
+    id: called('session_id', uuid),
     title: string,
     status: oneOf(SESSION_STATUSES),
-    created_at: time,
-    updated_at: time,
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type OwnSessionWire = Static<typeof ownSession>;
+
+const stopped = record({
+  cause: called('termination_reason', oneOf(STOP_CAUSES)),
+  requestedAt: time,
+  confirmedAt: nullable(time),
+});
 
 /** A session of anybody. `confirmed_at` is null while an executor may still be at work. */
-export const session = named(
+const session = named(
   'Session',
-  object({
-    session_id: uuid,
+  record({
+    id: called('session_id', uuid),
     title: string,
     status: oneOf(SESSION_STATUSES),
     kind: oneOf(SESSION_KINDS),
-    user_id: uuid,
+    userId: uuid,
     username: string,
-    key_id: nullable(string),
-    project_id: nullable(uuid),
-    stop: nullable(
-      object({ termination_reason: oneOf(STOP_CAUSES), requested_at: time, confirmed_at: nullable(time) }),
-    ),
-    created_at: time,
-    updated_at: time,
+    keyId: nullable(string),
+    projectId: nullable(uuid),
+    stop: nullable(stopped),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
-export type SessionWire = Static<typeof session>;
+export type SessionWire = JsonOf<typeof session>;
 
 /** What to list of sessions. `user` is a name or an id, `key` a public id. */
-export const sessionQuery = object({ user: optional(string), key: optional(string), ...pageFields });
+const sessionQuery = request({
+  user: orElse(refersTo('users', string), null),
+  key: orElse(string, null),
+  ...pageFields,
+});
 
 /** What a stop did (§2.11). */
 export const stop = named(
   'Stop',
-  object({
-    session_id: uuid,
+  record({
+    sessionId: uuid,
     status: oneOf(SESSION_STATUSES),
-    stop_state: oneOf(STOP_STATES),
-    termination_reason: oneOf(STOP_CAUSES),
-    cancelled_runs: integer({ from: 0 }),
-    expired_user_input_requests: integer({ from: 0 }),
-    executor_cancelled: boolean,
+    stopState: oneOf(STOP_STATES),
+    cause: called('termination_reason', oneOf(STOP_CAUSES)),
+    cancelledRuns: integer({ from: 0 }),
+    expiredQuestions: called('expired_user_input_requests', integer({ from: 0 })),
+    executorCancelled: boolean,
   }),
 );
-export type StopWire = Static<typeof stop>;
+export type StopWire = JsonOf<typeof stop>;
 
 /** What a delete did (§2.12). */
-export const deletion = named('Deletion', object({ id: uuid, cleanup: object({ scheduled: constant(true) }) }));
-export type DeletionWire = Static<typeof deletion>;
+export const deletion = named(
+  'Deletion',
+  record({
+    id: made(uuid, (id: string) => id),
+    cleanup: made(object({ scheduled: constant(true) }), () => ({ scheduled: true as const })),
+  }),
+);
 
 /** What the agent of a session may use (§2.10). */
 export const sessionCapabilities = named(
   'SessionCapabilities',
-  object({ session_id: uuid, capability_config: capabilityConfig }),
+  record({ sessionId: uuid, config: called('capability_config', capabilityConfig) }),
 );
-export type SessionCapabilitiesWire = Static<typeof sessionCapabilities>;
+
+const params = { id: idOf('Session', 'sessions') };
+
+/** The sessions of all, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const sessions = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/sessions', summary: 'List sessions', operation: 'listSessions', query: sessionQuery, reply: listOf(session) },
+  get: { route: 'GET /api/v1/sessions/:id', summary: 'Read a session', operation: 'getSession', params, reply: session },
+  remove: { route: 'DELETE /api/v1/sessions/:id', summary: 'Delete a session with its files', operation: 'deleteSession', params, reply: deletion },
+  messages: { route: 'GET /api/v1/sessions/:id/messages', summary: 'Read the history of a session', params, reply: history },
+  artifacts: { route: 'GET /api/v1/sessions/:id/artifacts', summary: 'List the files of a session', params, reply: sessionArtifacts },
+  stop: { route: 'POST /api/v1/sessions/:id/stop', summary: 'Stop the runs of a session', operation: 'stopSession', params, reply: stop },
+});

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { endsOf } from '../../../src/agent/documents/excerpt.ts';
 import { LEFT_OUT, openingMessages, stepMessages } from '../../../src/agent/conversation/history.ts';
 import type { Brief, RecordedStep, Turn } from '../../../src/agent/port/protocol.ts';
@@ -224,48 +224,17 @@ test('a recorded reply has its text and arguments only once, and is replayed wit
   expect(partsOf(assistant)).toEqual([high, read('a', 'neaps'), six, read('b', 'springs')]);
 });
 
-describe('a reply that an earlier release recorded', () => {
-  const signed = { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 'sig' } } };
-  const redacted = { type: 'reasoning', text: '', providerOptions: { anthropic: { redactedData: 'xyz' } } };
-  const call = { type: 'tool-call', toolCallId: 'a', toolName: 'echo' };
+test('a reply that was recorded in another form is rebuilt from its step', () => {
   const calls: RecordedStep['calls'] = [
     { id: 'a', name: 'echo', input: { word: 'neaps' }, state: { kind: 'waiting' } },
   ];
-  const replayed = (content: unknown[], kind: 'anthropic' | 'openai' = 'anthropic') => {
-    const message = { assistant: { role: 'assistant', content }, finishReason: 'stop', faults: {} } as JsonValue;
-    const step = makeStep({ kind, message, text: 'High water.', calls });
-    return partsOf(stepMessages(step, { model: { ...GRANT, kind } })[0]);
-  };
-  const text = { type: 'text', text: 'High water.' };
-  const read = { type: 'call', id: 'a', name: 'echo', input: { word: 'neaps' } };
-
-  test('is replayed, with text and arguments in its message', () => {
-    expect(replayed([text, { ...call, input: { word: 'neaps' } }])).toEqual([text, read]);
-  });
-
-  test('is replayed, with text and arguments in its step alone', () => {
-    expect(replayed([{ type: 'text', characters: 11 }, call])).toEqual([text, read]);
-  });
-
-  test('keeps its thinking and the proofs of it', () => {
-    expect(replayed([signed, redacted, { type: 'text', characters: 11 }, call])).toEqual([
-      { type: 'thinking', text: 'hm', proof: { signature: 'sig' } },
-      { type: 'thinking', text: '', proof: { data: 'xyz' } },
-      text,
-      read,
+  for (const message of [{ assistant: { content: [] } }, { version: 1 }, '?'] as JsonValue[]) {
+    const step = makeStep({ kind: 'anthropic', message, text: 'High water.', calls });
+    expect(partsOf(stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } })[0])).toEqual([
+      { type: 'text', text: 'High water.' },
+      { type: 'call', id: 'a', name: 'echo', input: { word: 'neaps' } },
     ]);
-    const google = { ...call, providerOptions: { openai: { thoughtSignature: 'sig' } } };
-    expect(replayed([{ type: 'text', characters: 11 }, google], 'openai')).toEqual([
-      text,
-      { ...read, proof: { extra_content: { google: { thought_signature: 'sig' } } } },
-    ]);
-  });
-
-  test('is rebuilt from its step when its parts do not make up the whole', () => {
-    for (const content of [[{ type: 'text', characters: 4 }, call], [{ type: 'text', characters: 11 }], ['?']]) {
-      expect(replayed(content)).toEqual([text, read]);
-    }
-  });
+  }
 });
 
 /** A GIF with this size in its header. */

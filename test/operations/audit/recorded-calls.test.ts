@@ -23,7 +23,7 @@ test('what people do with their own things is not recorded', async () => {
     await verbs.getInsight(caller, insightId);
   }
   const [key] = itsOwn(built);
-  await verbs.answerUserInput(key!, questionId, 'red');
+  await verbs.answerUserInput(key!, questionId, { answers: 'red' });
   await verbs.deleteSession(key!, run.sessionId);
   expect(await built.entries()).toEqual([]);
 });
@@ -42,7 +42,7 @@ test('what was refused, and a move that came too late, is not recorded', async (
   const built = await auditedHouse();
   const { operations: verbs, questionId, run } = built;
   await expect(verbs.createTeam(ROOT, { name: 'Blue', budgetUsd: null })).rejects.toMatchObject({ reason: 'conflict' });
-  await verbs.answerUserInput(ROOT, questionId, 'red');
+  await verbs.answerUserInput(ROOT, questionId, { answers: 'red' });
   await expect(verbs.expireUserInput(ROOT, questionId)).rejects.toMatchObject({ reason: 'conflict' });
   await verbs.deleteSession(ROOT, run.sessionId);
   await expect(verbs.deleteSession(ROOT, run.sessionId)).rejects.toMatchObject({ reason: 'not_found' });

@@ -30,6 +30,7 @@ function runPreinst(...args: string[]): { readonly status: number | null; readon
     .replaceAll('/usr/lib/errand', `${data}/program`)
     .replaceAll('/var/lib/errand', data)
     .replaceAll('@SCHEMA@', '300')
+    .replaceAll('@OLDEST@', '255')
     .replaceAll('@VERSION@', '1.2.0');
   return spawnSync('sh', ['-c', script, 'preinst', ...args], { encoding: 'utf8' });
 }
@@ -57,7 +58,15 @@ test.each(['upgrade', 'install'])('a database of a newer version is refused with
   expect(stderr).toContain('errand.db.v300.backup');
 });
 
-test.each([0, 1, 255, 256, 300])('a database of schema version %i is accepted', (schema) => {
+test.each(['upgrade', 'install'])('a database that is too old is refused with what to do (%s)', (action) => {
+  layDatabase(254);
+  const { status, stderr } = runPreinst(action, '0.1.0');
+  expect(status).toBe(1);
+  expect(stderr).toContain('has schema version 254; 1.2.0 reads from 255 on.');
+  expect(stderr).toContain('Install the last version 0.1 and start it once');
+});
+
+test.each([0, 255, 256, 300])('a database of schema version %i is accepted', (schema) => {
   layDatabase(schema);
   expect(runPreinst('upgrade', '1.1.0')).toMatchObject({ status: 0, stderr: '' });
 });

@@ -1,13 +1,8 @@
 // Streamed text in the journal: found, read and removed wherever it is, although the index of its run lacks it.
-import { join } from 'node:path';
-import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import { migrate } from '../../../src/store/engine/schema.ts';
 import { inspect } from '../../../src/store/inspection/inspect.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { olderDatabase } from '../../support/store/older-database.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
@@ -147,41 +142,4 @@ test('a removal in small commits leaves no text without the event before it, and
     [before, more] = [left.length, removed.more];
   }
   expect(before).toBe(0);
-});
-
-test('text of an older file is found after its migration, and is gone where its removal had begun', async () => {
-  const file = join(temporaryDirectory(), 'errand.db');
-  await olderDatabase(file, 32);
-  const connection = new Connection(file);
-  const insertRun =
-    connection.prepare(`INSERT INTO runs (id, session_seq, user_seq, protocol, status, schedule_mode, ready,
-      requested_model, include_usage, opened_session, target, created_at, finished_at)
-    VALUES (?, 1, 1, 'chat', 'completed', 'immediate', 0, '', 0, 1, '', 0, 1)`);
-  const insertEvent = connection.prepare(
-    "INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (1, ?, ?, ?, '{}', 0)",
-  );
-  const types = [
-    'run.queued',
-    'content_block_start',
-    'content_block_delta',
-    'content_block_delta',
-    'content_block_stop',
-  ];
-  for (const [seq, from] of [
-    [1, 0],
-    [2, 3],
-  ] as const) {
-    insertRun.run(String(seq));
-    for (const [at, type] of types.entries()) if (at >= from) insertEvent.run(seq, at + 1, type);
-  }
-  migrate(connection, file);
-  connection.close();
-  const house = await storeHouse(file);
-  const typesOf = async (seq: number) => {
-    const query = { range: { afterId: 0, beforeId: null, limit: 9, order: 'asc' }, fromStreamSeq: 1 } as const;
-    return (await house.store.events.listOfRunInSession({ seq, id: '' }, query)).events.map(({ event }) => event.type);
-  };
-  expect(await typesOf(1)).toEqual(types);
-  expect(await typesOf(2)).toEqual(['content_block_stop']);
-  expect(house.rows('SELECT id FROM events WHERE run_seq = 2')).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import type { Finding } from '../../../src/operations/doctor.ts';
 import { CHECKS } from '../../../src/doctor/examine.ts';
+import { SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import type { Scan } from '../../../src/doctor/scan.ts';
 import type { Subject } from '../../../src/doctor/subject.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
@@ -13,8 +14,8 @@ import { fakeClock } from '../time/fake-clock.ts';
 export const WELL: Scan & { readonly ok: true } = {
   ok: true,
   database: {
-    schemaVersion: 9,
-    ownVersion: 9,
+    schemaVersion: SCHEMA_VERSION,
+    ownVersion: SCHEMA_VERSION,
     pages: 1_000,
     freePages: 10,
     pageBytes: 4_096,

@@ -1,0 +1,177 @@
+// Runs: their steps and tool calls, and what is known of a run while it is executed.
+
+export const runs = `
+CREATE TABLE runs (
+  seq                INTEGER PRIMARY KEY,
+  id                 TEXT    NOT NULL UNIQUE,
+  session_seq        INTEGER NOT NULL REFERENCES sessions (seq),
+  user_seq           INTEGER NOT NULL REFERENCES users (seq),
+  key_seq            INTEGER REFERENCES api_keys (seq),
+  -- The team of the run's owner when the run was accepted; NULL without one, and for runs of before.
+  team_id            TEXT,
+  protocol           TEXT    NOT NULL CHECK (protocol IN ('chat', 'messages')),
+  -- 'waiting': for its user, without a worker and without a slot; reported as 'running' (I2).
+  status             TEXT    NOT NULL CHECK (status = 'queued' OR status = 'running' OR status = 'waiting'
+    OR status = 'finalizing' OR status = 'completed' OR status = 'failed' OR status = 'canceled' OR status = 'incomplete'),
+  schedule_mode      TEXT    NOT NULL CHECK (schedule_mode = 'immediate' OR schedule_mode = 'queued'
+    OR schedule_mode = 'background' OR schedule_mode = 'scheduled'),
+  -- 1 when no earlier run of the session is unfinished: only such runs may be claimed.
+  ready              INTEGER NOT NULL CHECK (ready IN (0, 1)),
+  attempt            INTEGER NOT NULL DEFAULT 0,
+  resumes            INTEGER NOT NULL DEFAULT 0,
+  lease_until        INTEGER,
+  requested_model    TEXT    NOT NULL,
+  model              TEXT,
+  include_usage      INTEGER NOT NULL CHECK (include_usage IN (0, 1)),
+  -- 1 when the run's request created its session; such requests have idempotency keys of their own (D4).
+  opened_session     INTEGER NOT NULL CHECK (opened_session IN (0, 1)),
+  idempotency_key    TEXT,
+  target             TEXT    NOT NULL,
+  input_tokens       INTEGER NOT NULL DEFAULT 0,
+  output_tokens      INTEGER NOT NULL DEFAULT 0,
+  cache_read_tokens  INTEGER NOT NULL DEFAULT 0,
+  cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+  cost_usd           REAL    NOT NULL DEFAULT 0,
+  -- Finished tool calls.
+  tool_count         INTEGER NOT NULL DEFAULT 0,
+  stop_reason        TEXT,
+  error              TEXT,
+  outcome            TEXT    CHECK (outcome = 'completed' OR outcome = 'failed' OR outcome = 'incomplete'),
+  answer             TEXT,
+  -- Schema of the result the run must submit; NULL when its answer is text.
+  output_schema      TEXT,
+  -- The submitted result as JSON text: 'null' is a result, NULL is none.
+  structured_output  TEXT,
+  background_payload TEXT,
+  -- Runs of before there were artifacts have none of their own (§3.2).
+  artifact_status    TEXT    NOT NULL DEFAULT 'unavailable' CHECK (artifact_status = 'pending' OR artifact_status = 'ready'
+    OR artifact_status = 'failed' OR artifact_status = 'unavailable'),
+  -- On the clock that does not jump: a wait for a worker is measured from here.
+  worked_ms          INTEGER NOT NULL DEFAULT 0,
+  created_at         INTEGER NOT NULL,
+  started_at         INTEGER,
+  finished_at        INTEGER,
+  -- Whom a run competes as: its key, or its user where there is none.
+  lane               INTEGER GENERATED ALWAYS AS (coalesce(key_seq, -user_seq)) VIRTUAL,
+  -- When the journal of the run was removed, and its tool calls; NULL while they are kept.
+  events_removed_at  INTEGER,
+  details_removed_at INTEGER,
+  -- 1 when its result is in the content of its reply, as clients of Messages read it.
+  result_in_content  INTEGER NOT NULL DEFAULT 0 CHECK (result_in_content IN (0, 1)),
+  CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
+  CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
+    OR status = 'incomplete'))
+) STRICT;
+CREATE INDEX runs_executing ON runs (key_seq) WHERE status IN ('running', 'finalizing');
+CREATE INDEX runs_by_session ON runs (session_seq, seq);
+CREATE UNIQUE INDEX runs_by_opening_key ON runs (user_seq, key_seq, target, idempotency_key)
+  WHERE idempotency_key IS NOT NULL AND opened_session = 1 AND schedule_mode <> 'background';
+CREATE UNIQUE INDEX runs_by_continuing_key ON runs (session_seq, idempotency_key)
+  WHERE idempotency_key IS NOT NULL AND opened_session = 0 AND schedule_mode <> 'background';
+CREATE UNIQUE INDEX runs_by_background_key ON runs (key_seq, idempotency_key)
+  WHERE idempotency_key IS NOT NULL AND schedule_mode = 'background';
+CREATE INDEX runs_to_collect ON runs (session_seq, seq) WHERE artifact_status = 'pending' AND finished_at IS NOT NULL;
+CREATE INDEX runs_failed ON runs (session_seq, seq) WHERE status IN ('failed', 'incomplete');
+-- Runs that have not ended, with what tells whose they are.
+CREATE INDEX runs_live ON runs (status, seq, session_seq, user_seq, team_id) WHERE finished_at IS NULL;
+CREATE INDEX runs_claimable ON runs (key_seq, seq)
+  WHERE status = 'queued' AND ready = 1 AND schedule_mode NOT IN ('background', 'scheduled');
+CREATE INDEX runs_claimable_background ON runs (lane, seq)
+  WHERE status = 'queued' AND ready = 1 AND schedule_mode IN ('background', 'scheduled');
+CREATE INDEX runs_waiting_background ON runs (seq) WHERE status = 'queued' AND schedule_mode IN ('background', 'scheduled');
+CREATE INDEX runs_executing_background ON runs (lane)
+  WHERE status IN ('running', 'finalizing') AND schedule_mode IN ('background', 'scheduled');
+CREATE INDEX runs_unfinished ON runs (session_seq, seq) WHERE finished_at IS NULL;
+CREATE INDEX runs_unfinished_background ON runs (user_seq, key_seq)
+  WHERE finished_at IS NULL AND schedule_mode IN ('background', 'scheduled');
+CREATE INDEX runs_ended ON runs (finished_at, seq, status, session_seq) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE steps (
+  run_seq            INTEGER NOT NULL REFERENCES runs (seq),
+  step               INTEGER NOT NULL,
+  attempt            INTEGER NOT NULL,
+  kind               TEXT    NOT NULL,
+  message            TEXT    NOT NULL,
+  text               TEXT    NOT NULL,
+  input_tokens       INTEGER NOT NULL,
+  output_tokens      INTEGER NOT NULL,
+  cache_read_tokens  INTEGER NOT NULL,
+  cache_write_tokens INTEGER NOT NULL,
+  created_at         INTEGER NOT NULL,
+  -- How the input tokens were divided, by estimate.
+  system_tokens      INTEGER NOT NULL DEFAULT 0,
+  history_tokens     INTEGER NOT NULL DEFAULT 0,
+  tools_tokens       INTEGER NOT NULL DEFAULT 0,
+  -- In the first reply of each attempt; NULL in others, and in rows of before.
+  setup              INTEGER REFERENCES run_setups (seq) ON DELETE SET NULL,
+  PRIMARY KEY (run_seq, step)
+) STRICT;
+CREATE INDEX steps_by_setup ON steps (setup) WHERE setup IS NOT NULL;
+
+CREATE TABLE tool_calls (
+  run_seq     INTEGER NOT NULL,
+  step        INTEGER NOT NULL,
+  position    INTEGER NOT NULL,
+  tool_use_id TEXT    NOT NULL,
+  name        TEXT    NOT NULL,
+  input       TEXT    NOT NULL,
+  -- 'running': it has begun; without an output after a crash, its outcome is unknown.
+  state       TEXT    NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
+  ok          INTEGER CHECK (ok IN (0, 1)),
+  output      TEXT,
+  duration_ms INTEGER,
+  created_at  INTEGER NOT NULL,
+  PRIMARY KEY (run_seq, step, position),
+  FOREIGN KEY (run_seq, step) REFERENCES steps (run_seq, step),
+  CHECK ((output IS NOT NULL) = (state = 'ended'))
+) STRICT;
+
+-- JSON: instructions, and definitions of tools.
+CREATE TABLE run_setups (
+  seq    INTEGER PRIMARY KEY,
+  sha256 TEXT    NOT NULL UNIQUE,
+  text   TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE calls_in_progress (
+  run_seq      INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+  model        TEXT    NOT NULL,
+  -- Of the prompt, estimated.
+  input_tokens INTEGER NOT NULL,
+  cost_usd     REAL    NOT NULL
+) STRICT;
+
+-- Streamed text that belongs to no reply, because its worker was lost or its model failed: its deltas are still to be emptied.
+CREATE TABLE discarded_texts (
+  run_seq         INTEGER NOT NULL REFERENCES runs (seq),
+  -- After this event of the run's stream, up to the other.
+  from_stream_seq INTEGER NOT NULL,
+  to_stream_seq   INTEGER NOT NULL,
+  PRIMARY KEY (run_seq, to_stream_seq)
+) STRICT, WITHOUT ROWID;
+
+-- What the browser showed, one picture a tool use.
+CREATE TABLE screenshots (
+  run_seq     INTEGER NOT NULL REFERENCES runs (seq),
+  tool_use_id TEXT    NOT NULL,
+  sha256      TEXT    NOT NULL,
+  mime_type   TEXT    NOT NULL,
+  size        INTEGER NOT NULL,
+  created_at  INTEGER NOT NULL,
+  -- Pictures are looked for by session: ids of tool uses are unique within a run only.
+  session_seq INTEGER REFERENCES sessions (seq),
+  PRIMARY KEY (run_seq, tool_use_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX screenshots_by_content ON screenshots (sha256);
+CREATE INDEX screenshots_by_session ON screenshots (session_seq, tool_use_id, run_seq);
+
+CREATE TABLE worker_nodes (
+  id               TEXT    PRIMARY KEY,
+  capacity         INTEGER NOT NULL,
+  supports_openapi INTEGER NOT NULL CHECK (supports_openapi IN (0, 1)),
+  -- On the clock that does not jump; 0 once the node has left.
+  registered_at    INTEGER NOT NULL,
+  -- Grows while the node is alive; NULL once it has left, as every node has when the schema changes.
+  beats            INTEGER
+) STRICT;
+`;
