@@ -244,8 +244,6 @@ async function tidy(state: RunState): Promise<void> {
 
 async function end(state: RunState, ending: Ending, use: WorkspaceUse): Promise<void> {
   const { parts, claim } = state;
-  // The agent's last reply was sent with its end, and may have been refused meanwhile.
-  if (isRefused(state)) throw new Error('What came before the end was not recorded.');
   // False: stopped at the moment when its agent ended.
   if (!(await parts.store.runs.end(progressOf(state), ending, use))) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };

@@ -95,11 +95,7 @@ const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: Ende
   state.step === step && state.runSeq === seq;
 
 /** All in one commit, unless a crash has left parts of the run's own files. */
-function* recordIn(
-  tx: Transaction,
-  runSeq: number,
-  found: FoundWorkspace,
-): Step<Recorded | 'in parts' | undefined> {
+function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<Recorded | 'in parts' | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
   const before = yield* stateOf(tx, run.session_seq);

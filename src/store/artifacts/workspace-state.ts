@@ -42,11 +42,7 @@ export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
 }
 
 /** Its bytes are those that its files have been counted with. */
-export function* saveState(
-  tx: Transaction,
-  sessionSeq: number,
-  state: Omit<WorkspaceState, 'totalBytes'>,
-): Step<void> {
+export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<WorkspaceState, 'totalBytes'>): Step<void> {
   yield* tx.run(
     `INSERT INTO workspaces (session_seq, token, file_count, step, run_seq, own_count, own_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET token = excluded.token, file_count = excluded.file_count, step = excluded.step,

@@ -68,9 +68,7 @@ export function makeEndRun({ write }: Database) {
     }),
 
     /** finalizing → its outcome: the second half. */
-    settle: write(
-      (tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> => settleIn(tx, fence, use),
-    ),
+    settle: write((tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> => settleIn(tx, fence, use)),
   };
 }
 

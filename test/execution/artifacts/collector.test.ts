@@ -82,7 +82,9 @@ test('files that were put there by hand between two runs are in the export, and 
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
 });
 
-test('uploads are placed before the baseline; those that the agent changed are its artifacts', { tags: ['C4'] }, async () => {
+test('uploads are placed before the baseline; those that the agent changed are its artifacts', {
+  tags: ['C4'],
+}, async () => {
   for (const sessionId of [null, (await turn({ 'a.txt': 'one' })).run.sessionId]) {
     const run = await withUploads(['kept', 'changed'], sessionId);
     await collector.baselineOf(run).take();

@@ -9,13 +9,7 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { isNoSpace } from '../../../src/files/blobs/no-space.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import {
-  snapshotHouse,
-  NOTHING,
-  sha256,
-  shareSnapshotHouse,
-  write,
-} from '../../support/files/snapshot-house.ts';
+import { snapshotHouse, NOTHING, sha256, shareSnapshotHouse, write } from '../../support/files/snapshot-house.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -56,7 +56,12 @@ const isKilled = async (work: Promise<unknown>) =>
   );
 
 const BEFORE = ['/a', '/b', '/gone1', '/gone2', '/gone3', '/kept'].map((path) => file(path));
-const AFTER = [file('/a', 'new a'), file('/b'), file('/kept'), ...['/n1', '/n2', '/n3', '/n4'].map((path) => file(path))];
+const AFTER = [
+  file('/a', 'new a'),
+  file('/b'),
+  file('/kept'),
+  ...['/n1', '/n2', '/n3', '/n4'].map((path) => file(path)),
+];
 
 /** What is recorded of a session, whole. */
 async function recordedOf({ sessionSeq }: ClaimedRun) {
