@@ -117,8 +117,8 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     webhooks: verbsOf(webhooks, send, whole),
     deliveries: verbsOf(deliveries, send, whole),
     webhookEvents: makeWebhookEvents(send, whole),
-    publishes: makePublishes(call, references),
-    shares: makeShares(call),
+    publishes: makePublishes(send, whole),
+    shares: makeShares(send, whole),
     definitions: {
       list: (noun) => call('GET', `/${noun}`),
       get: (noun, ref) => call('GET', named(noun, ref)),

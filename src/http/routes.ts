@@ -40,8 +40,11 @@ import { makeFileHandler } from './files/signed-files.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
-import { publicRoutes } from './public/routes.ts';
-import { publishingRoutes } from './publishing/routes.ts';
+import { publishes } from '../wire/publishing/page.ts';
+import { publicPages, sharePages } from '../wire/publishing/public.ts';
+import { shares } from '../wire/publishing/share.ts';
+import { makeContentHandlers } from './public/contents.ts';
+import { makePublicPageHandlers } from './public/pages.ts';
 import { VERSION } from '../version.ts';
 import { makeTokenEndpoint } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
@@ -50,7 +53,8 @@ import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
 import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
-import { shareRoutes } from './share/routes.ts';
+import { makeShareHandlers } from './share/handlers.ts';
+import { sendStaticFile } from './share/static-files.ts';
 import { deliveries } from '../wire/webhooks/delivery.ts';
 import { webhookEvents } from '../wire/webhooks/event.ts';
 import { webhooks } from '../wire/webhooks/webhook.ts';
@@ -80,9 +84,10 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...managementRoutes(parts),
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
     ...officeRoutes(parts),
-    ...publishingRoutes(parts),
-    ...publicRoutes(parts),
-    ...shareRoutes(parts),
+    ...routesOf(publishes, parts.operations),
+    ...routesOf(shares, parts.operations),
+    ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
+    ...routesOf(sharePages, {}, { ...makeShareHandlers(parts), staticFile: sendStaticFile }),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(renderedJson<object>(document())),

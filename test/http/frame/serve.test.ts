@@ -49,6 +49,17 @@ test('an operation is asked with the parameters of the path and the body, and wh
   ]);
 });
 
+test('a text of a path is taken as it is: what it names may not be there', async () => {
+  const seen: string[] = [];
+  const noting = {
+    ...operations,
+    changeThing: async (_: Caller, box: string, id: string) => (seen.push(box), { id, madeAt: AT }),
+  };
+  const [, route] = routesOf(things, noting, handlers);
+  await route!.handler(exchange({ params: { box: '\u0000', id: ID }, body: { newName: 'n' } }), caller);
+  expect(seen).toEqual(['\u0000']);
+});
+
 test('what has no form of an id is not found', async () => {
   await expect(async () => change!.handler(exchange({ params: { box: 'a', id: 'x' } }), caller)).rejects.toThrow(
     'Thing not found',
