@@ -124,7 +124,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   const manifestPath = (sessionId: string) => join(directory, `${sessionId}.json`);
   const thread: Thread = new ResidentThread({
     clock,
-    file: threadFile('./snapshot-worker.ts', import.meta.url),
+    file: threadFile('../snapshot-worker.ts', import.meta.url),
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,

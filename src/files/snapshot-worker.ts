@@ -1,6 +1,6 @@
 // The thread that reads workspaces and packs archives: several orders in turns, each under names of its own.
 import { parentPort } from 'node:worker_threads';
-import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
+import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import type {
   FromSnapshotThread,
   LastFromSnapshotThread,
@@ -8,15 +8,15 @@ import type {
   PackTask,
   SnapshotTask,
   ToSnapshotThread,
-} from './snapshot-orders.ts';
-import { packArchive } from '../archives/pack-archive.ts';
-import { removeScratch } from '../blobs/blob-place.ts';
-import { lacksSpace } from '../blobs/no-space.ts';
-import { type Numbered, READY } from '../../threads/resident.ts';
-import { makePace, type Pace } from './pace.ts';
-import type { SnapshotFile } from './snapshot.ts';
-import { LostBlobError, takeSnapshot, type Work } from './take-snapshot.ts';
-import { makeManifests } from './manifests.ts';
+} from './snapshots/snapshot-orders.ts';
+import { packArchive } from './archives/pack-archive.ts';
+import { removeScratch } from './blobs/blob-place.ts';
+import { lacksSpace } from './blobs/no-space.ts';
+import { type Numbered, READY } from '../threads/resident.ts';
+import { makePace, type Pace } from './snapshots/pace.ts';
+import type { SnapshotFile } from './snapshots/snapshot.ts';
+import { LostBlobError, takeSnapshot, type Work } from './snapshots/take-snapshot.ts';
+import { makeManifests } from './snapshots/manifests.ts';
 
 interface Order {
   readonly files: SnapshotFile[];
