@@ -53,6 +53,8 @@ export interface EndpointLine {
   readonly sendsPage?: true;
   /** Its reply is small whatever there is, so that it needs no room among the large ones: it answers when they have it all. */
   readonly isSmall?: true;
+  /** Addresses in its reply begin with this: the record is rendered from what was found and `base`. */
+  readonly base?: 'own' | 'shares';
   /** Its operation also takes a signal, which fires when the client disconnects. */
   readonly endsWithClient?: true;
   /** Always replies with an event stream, so HEAD has no meaning here (A7). */
@@ -139,8 +141,11 @@ export function paramsOf({
   route,
   params = {},
 }: EndpointLine): readonly { readonly name: string; readonly shape: AnyShape }[] {
-  return [...route.matchAll(/[:*](\w+)/g)].map(([, name]) => ({ name: name!, shape: params[name!] ?? string }));
+  return [...route.matchAll(/[:*](\w+)/g)].map(([, name]) => ({ name: name!, shape: params[name!] ?? pathText }));
 }
+
+/** A text of a path, as it is: what names nothing isn't found. */
+export const pathText: Shape<string> = { ...string, read: (value) => value as string };
 
 /** The id of a thing in a path, in lower case. A thing of no such form isn't found (A8). */
 export function idOf(kind: string, noun?: IdNoun): Shape<string> {

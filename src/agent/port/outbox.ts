@@ -15,7 +15,7 @@ const URGENT: ReadonlySet<Signal['t']> = new Set([
   'step',
   'tool-result',
   'compaction',
-  'touches-anything',
+  'changes-workspace',
   'request',
   'permit-wanted',
   'permit-returned',

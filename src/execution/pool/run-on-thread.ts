@@ -1,9 +1,9 @@
 // The main thread's end of one run on a thread: takes its signals, sends it controls, and tells how it ended.
-import type { Control, Outcome, Signal, Touched } from '../../agent/port/protocol.ts';
+import type { Control, Outcome, Signal } from '../../agent/port/protocol.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory, hung, or a message of it could not be read. */
 export type WorkerEnd =
-  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: Touched }
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly untouched: boolean }
   /** `wasWaiting`: the run did nothing but wait for its model. `wasRefused`: the system refused its thread, so it has not begun. */
   | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean; readonly wasRefused: boolean };
 
@@ -48,7 +48,7 @@ export function openRun(sink: RunSink, post: (control: Control) => void, over: (
       const last = signals.at(-1);
       if (last?.t !== 'done') return sink.signals(signals);
       if (signals.length > 1) sink.signals(signals.slice(0, -1));
-      end({ kind: 'done', outcome: last.outcome, touched: last.touched });
+      end({ kind: 'done', outcome: last.outcome, untouched: last.untouched });
     },
     lose: (why, wasRefused) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1, wasRefused }),
   };

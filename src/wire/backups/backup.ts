@@ -1,6 +1,6 @@
 // Backups as the management interface shows them.
 import { array, object } from '../composites.ts';
-import { endpoints } from '../endpoint.ts';
+import { endpoints, pathText } from '../endpoint.ts';
 import { made, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, text, time } from '../scalars.ts';
 import { type JsonOf, named, nullable, orElse } from '../shape.ts';
@@ -95,6 +95,6 @@ export const backups = endpoints('admin', 'envelope', {
   create: { route: 'POST /api/v1/backups', summary: 'Begin a backup into a directory of the daemon', operation: 'createBackup', body: newBackup, bodyIsOptional: true, reply: backupJob, statuses: [202] },
   latest: { route: 'GET /api/v1/backups/latest', summary: 'How far the backup in progress is, or how the last one ended', operation: 'getBackupJob', reply: backupJob },
   archive: { route: 'POST /api/v1/backups/archive', summary: 'Take a backup as a tar archive', body: newBackupArchive, bodyIsOptional: true, sendsFile: true },
-  cancel: { route: 'POST /api/v1/backups/:id/cancel', summary: 'Cancel a backup in progress', operation: 'cancelBackup', params: { id: string }, reply: backupJob },
+  cancel: { route: 'POST /api/v1/backups/:id/cancel', summary: 'Cancel a backup in progress', operation: 'cancelBackup', params: { id: pathText }, reply: backupJob },
   prune: { route: 'POST /api/v1/backups/prune', summary: 'Remove old backups', operation: 'pruneBackups', body: backupPruning, bodyIsOptional: true, reply: prunedBackups, patienceMs: PRUNING_MS },
 });

@@ -4,7 +4,7 @@ import type { Control, Signal } from '../../../src/agent/port/protocol.ts';
 import { openRun } from '../../../src/execution/pool/run-on-thread.ts';
 
 const text = (words: string): Signal => ({ t: 'text', index: 0, text: words });
-const DONE: Signal = { t: 'done', outcome: { status: 'completed', text: '', stopReason: 'end_turn' }, touched: [] };
+const DONE: Signal = { t: 'done', outcome: { status: 'completed', text: '', stopReason: 'end_turn' }, untouched: true };
 
 function watch() {
   const seen: string[] = [];
