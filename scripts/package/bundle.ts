@@ -9,7 +9,7 @@ import { leanHttpClient, oneMediaTypeTable, requiredModules } from './lean-libra
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Files that Node.js itself starts: the program and its threads. */
-const ENTRIES = ['src/main.ts', 'src/agent/port/worker.ts', 'src/**/*-worker.ts'];
+const ENTRIES = ['src/main.ts', 'src/agent/worker.ts', 'src/**/*-worker.ts'];
 
 /** Stay packages of their own, because they contain native code. */
 export const NATIVE = ['better-sqlite3', '@node-rs/argon2'];

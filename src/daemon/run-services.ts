@@ -9,7 +9,7 @@ import { makeFileTexts } from '../execution/brief/file-texts.ts';
 import { openConnector } from '../execution/brief/open-connector.ts';
 import { type Broker, makeBroker } from '../execution/broker/broker.ts';
 import type { BudgetGate } from '../execution/executor/budget-gate.ts';
-import type { RunServices } from '../execution/executor/run-services.ts';
+import type { RunServices } from '../execution/run-services.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';

@@ -1,15 +1,9 @@
 // The part of a long text that a model is shown: its start and its end. The omitted count refers to the whole text.
+import type { Ends } from '../port/protocol.ts';
 
 /** Maximum characters of one document that a model is shown. */
 export const MAX_SHOWN_CHARACTERS = 30_000;
 const HEAD_SHARE = 2 / 3;
-
-/** As much of a text as is ever shown: all of it, or its start and end. */
-export interface Ends {
-  readonly text: string;
-  /** Length of the whole text. */
-  readonly characters: number;
-}
 
 /** What is kept of a text until the available room is known. */
 export function endsOf(text: string): Ends {

@@ -4,7 +4,7 @@ import { askModel, type Asked, type Asking } from './ask-model.ts';
 import type { ModelCall } from './call/model-call.ts';
 import type { ModelMessage } from '../models/message.ts';
 import { replyInstead } from '../result/structured-result.ts';
-import type { ResultSearch } from '../result/result-search.ts';
+import type { ResultSearch } from './result-search.ts';
 
 /** How a call for the result differs from the others of its run. */
 export type ResultCall = Required<Pick<ModelCall, 'instructions' | 'replySchema'>>;

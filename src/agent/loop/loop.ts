@@ -15,7 +15,7 @@ import { instructionsOf } from './prompt.ts';
 import type { Channel } from '../port/signals.ts';
 import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, ToolResult } from '../port/protocol.ts';
 import { readRecorded } from '../conversation/recorded-message.ts';
-import { type ResultSearch, searchResult } from '../result/result-search.ts';
+import { type ResultSearch, searchResult } from './result-search.ts';
 import { NOT_RUN } from '../result/structured-result.ts';
 import { recordSetups } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
-import { withinCpuTime } from '../result/cpu-time.ts';
+import { withinCpuTime } from '../../threads/cpu-time.ts';
 import { compilePattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
 

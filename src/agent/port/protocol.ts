@@ -12,7 +12,6 @@ import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';
 import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
-import type { Ends } from '../documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 import type { ServiceRequest } from './services.ts';
 
@@ -79,6 +78,13 @@ export interface RunLimits {
   readonly patienceMs: number;
   /** Whether a reply that breaks off after text is asked for again: nobody reads this run as it writes. */
   readonly restartsReplies: boolean;
+}
+
+/** As much of a text as is ever shown: all of it, or its start and end. */
+export interface Ends {
+  readonly text: string;
+  /** Length of the whole text. */
+  readonly characters: number;
 }
 
 /** What a brief carries of a document. */

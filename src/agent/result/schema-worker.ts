@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject } from '../../domain/json.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
-import { withinCpuTime } from './cpu-time.ts';
+import { withinCpuTime } from '../../threads/cpu-time.ts';
 import { findSchemaFault } from './result-schema.ts';
 import { type SchemaFault, TOO_COMPLEX } from './schema-fault.ts';
 

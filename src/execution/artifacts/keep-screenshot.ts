@@ -2,7 +2,7 @@
 import { ErrandError } from '../../domain/errors.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { RunServices } from '../executor/run-services.ts';
+import type { RunServices } from '../run-services.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const MIME_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);

@@ -1,7 +1,7 @@
 // Texts of documents that tools of runs request: read on a thread, and cached while an agent works with them.
 import type { DocumentText } from '../../agent/port/services.ts';
 import type { DocumentReader } from './document-reader.ts';
-import type { RunServices } from '../executor/run-services.ts';
+import type { RunServices } from '../run-services.ts';
 
 const MAX_KNOWN = 16;
 

@@ -10,7 +10,7 @@ import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { UnkeptCall } from '../../store/runs/progress/record-progress.ts';
 import type { PricedModel } from '../../store/runs/progress/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
-import type { RunServices, ServedRun } from './run-services.ts';
+import type { RunServices, ServedRun } from '../run-services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, progressOf, type RunState } from './run-state.ts';
 
 /** A server may send its whole reply in one piece. An event has so many characters of it at most. */

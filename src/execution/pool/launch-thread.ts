@@ -9,7 +9,7 @@ import type { ThreadTask } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 
-const WORKER_FILE = threadFile('../../agent/port/worker.ts', import.meta.url);
+const WORKER_FILE = threadFile('../../agent/worker.ts', import.meta.url);
 /** Two semi-spaces and what survives in them. Little more is used by runs that wait for their models. */
 const YOUNG_GENERATION_MB = 12;
 

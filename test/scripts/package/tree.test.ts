@@ -25,7 +25,7 @@ afterAll(() => {
 const main = () => path.join(directory, 'tree/dist/main.js');
 
 test('each thread is a file of its own, at its place', () => {
-  const threads = globSync(['src/**/*-worker.ts', 'src/agent/port/worker.ts'], { cwd: ROOT });
+  const threads = globSync(['src/**/*-worker.ts', 'src/agent/worker.ts'], { cwd: ROOT });
   expect(threads.length).toBeGreaterThan(4);
   const missing = threads.filter((thread) => {
     return !existsSync(path.join(directory, 'tree', thread.replace(/^src/, 'dist').replace(/ts$/, 'js')));

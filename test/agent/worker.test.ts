@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterAll, expect, test } from 'vitest';
-import { startModelServer } from '../../support/model/model-server.ts';
-import { GRANT, type MainSide, makeBrief, sitAtMain } from '../play-main.ts';
-import type { Brief, Control, Message, ThreadControl, ThreadTask } from '../../../src/agent/port/protocol.ts';
+import { startModelServer } from '../support/model/model-server.ts';
+import { GRANT, type MainSide, makeBrief, sitAtMain } from './play-main.ts';
+import type { Brief, Control, Message, ThreadControl, ThreadTask } from '../../src/agent/port/protocol.ts';
 
 const pool = new Piscina<ThreadTask, void>({
-  filename: new URL('../../../src/agent/port/worker.ts', import.meta.url).href,
+  filename: new URL('../../src/agent/worker.ts', import.meta.url).href,
   atomics: 'disabled',
   minThreads: 1,
   maxThreads: 1,

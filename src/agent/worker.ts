@@ -1,16 +1,16 @@
 // The task of a worker thread: runs of agents, each from its brief to `done`.
 import { setFlagsFromString } from 'node:v8';
-import { messageOf } from '../../domain/errors.ts';
-import { takeWays } from '../../outbound/ways/ways.ts';
-import { makeArgumentCheck } from '../loop/argument-check.ts';
-import { RETRY_POLICY } from '../models/retries.ts';
-import { runLoop } from '../loop/loop.ts';
-import { PACKS } from '../packs/all-packs.ts';
-import { openWorkspace } from '../loop/run-workspace.ts';
-import { openOutbox } from './outbox.ts';
-import type { Brief, ThreadTask } from './protocol.ts';
-import { type Channel, openChannel, type Stop } from './signals.ts';
-import { serveRuns } from './serve-runs.ts';
+import { messageOf } from '../domain/errors.ts';
+import { takeWays } from '../outbound/ways/ways.ts';
+import { makeArgumentCheck } from './loop/argument-check.ts';
+import { RETRY_POLICY } from './models/retries.ts';
+import { runLoop } from './loop/loop.ts';
+import { PACKS } from './packs/all-packs.ts';
+import { openWorkspace } from './loop/run-workspace.ts';
+import { openOutbox } from './port/outbox.ts';
+import type { Brief, ThreadTask } from './port/protocol.ts';
+import { type Channel, openChannel, type Stop } from './port/signals.ts';
+import { serveRuns } from './port/serve-runs.ts';
 
 // Search patterns come from the model: one that backtracks excessively falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');

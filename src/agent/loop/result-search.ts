@@ -12,7 +12,7 @@ import {
   noResultError,
   submissionResult,
   submittedValue,
-} from './structured-result.ts';
+} from '../result/structured-result.ts';
 
 /** Processes a turn's steps in order, including those recorded before a crash, so that its counts continue. */
 export interface ResultSearch {
