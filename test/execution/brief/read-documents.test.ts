@@ -1,7 +1,8 @@
 // Texts of attached documents: read once, kept, and never in the way of a turn.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Ends, endsOf } from '../../../src/agent/documents/excerpt.ts';
+import type { Ends } from '../../../src/agent/port/protocol.ts';
+import { endsOf } from '../../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../../src/agent/documents/read-document.ts';
 import type { DocumentText } from '../../../src/agent/port/services.ts';
 import type { Attachment } from '../../../src/domain/sessions/content.ts';
