@@ -94,9 +94,9 @@ interface ConclusionRow {
   id: string;
   status: string | null;
   stale: number;
-  file_count: number | null;
-  archive_size: number | null;
-  has_files: number;
+  fileCount: number | null;
+  archiveSize: number | null;
+  hasFiles: number;
 }
 
 /** Returns null when the session's export may not cover its current files: then they are collected like any others. */
@@ -111,7 +111,7 @@ export function* findConclusion(
      FROM runs r LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
     runSeq,
   ))!;
-  const isUnknown = run.status === null && run.has_files === 1;
+  const isUnknown = run.status === null && run.hasFiles === 1;
   if (isUnknown || run.status === 'failed' || run.stale === 1) return null;
   return {
     status: outcome === 'failed' ? 'failed' : 'ready',
@@ -121,9 +121,9 @@ export function* findConclusion(
 }
 
 /** Without an export, there is nothing to pack. */
-const exportedOf = ({ status, file_count, archive_size }: ConclusionRow) => ({
-  fileCount: file_count ?? 0,
-  archiveSize: status === null ? 0 : archive_size,
+const exportedOf = ({ status, fileCount, archiveSize }: ConclusionRow) => ({
+  fileCount: fileCount ?? 0,
+  archiveSize: status === null ? 0 : archiveSize,
 });
 
 /** Reports a conclusion, in the commit of the run's end. */
@@ -140,7 +140,7 @@ type FileCount = Pick<EventPayloads['artifacts.ready'], 'fileCount' | 'totalSize
 interface EndedRow {
   seq: number;
   id: string;
-  session_seq: number;
+  sessionSeq: number;
   status: RunStatus;
   error: string | null;
 }
@@ -156,14 +156,14 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   const run = yield* findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
   if (run === undefined) return undefined;
   const { part } = found;
-  const tree = yield* readTree(tx, run.session_seq, part);
+  const tree = yield* readTree(tx, run.sessionSeq, part);
   const change = compare(tree, found.files);
-  yield* applyChange(tx, run.session_seq, change);
+  yield* applyChange(tx, run.sessionSeq, change);
   const own = isKept(run) ? ownOf(yield* changeOf(tx, runSeq, { tree, change, found }), found) : [];
   const { fileCount, totalBytes } = sizeOf(own);
   const count: FileCount = { fileCount, totalSize: totalBytes };
   yield* insertArtifacts(tx, runSeq, { ...count, skipped: JSON.stringify(found.skipped), files: own });
-  if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
+  if (own.length > 0) yield* addToTotals(tx, run.sessionSeq, { artifacts: own.length });
   const isReady = own.length === 0 || isSmall({ fileCount, totalBytes }, found);
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
   else if (isReady) yield* readyIn(tx, run, count);
@@ -254,7 +254,7 @@ function* moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): Step<
 
 function* readyIn(tx: Transaction, run: EndedRow, count: FileCount): Step<void> {
   yield* moveIn(tx, run.seq, 'ready');
-  tx.emit(run.session_seq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
+  tx.emit(run.sessionSeq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
 }
 
 function* failIn(tx: Transaction, run: EndedRow, error: ArtifactError): Step<void> {
@@ -266,5 +266,5 @@ function* failIn(tx: Transaction, run: EndedRow, error: ArtifactError): Step<voi
     JSON.stringify(error),
     tx.now,
   );
-  tx.emit(run.session_seq, null, { type: 'artifacts.failed', payload: { runId: run.id, message: error.message } });
+  tx.emit(run.sessionSeq, null, { type: 'artifacts.failed', payload: { runId: run.id, message: error.message } });
 }

@@ -96,7 +96,7 @@ export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<O
     runs.push({
       ...rest,
       error: error === null ? null : (JSON.parse(error) as RunError),
-      updatedAt: row.finishedAt ?? text?.created_at ?? lastAt ?? row.startedAt ?? createdAt,
+      updatedAt: row.finishedAt ?? text?.createdAt ?? lastAt ?? row.startedAt ?? createdAt,
       modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: lastAt! },
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
     });

@@ -6,7 +6,7 @@ import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IS_ENDED, isIn } from '../runs/run-states.ts';
-import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
+import { SELECT_TEAM } from '../rows.ts';
 import { countActive, countActiveByTeam, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
 import { OFFICE_RUNS, type OfficeRun, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
@@ -128,8 +128,8 @@ function* countTasks(tx: Reader): Step<Counted['tasks']> {
 
 function* readTeams(tx: Reader, { usages, tasks }: Counted, since: number): Step<TeamDay[]> {
   const active = yield* countActiveByTeam(tx, since);
-  return (yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)).map((row) => ({
-    ...toTeam(row),
+  return (yield* tx.all<Team>(`${SELECT_TEAM} ORDER BY name`)).map((row) => ({
+    ...row,
     ...(usages.get(row.id) ?? NOTHING),
     active: active.get(row.id) ?? 0,
     scheduledTasks: tasks.get(row.id) ?? 0,
