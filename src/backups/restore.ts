@@ -133,7 +133,7 @@ function noDatabase({ id }: Manifest, error?: ErrandError): ErrandError {
 
 /** What a daemon compares the log with at its first start. Throws `conflict` for a log that is not that of the manifest. */
 function restoreAuditEnd({ dataDir, manifest }: RestoreRequest): void {
-  const { audit, audit_anchor: anchor } = manifest;
+  const { audit_anchor: anchor } = manifest;
   const database = join(dataDir, 'errand.db');
   const copy = openCopy(database);
   try {

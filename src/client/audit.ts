@@ -2,18 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wordsOfDoubt, wordsOfFault } from '../domain/people/audit-anchor.ts';
 import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/people/audit.ts';
-import type { ListWire } from '../wire/listing.ts';
 import { doubtOf, linkOf } from '../wire/people/audit-anchor.ts';
-import type { AuditEntryWire, AuditHeadWire, auditQuery } from '../wire/people/audit.ts';
-import type { Static } from '../wire/shape.ts';
-import type { CallManagement, References } from './references.ts';
-import { queryOf } from './transport/query.ts';
+import { audit, type AuditEntryWire, type AuditHeadWire } from '../wire/people/audit.ts';
+import type { CallManagement } from './references.ts';
 import { isTransient } from './transport/reconnect-backoff.ts';
-
-/** What to list; times are in ISO 8601. */
-export type AuditQuery = {
-  readonly [N in Exclude<keyof Static<typeof auditQuery>, 'from' | 'to'>]?: Static<typeof auditQuery>[N] | undefined;
-} & { readonly from?: string | undefined; readonly to?: string | undefined };
+import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 
 /** A hash that was noted earlier, elsewhere. */
 export interface NotedHash {
@@ -40,7 +33,7 @@ export interface FollowOptions {
 }
 
 export interface AuditLog {
-  list(query: AuditQuery): Promise<ListWire<AuditEntryWire>>;
+  readonly list: Verbs<typeof audit>['list'];
   /** Yields the entries after an id, and those that come, until the signal; across restarts of the daemon. */
   follow(query: AuditQuery, afterId: number, options: FollowOptions): AsyncGenerator<AuditEntryWire, void, undefined>;
   /** The whole chain, page by page, up to its end of now. */
@@ -50,12 +43,11 @@ export interface AuditLog {
 const PAGE = 500;
 const POLL_MS = 1_000;
 
-export function makeAuditLog(call: CallManagement, { whole }: References): AuditLog {
-  const list: AuditLog['list'] = async ({ actor, session, ...query }) =>
-    call(
-      'GET',
-      `/audit${queryOf({ ...query, actor: await whole('users', actor), session: await whole('sessions', session) })}`,
-    );
+/** What to list; times are in ISO 8601. */
+export type AuditQuery = NonNullable<Parameters<AuditLog['list']>[0]>;
+
+export function makeAuditLog(call: CallManagement, complete: Complete): AuditLog {
+  const { list, head: readHead } = verbsOf(audit, call, complete);
 
   async function* follow(query: AuditQuery, afterId: number, { signal, pollMs, onLost }: FollowOptions) {
     let after = afterId;
@@ -80,7 +72,7 @@ export function makeAuditLog(call: CallManagement, { whole }: References): Audit
     list,
     follow,
     verify: async (noted) => {
-      const head = await call<AuditHeadWire>('GET', '/audit/head');
+      const head = await readHead();
       const chain = makeChain(head, noted);
       for (;;) {
         const { items } = await list({ after_id: chain.lastId(), limit: PAGE });

@@ -1,20 +1,14 @@
 // The client's verbs on what is removed by age.
-import type { CollectionWire, OrphansWire, RetentionProgressWire, RetentionWire } from '../wire/retention.ts';
+import { type CollectionWire, retention } from '../wire/retention.ts';
 import type { CallManagement } from './references.ts';
+import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 
-export interface RetentionVerbs {
-  get(): Promise<RetentionWire>;
-  orphans(): Promise<OrphansWire>;
-  progress(): Promise<RetentionProgressWire>;
+export interface RetentionVerbs extends Omit<Verbs<typeof retention>, 'collect'> {
   /** Begins to remove what is old enough. `trustClock`: also what a jump of the clock holds back. */
   collect(trustClock: boolean): Promise<CollectionWire>;
 }
 
-export function makeRetentionVerbs(call: CallManagement): RetentionVerbs {
-  return {
-    get: () => call('GET', '/retention'),
-    orphans: () => call('GET', '/retention/orphans'),
-    progress: () => call('GET', '/retention/progress'),
-    collect: (trustClock) => call('POST', '/retention/collect', { trust_clock: trustClock }),
-  };
+export function makeRetentionVerbs(call: CallManagement, complete: Complete): RetentionVerbs {
+  const verbs = verbsOf(retention, call, complete);
+  return { ...verbs, collect: async (trustClock) => verbs.collect({ trust_clock: trustClock }) };
 }

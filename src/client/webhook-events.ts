@@ -1,11 +1,11 @@
 // The client's verbs on events as webhooks would be sent them: heard as they come, or made up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnerScope, WebhookEventType } from '../domain/webhooks/webhook.ts';
-import type { SampleEventWire, WebhookEventsWire } from '../wire/webhooks/event.ts';
-import type { CallManagement, References } from './references.ts';
+import { type SampleEventWire, webhookEvents, type WebhookEventsWire } from '../wire/webhooks/event.ts';
+import type { CallManagement } from './references.ts';
 import { isClientFailure } from './transport/client-error.ts';
-import { queryOf } from './transport/query.ts';
 import { isTransient } from './transport/reconnect-backoff.ts';
+import { type Complete, verbsOf } from './verbs.ts';
 
 /** Which events: all types, and the caller's own (the operator's are everybody's), unless it says so. */
 export interface ListenFilters {
@@ -36,16 +36,18 @@ export interface WebhookEvents {
 }
 
 const WAIT_SECONDS = 25;
-const TIMEOUT_MS = 60_000;
 /** Pauses before the next attempt; the last is repeated. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 5_000];
 
-export function makeWebhookEvents(call: CallManagement, { whole }: References): WebhookEvents {
-  const read = ({ types, ownerScope }: ListenFilters, afterId: number | null, waitSeconds: number) => {
-    const query = { after_id: afterId ?? undefined, event_type: types?.join(','), owner_scope: ownerScope };
-    const path = `/webhook-events${queryOf({ ...query, wait_seconds: waitSeconds })}`;
-    return call<WebhookEventsWire>('GET', path, undefined, TIMEOUT_MS);
-  };
+export function makeWebhookEvents(call: CallManagement, complete: Complete): WebhookEvents {
+  const verbs = verbsOf(webhookEvents, call, complete);
+  const read = async ({ types, ownerScope }: ListenFilters, afterId: number | null, waitSeconds: number) =>
+    verbs.listen({
+      after_id: afterId ?? undefined,
+      event_type: types?.join(','),
+      owner_scope: ownerScope,
+      wait_seconds: waitSeconds,
+    });
 
   async function* listen(filters: ListenFilters, afterId: number | null, { signal, onLost, onFound }: ListenOptions) {
     let after = afterId;
@@ -65,12 +67,5 @@ export function makeWebhookEvents(call: CallManagement, { whole }: References): 
     }
   }
 
-  return {
-    listen,
-    sample: async (type, session) =>
-      call(
-        'GET',
-        `/webhook-events/sample${queryOf({ event_type: type, session_id: await whole('sessions', session) })}`,
-      ),
-  };
+  return { listen, sample: async (type, session) => verbs.sample({ event_type: type, session_id: session }) };
 }

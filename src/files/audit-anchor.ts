@@ -6,12 +6,12 @@ import { codeOf } from '../domain/errors.ts';
 import { type AuditAnchor, fieldsOf } from '../domain/people/audit-anchor.ts';
 import { readWhole } from '../wire/composites.ts';
 import {
+  anchorDoubt,
   auditAnchor,
+  auditLink,
   type AuditAnchorWire,
   doubtOf,
   linkOf,
-  wireOfDoubt,
-  wireOfLink,
 } from '../wire/people/audit-anchor.ts';
 
 /** A MAC of a text under the key of the audit log. */
@@ -91,5 +91,5 @@ export function anchorOf(read: AuditAnchorWire): AuditAnchor {
 
 function wireOf(anchor: AuditAnchor, seal: AnchorSeal): AuditAnchorWire {
   const { end, doubt } = anchor;
-  return { ...wireOfLink(end), doubt: doubt && wireOfDoubt(doubt), seal: sealOf(anchor, seal) };
+  return { ...auditLink.render(end), doubt: doubt && anchorDoubt.render(doubt), seal: sealOf(anchor, seal) };
 }

@@ -3,13 +3,14 @@
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
-import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
-import { administrationRoutes } from './administration/routes.ts';
+import { installation } from '../wire/installation.ts';
+import { audit } from '../wire/people/audit.ts';
+import { retention } from '../wire/retention.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
 import { connections } from '../wire/capabilities/connection.ts';
-import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
+import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
 import { programs } from '../wire/programs.ts';
@@ -22,23 +23,27 @@ import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
 import { questions } from '../wire/sessions/question.ts';
 import { runs } from '../wire/sessions/runs.ts';
 import { sessions } from '../wire/sessions/session.ts';
-import { openApiDocument, readiness as readinessShape } from '../wire/status.ts';
+import { description, readiness as readinessShape } from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
 import type { KeyCaller } from '../domain/people/user.ts';
 import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
-import { type Route, routesWith } from './frame/route.ts';
+import type { Route } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
-import { backupRoutes } from './backups/routes.ts';
+import { backups } from '../wire/backups/backup.ts';
+import { makeBackupHandlers } from './backups/backups.ts';
 import { budgets } from '../wire/people/budget.ts';
 import { makeFileHandler } from './files/signed-files.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import type { CountMisses } from './public/miss-limit.ts';
-import { publicRoutes } from './public/routes.ts';
-import { publishingRoutes } from './publishing/routes.ts';
+import { publishes } from '../wire/publishing/page.ts';
+import { publicPages, sharePages } from '../wire/publishing/public.ts';
+import { shares } from '../wire/publishing/share.ts';
+import { makeContentHandlers } from './public/contents.ts';
+import { makePublicPageHandlers } from './public/pages.ts';
 import { VERSION } from '../version.ts';
 import { makeTokenEndpoint } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
@@ -46,17 +51,21 @@ import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
-import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
-import { shareRoutes } from './share/routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
-
-const ofAnyone = routesWith('none', 'bare');
-const ofAdmin = routesWith('admin', 'envelope');
+import { office } from '../wire/office/office.ts';
+import { makeOfficeHouseHandlers } from './office/house.ts';
+import { makeOfficeSessionHandlers } from './office/sessions.ts';
+import type { makeOfficeStreams } from './office/streams.ts';
+import { makeShareHandlers } from './share/handlers.ts';
+import { sendStaticFile } from './share/static-files.ts';
+import { deliveries } from '../wire/webhooks/delivery.ts';
+import { webhookEvents } from '../wire/webhooks/event.ts';
+import { webhooks } from '../wire/webhooks/webhook.ts';
+import { makeListDeliveries, makeListen } from './webhooks/handlers.ts';
 
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
-  readonly officeStreams: OfficeRouteParts['officeStreams'];
+  readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly starting: () => Promise<void> | null;
@@ -72,15 +81,21 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
     ...managementRoutes(parts),
-    ...backupRoutes(parts.operations),
-    ...officeRoutes(parts),
-    ...publishingRoutes(parts),
-    ...publicRoutes(parts),
-    ...shareRoutes(parts),
-    ofAnyone('GET /openapi.json', 'This description of the interface', {
-      reply: openApiDocument,
-      handler: () => ok(renderedJson<object>(document())),
-    }),
+    ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
+    ...routesOf(
+      office,
+      {},
+      {
+        ...makeOfficeHouseHandlers(parts.operations),
+        ...makeOfficeSessionHandlers(parts.operations),
+        ...parts.officeStreams,
+      },
+    ),
+    ...routesOf(publishes, parts.operations),
+    ...routesOf(shares, parts.operations),
+    ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
+    ...routesOf(sharePages, {}, { ...makeShareHandlers(parts), staticFile: sendStaticFile }),
+    ...routesOf(description, {}, { openapi: () => ok(renderedJson<object>(document())) }),
   ];
   // Made at the first request: it takes some milliseconds that a start need not have.
   const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
@@ -114,12 +129,16 @@ function managementRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ...administrationRoutes(operations),
+    ...routesOf(installation, operations),
+    ...routesOf(audit, operations),
+    ...routesOf(retention, operations),
     ...routesOf(users, operations),
     ...routesOf(teams, operations),
     ...routesOf(keys, operations),
     ...routesOf(budgets, operations),
-    ...definitionRoutes(operations),
+    ...DEFINITION_NOUNS.flatMap((noun) =>
+      routesOf(definitionsOf(noun), {}, makeDefinitionHandlers(operations, noun)),
+    ),
     ...routesOf(models, operations),
     ...routesOf(mcpServers, operations),
     ...routesOf(connections, operations),
@@ -129,26 +148,11 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(questions, operations, { listOfSession: makeQuestionsOfSession(operations) }),
     ...routesOf(insights, operations),
     ...routesOf(scheduledTasks, operations),
-    ...webhookRoutes(operations),
+    ...routesOf(webhooks, operations, { listDeliveries: makeListDeliveries(operations) }),
+    ...routesOf(deliveries, operations),
+    ...routesOf(webhookEvents, operations, { listen: makeListen(operations) }),
     ...routesOf(tokens, operations),
   ];
-}
-
-/** What the config directory defines: `experts`, `expert-teams`, `skills`, `plugins`, `mcp-servers` and `connectors`. */
-function definitionRoutes(operations: Operations): Route[] {
-  return DEFINITION_NOUNS.flatMap((noun): Route[] => {
-    const { list, get, check } = makeDefinitionHandlers(operations, noun);
-    const words = noun === 'mcp-servers' ? 'MCP servers' : noun.replace('-', ' ');
-    return [
-      ofAdmin(`GET /api/v1/${noun}`, `List ${words}`, { reply: definitionListOf(noun), handler: list }),
-      ofAdmin(`GET /api/v1/${noun}/:ref`, `Read one of the ${words}`, { reply: definitionOf(noun), handler: get }),
-      ofAdmin(
-        `POST /api/v1/definitions/${noun}/check`,
-        `Read the files of ${words} now, and report what is wrong with them`,
-        { reply: definitionCheck, handler: check },
-      ),
-    ];
-  });
 }
 
 function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {

@@ -1,5 +1,6 @@
 // What is removed by age, as administrators see it and do it.
 import type { Administrator } from '../domain/people/user.ts';
+import { orphanPath } from '../files/orphans.ts';
 import type { OrphanReport } from '../retention/orphans.ts';
 import type { Retention, RetentionProgress, RetentionReport } from '../retention/retention.ts';
 import type { Store } from '../store/open-store.ts';
@@ -16,6 +17,11 @@ export interface Collection extends RetentionReport {
   readonly passNo: number;
 }
 
+/** The same with the paths of its examples, in the data directory. */
+export interface OrphanPaths extends Omit<OrphanReport, 'examples'> {
+  readonly examples: readonly string[];
+}
+
 /** The verbs. */
 export function makeRetentionOperations({ store, retention, audit }: RetentionOperationParts) {
   return {
@@ -23,7 +29,10 @@ export function makeRetentionOperations({ store, retention, audit }: RetentionOp
     getRetention: (_caller: Administrator): Promise<RetentionReport> => retention.report(),
 
     /** Files that no row names; none is removed. */
-    getOrphans: (_caller: Administrator): Promise<OrphanReport> => retention.reportOrphans(),
+    getOrphans: async (_caller: Administrator): Promise<OrphanPaths> => {
+      const { examples, ...counts } = await retention.reportOrphans();
+      return { ...counts, examples: examples.map(orphanPath) };
+    },
 
     /** How the removal in progress is doing, or how the last one was. */
     getRetentionProgress: (_caller: Administrator): Promise<RetentionProgress> => retention.progress(),

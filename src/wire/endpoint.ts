@@ -4,7 +4,7 @@ import { notFound } from '../domain/errors.ts';
 import { type IdNoun, isUuid } from '../domain/ids.ts';
 import type { FieldsShape } from './composites.ts';
 import type { ErrorShape } from './error.ts';
-import { string, uuid } from './scalars.ts';
+import { integer, string, uuid } from './scalars.ts';
 import type { AnyShape, JsonOf, Shape, Static } from './shape.ts';
 
 /** Who may use it. Without a guard, anyone may. */
@@ -53,6 +53,8 @@ export interface EndpointLine {
   readonly sendsPage?: true;
   /** Its reply is small whatever there is, so that it needs no room among the large ones: it answers when they have it all. */
   readonly isSmall?: true;
+  /** Addresses in its reply begin with this: the record is rendered from what was found and `base`. */
+  readonly base?: 'own' | 'shares';
   /** Its operation also takes a signal, which fires when the client disconnects. */
   readonly endsWithClient?: true;
   /** Always replies with an event stream, so HEAD has no meaning here (A7). */
@@ -139,8 +141,11 @@ export function paramsOf({
   route,
   params = {},
 }: EndpointLine): readonly { readonly name: string; readonly shape: AnyShape }[] {
-  return [...route.matchAll(/[:*](\w+)/g)].map(([, name]) => ({ name: name!, shape: params[name!] ?? string }));
+  return [...route.matchAll(/[:*](\w+)/g)].map(([, name]) => ({ name: name!, shape: params[name!] ?? pathText }));
 }
+
+/** A text of a path, as it is: what names nothing isn't found. */
+export const pathText: Shape<string> = { ...string, read: (value) => value as string };
 
 /** The id of a thing in a path, in lower case. A thing of no such form isn't found (A8). */
 export function idOf(kind: string, noun?: IdNoun): Shape<string> {
@@ -151,5 +156,16 @@ export function idOf(kind: string, noun?: IdNoun): Shape<string> {
       throw notFound(kind);
     },
     ...(noun && { refersTo: noun }),
+  };
+}
+
+/** The same for things that are numbered. */
+export function numberOf(kind: string): Shape<number> {
+  return {
+    ...integer({ from: 1 }),
+    read: (value) => {
+      if (typeof value === 'string' && /^[1-9]\d{0,14}$/.test(value)) return Number(value);
+      throw notFound(kind);
+    },
   };
 }

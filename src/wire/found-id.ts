@@ -1,14 +1,14 @@
 // An id found by its start.
 import { notFound } from '../domain/errors.ts';
 import { ID_NOUNS, type IdNoun } from '../domain/ids.ts';
-import { endpoints } from './endpoint.ts';
+import { endpoints, pathText } from './endpoint.ts';
 import { made, record } from './record.ts';
-import { string, uuid } from './scalars.ts';
+import { uuid } from './scalars.ts';
 import { named, refined } from './shape.ts';
 
 const foundId = named('FoundId', record({ id: made(uuid, (id: string) => id) }));
 
-const noun = refined(string, (given): IdNoun => {
+const noun = refined(pathText, (given): IdNoun => {
   const known = ID_NOUNS.find((one) => one === given);
   if (known === undefined) throw notFound('Kind of id');
   return known;

@@ -117,7 +117,7 @@ function rendererOf(lines: readonly Line[]): (value: never) => object {
     const found: Record<string, unknown> = {};
     for (const { name, wireName, make, render } of steps) {
       const field = make === undefined ? value[name] : make(value as never);
-      found[wireName] = render === undefined || field === undefined ? field : render(field as never);
+      found[wireName] = render === undefined ? field : render(field as never);
     }
     return found;
   };

@@ -1,66 +1,87 @@
 // What is removed by age.
 import { array, object } from './composites.ts';
+import { endpoints } from './endpoint.ts';
+import { called, made, record, request } from './record.ts';
 import { boolean, integer, oneOf, string, time } from './scalars.ts';
-import { named, nullable, optional, type Static } from './shape.ts';
+import { type JsonOf, named, nullable, orElse } from './shape.ts';
 
 const count = integer({ from: 0 });
 
 /** Numbers are estimates. `at_least`: counting has ended at its limit. `keep` is null where everything is kept. */
 const retentionKind = named(
   'RetentionKind',
-  object({
-    kind: string,
+  record({
+    name: called('kind', string),
     unit: oneOf(['days', 'versions']),
     keep: nullable(count),
     before: nullable(time),
     rows: count,
     bytes: count,
-    at_least: boolean,
+    isAtLeast: called('at_least', boolean),
   }),
 );
-export type RetentionKindWire = Static<typeof retentionKind>;
+export type RetentionKindWire = JsonOf<typeof retentionKind>;
 
-const progress = {
-  held_until: nullable(time),
-  pass: nullable(
-    object({
-      no: count,
-      started_at: time,
-      ended_at: nullable(time),
-      removed: array(object({ kind: string, rows: count })),
-    }),
+interface Removing {
+  /** Rows by kind. */
+  readonly removed: Readonly<Record<string, number>>;
+}
+
+const pass = record({
+  no: count,
+  startedAt: time,
+  endedAt: nullable(time),
+  removed: made(array(object({ kind: string, rows: count })), ({ removed }: Removing) =>
+    Object.entries(removed).map(([kind, rows]) => ({ kind, rows })),
   ),
-};
-const fields = {
+});
+
+const progress = { heldUntil: nullable(time), pass: nullable(pass) };
+const report = {
   ...progress,
   kinds: array(retentionKind),
-  database: object({ bytes: count, free_bytes: count, shrinks: boolean }),
+  database: record({ bytes: count, freeBytes: count, shrinks: boolean }),
 };
 
 /**
  * What there is to remove, and the pass in progress or the last one. `held_until`: nothing is removed by age before, because
  * the clock has jumped ahead. `shrinks`: free pages go back to the disk while the daemon runs.
  */
-export const retentionReport = named('Retention', object(fields));
-export type RetentionWire = Static<typeof retentionReport>;
+const retentionReport = named('Retention', record(report));
+export type RetentionWire = JsonOf<typeof retentionReport>;
 
 /** How the removal in progress is doing, or how the last one was. */
-export const retentionProgress = named('RetentionProgress', object(progress));
-export type RetentionProgressWire = Static<typeof retentionProgress>;
+const retentionProgress = named('RetentionProgress', record(progress));
+export type RetentionProgressWire = JsonOf<typeof retentionProgress>;
 
 /** The same when a removal begins: the pass with this number removes all that is due. */
-export const collection = named('Collection', object({ ...fields, pass_no: count }));
-export type CollectionWire = Static<typeof collection>;
+const collection = named('Collection', record({ ...report, passNo: count }));
+export type CollectionWire = JsonOf<typeof collection>;
 
 /**
  * Files that no row names: stored ones, and workspaces of sessions that don't exist. `bytes`: of the stored ones. `examples`: their paths in
  * the data directory. `at_least`: looking has ended at its time limit.
  */
-export const orphans = named(
+const orphans = named(
   'Orphans',
-  object({ blobs: count, bytes: count, workspaces: count, examples: array(string), at_least: boolean }),
+  record({
+    blobs: count,
+    bytes: count,
+    workspaces: count,
+    examples: array(string),
+    isAtLeast: called('at_least', boolean),
+  }),
 );
-export type OrphansWire = Static<typeof orphans>;
+export type OrphansWire = JsonOf<typeof orphans>;
 
 /** `trust_clock`: the clock is right, although it has jumped ahead. */
-export const collectionWish = object({ trust_clock: optional(boolean) });
+const collectionRequest = request({ trustClock: orElse(boolean, false) });
+
+/** What is removed by age, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const retention = endpoints('admin', 'envelope', {
+  get: { route: 'GET /api/v1/retention', summary: 'Estimate what is old enough to be removed', operation: 'getRetention', reply: retentionReport },
+  orphans: { route: 'GET /api/v1/retention/orphans', summary: 'Files that no row names', operation: 'getOrphans', reply: orphans },
+  progress: { route: 'GET /api/v1/retention/progress', summary: 'How the removal in progress is doing', operation: 'getRetentionProgress', reply: retentionProgress },
+  collect: { route: 'POST /api/v1/retention/collect', summary: 'Begin to remove what is old enough', operation: 'collectNow', body: collectionRequest, bodyIsOptional: true, reply: collection },
+});

@@ -77,7 +77,12 @@ function orNull(schema: JsonSchema): JsonSchema {
 
 /** A field that may be absent. */
 export function optional<T, J, D>(shape: Shape<T, J, D>): OptionalShape<T, J, D> {
-  return { ...shape, absence: 'nothing' };
+  const { render } = shape;
+  return {
+    ...shape,
+    absence: 'nothing',
+    ...(render && { render: (value) => (value === undefined ? (undefined as J) : render(value)) }),
+  };
 }
 
 /** A field that may be absent or null. */

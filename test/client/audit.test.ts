@@ -48,13 +48,13 @@ function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> 
   };
   const call = (async (_method: string, path: string) => {
     asked.push(path);
-    if (path === '/audit/head') return end;
+    if (path === '/api/v1/audit/head') return end;
     const query = new URLSearchParams(path.slice(path.indexOf('?')));
     const after = Number(query.get('after_id'));
     const items = entries.filter(({ id }) => id > after).slice(0, Number(query.get('limit')));
     return { items, total: entries.length };
   }) as CallManagement;
-  return { asked, log: makeAuditLog(call, { whole: async (_noun, reference) => reference, at: async () => '' }) };
+  return { asked, log: makeAuditLog(call, async (_noun, reference) => reference) };
 }
 
 test('an intact log is verified to its end, a page at a time', async () => {
@@ -67,7 +67,10 @@ test('an intact log is verified to its end, a page at a time', async () => {
     lastHash: entries[1_202]!.hash,
     broken: null,
   });
-  expect(asked).toEqual(['/audit/head', ...[0, 500, 1_000].map((after) => `/audit?after_id=${after}&limit=500`)]);
+  expect(asked).toEqual([
+    '/api/v1/audit/head',
+    ...[0, 500, 1_000].map((after) => `/api/v1/audit?after_id=${after}&limit=500`),
+  ]);
 });
 
 test('an empty log is intact', async () => {

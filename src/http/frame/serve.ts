@@ -21,9 +21,14 @@ import { untilGone } from './until-gone.ts';
 export type OperationOf<E extends Endpoint> = (
   caller: CallerAt<E['guard']>,
   ...input: InputOf<E>
-) => Promise<FoundOf<E['reply']>> | FoundOf<E['reply']>;
+) => Promise<FoundOf<E>> | FoundOf<E>;
 
-type FoundOf<R> = R extends { readonly item: infer I } ? Listing<SourceOf<I>> | LongListing<SourceOf<I>> : SourceOf<R>;
+type FoundOf<E extends Endpoint> = E['reply'] extends { readonly item: infer I }
+  ? Listing<WithoutBase<E, SourceOf<I>>> | LongListing<WithoutBase<E, SourceOf<I>>>
+  : WithoutBase<E, SourceOf<E['reply']>>;
+
+/** The base of addresses comes from the request. */
+type WithoutBase<E extends Endpoint, D> = E extends { readonly base: string } ? Omit<D, 'base'> : D;
 
 /** The operations that a table names. */
 export type OperationsOf<T extends Endpoints> = {
@@ -35,7 +40,7 @@ export type HandlerOf<E extends Endpoint> = (
   exchange: Exchange<ReadOf<E, 'query'>, ReadOf<E, 'body'>>,
   caller: CallerAt<E['guard']>,
   ...params: ParamsOf<E>
-) => AnswerOrError<JsonOf<E['reply']> & object>;
+) => AnswerOrError<E extends { readonly reply: infer R } ? JsonOf<R> & object : object>;
 
 type ReadOf<E, P extends string> = E extends Readonly<Record<P, infer S>> ? Static<S> : unknown;
 
@@ -59,16 +64,14 @@ export function routesOf<T extends Endpoints>(
   const operationOf = operations as unknown as Readonly<Record<string, AnyOperation>>;
   const handlerOf = (handlers ?? {}) as unknown as Readonly<Record<string, AnyHandler>>;
   return Object.entries(table).map(([verb, endpoint]) => {
-    const { route, errors: shape, operation } = endpoint;
+    const { route, operation } = endpoint;
     const params = paramsOf(endpoint);
     const handler: Route['handler'] = (exchange, caller) => {
       const place = params.map(({ name, shape }) => shape.read(exchange.params[name] ?? '', name));
       if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place);
-      return replyOf(endpoint, saidIn(endpoint, exchange), (...said) =>
-        operationOf[operation]!(caller, ...place, ...said),
-      );
+      return replyOf(endpoint, exchange, (...said) => operationOf[operation]!(caller, ...place, ...said));
     };
-    return { ...endpoint, ...splitRoute(route), shape, handler };
+    return { ...endpoint, ...splitRoute(route), handler };
   });
 }
 
@@ -83,40 +86,39 @@ function saidIn({ query, body, endsWithClient }: Endpoint, exchange: Exchange): 
 
 /** Asks an operation, and renders what it returns. */
 async function replyOf(
-  { reply, perPart, statuses = [200] }: Endpoint,
-  said: readonly unknown[],
+  endpoint: Endpoint,
+  exchange: Exchange,
   ask: (...said: readonly unknown[]) => unknown,
 ): Promise<Reply> {
+  const { reply, base, perPart, statuses = [200] } = endpoint;
   const status = statuses[0]!;
-  if (perPart !== undefined) {
-    const page = said[0] as Page;
-    const list = async (part: Page) => (await ask({ ...page, ...part })) as Listing<Item>;
-    const { limit, offset } = page;
-    return {
-      status,
-      body: await renderLongList({ limit, offset, perPart, list, idOf: ({ id }) => id }, itemOf(reply)),
-    };
-  }
-  const found = (await ask(...said)) as object;
-  return { status, body: isList(reply) ? renderItems(found as AnyListing, itemOf(reply)) : render(reply, found) };
+  const said = saidIn(endpoint, exchange);
+  const rendererOf = (shape: AnyShape | undefined) => (found: object) =>
+    render(shape, base === undefined ? found : { ...found, base: exchange.bases[base] });
+  if (!isList(reply)) return { status, body: rendererOf(reply)((await ask(...said)) as object) };
+  const item = rendererOf(reply.item);
+  if (perPart === undefined) return { status, body: renderItems((await ask(...said)) as AnyListing, item) };
+  const page = said[0] as Page;
+  const list = async (part: Page) => (await ask({ ...page, ...part })) as Listing<Row>;
+  const { limit, offset } = page;
+  return {
+    status,
+    body: await renderLongList({ limit, offset, perPart, list, idOf: ({ id, seq }) => id ?? seq! }, item),
+  };
 }
 
-interface Item {
-  readonly id: string | number;
+/** What tells the rows of a list apart. */
+interface Row {
+  readonly id?: string | number;
+  readonly seq?: number;
 }
 
-type AnyListing = Listing<unknown> | LongListing<unknown>;
+type AnyListing = Listing<object> | LongListing<object>;
 
 const isList = (reply: AnyShape | undefined): reply is ListShape<unknown, unknown, never> =>
   reply !== undefined && 'item' in reply;
 
-/** Renders an item of a list. */
-function itemOf(reply: AnyShape | undefined): (item: unknown) => unknown {
-  return (item) => (isList(reply) ? render(reply.item, item) : item);
-}
-
-function renderItems(list: AnyListing, item: (one: unknown) => unknown): object {
-  const { items, total } = list;
+function renderItems({ items, total }: AnyListing, item: (one: object) => unknown): object {
   return Symbol.asyncIterator in items ? renderWholeList({ items, total }, item) : renderList({ items, total }, item);
 }
 

@@ -7,7 +7,14 @@ import type {
   RenderVersion,
   VersionTree,
 } from '../../operations/publishing/public-pages.ts';
-import type { publicPageQuery, PublicVersionQueryWire } from '../../wire/publishing/public-page.ts';
+import {
+  publicPage,
+  publicPageItem,
+  type publicPageQuery,
+  publicVersion,
+  type PublicVersionQueryWire,
+} from '../../wire/publishing/public-page.ts';
+import { publicShare, shareMetadata } from '../../wire/publishing/public-share.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { PublishedNodeWire } from '../../wire/publishing/file.ts';
 import { isKnown } from '../files/conditions.ts';
@@ -17,7 +24,6 @@ import { Streamed } from '../replies/json-pieces.ts';
 import { ok } from '../replies/reply.ts';
 import type { CountMisses } from './miss-limit.ts';
 import { codeInPath, keyInPath, versionNoInPath } from './names.ts';
-import { renderDetail, renderItem, renderMetadata, renderShare, renderVersion } from './pages-wire.ts';
 import { renderTree, withBase } from './tree-wire.ts';
 import { versionFilterOf } from './version-query.ts';
 
@@ -32,16 +38,16 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
   return {
     list: async ({ query }: Exchange<Static<typeof publicPageQuery>>) => {
       const { items } = await publicPages.board(query);
-      return ok(items.filter(hasVersion).map(renderItem));
+      return ok(items.filter(hasVersion).map((page) => publicPageItem.render(page)));
     },
     get: async (exchange: Exchange) =>
       countMisses(exchange.req, async () =>
-        ok(renderDetail(await publicPages.page(keyInPath(exchange)), exchange.bases.shares)),
+        ok(publicPage.render({ ...(await publicPages.page(keyInPath(exchange))), base: exchange.bases.shares })),
       ),
     versions: async (exchange: Exchange<PublicVersionQueryWire>) =>
       countMisses(exchange.req, async () => {
         const found = await publicPages.versions(keyInPath(exchange), versionFilterOf(exchange.query));
-        return ok(found.items.map(renderVersion));
+        return ok(found.items.map((version) => publicVersion.render(version)));
       }),
     files: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
@@ -53,12 +59,12 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
     share: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
         const { page, version } = await publicPages.share(codeInPath(exchange));
-        return ok(renderShare(page, version, exchange.bases.shares));
+        return ok(publicShare.render({ ...page, ...version, base: exchange.bases.shares }));
       }),
     metadata: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
         const { page, version } = await publicPages.share(codeInPath(exchange));
-        return ok(renderMetadata(page, version));
+        return ok(shareMetadata.render({ ...page, ...version }));
       }),
   };
 }

@@ -2,12 +2,11 @@
 import type { Portions } from '../../domain/portions.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
-import { mediaTypeOf } from '../../files/media-type.ts';
+import { mediaTypeOf } from '../../domain/media-type.ts';
 import { nodeId } from '../../operations/sessions/file-nodes.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
-import type { PublishedNodeWire } from '../../wire/publishing/file.ts';
+import { addressesOf, nameOf, type PublishedNodeWire } from '../../wire/publishing/file.ts';
 import { treePieces } from '../files/tree-pieces.ts';
-import { addressesOf, nameOf } from './pages-wire.ts';
 
 /** Stands for what an address begins with. No name has such a character. */
 const BASE = '\u0000';

@@ -22,10 +22,6 @@ export function ok<B extends object>(body: B): Reply<B> {
   return { status: 200, body };
 }
 
-export function created<B extends object>(body: B): Reply<B> {
-  return { status: 201, body };
-}
-
 // Replies of the management API may contain secrets, so caches and proxies must not store them.
 const PRIVATE = { 'Cache-Control': 'no-store' };
 

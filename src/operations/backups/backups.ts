@@ -3,9 +3,11 @@ import { isAbsolute, resolve } from 'node:path';
 import type { BackupJob, BackupJobs } from '../../backups/jobs.ts';
 import type { Backups, BackupRequest } from '../../backups/backups.ts';
 import type { Pruned } from '../../backups/prune.ts';
+import { summaryOf } from '../../backups/summary.ts';
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import type { BackupWire } from '../../wire/backups/backup.ts';
 import type { Audit } from '../audit/audit.ts';
 
 /** Null: what the settings say. */
@@ -26,6 +28,11 @@ export interface BackupOperationParts {
   readonly backups: { readonly jobs: BackupJobs; readonly prune: Backups['prune'] };
   readonly audit: Pick<Audit, 'act'>;
   readonly settings: () => Pick<Settings, 'backup'>;
+}
+
+/** A backup in progress, or the last one, with what a completed one has. */
+export interface BackupReport extends Readonly<BackupJob> {
+  readonly backup: BackupWire | null;
 }
 
 const KEEP_AT_LEAST = 1;
@@ -50,10 +57,10 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     createBackup: async (
       caller: Administrator,
       { directory, workspaces, passphrase }: NewBackup,
-    ): Promise<BackupJob> => {
+    ): Promise<BackupReport> => {
       const to = directoryFor(caller, settings().backup.directory, directory);
       const request = { to, workspaces: workspaces ?? settings().backup.workspaces, passphrase };
-      return (await begin(caller, to, request)).job;
+      return reportOf((await begin(caller, to, request)).job);
     },
 
     /** Sends a backup as an archive; resolves when all of it was taken. */
@@ -68,19 +75,19 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     },
 
     /** The backup in progress, otherwise the last one since the daemon started. Throws `not_found` when there was none. */
-    getBackupJob: (_caller: Administrator): BackupJob => {
+    getBackupJob: (_caller: Administrator): BackupReport => {
       const job = jobs.latest();
       if (job === undefined) throw notFound('Backup');
-      return job;
+      return reportOf(job);
     },
 
     /** Cancels the backup of an id if it is in progress, and resolves when it has ended. Throws `not_found` for an older one. */
-    cancelBackup: async (caller: Administrator, id: string): Promise<BackupJob> => {
+    cancelBackup: async (caller: Administrator, id: string): Promise<BackupReport> => {
       const job = jobs.latest();
       if (job?.id !== id) throw notFound('Backup');
       await audit.act(caller, 'backup.cancel', id);
       if (job.state === 'running') await jobs.cancel();
-      return job;
+      return reportOf(job);
     },
 
     /** Removes old backups. */
@@ -95,6 +102,8 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     },
   };
 }
+
+const reportOf = (job: BackupJob): BackupReport => ({ ...job, backup: job.manifest && summaryOf(job.manifest) });
 
 /** Who isn't the operator can't have the daemon write wherever it may. */
 function directoryFor(caller: Administrator, usual: string, directory: string | null): string {

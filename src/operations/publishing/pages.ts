@@ -72,13 +72,14 @@ export function makePageOperations(parts: PageOperationParts) {
     },
 
     /** Nobody can read it or its versions any more; what only they hold is removed in the background. */
-    deletePage: async (caller: Caller, key: string): Promise<void> => {
+    deletePage: async (caller: Caller, key: string): Promise<{ readonly key: string }> => {
       const { id } = await access.page(caller, key);
       await store.pages.delete(
         id,
         audit.change(caller, 'page.delete', () => ({ id: key })),
       );
       ended();
+      return { key };
     },
 
     /** All versions of a page, the newest first. */

@@ -103,10 +103,11 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
     },
 
     /** What is pending of it is canceled. */
-    deleteWebhook: async (caller: Caller, id: number): Promise<void> => {
-      await access.webhook(caller, id);
+    deleteWebhook: async (caller: Caller, id: number): Promise<WebhookRecord> => {
+      const webhook = await access.webhook(caller, id);
       await store.webhooks.delete(id, audit.change(caller, 'webhook.delete', theWebhook));
       changed(id);
+      return webhook;
     },
   };
 }

@@ -1,7 +1,9 @@
 // Backups as the management interface shows them.
 import { array, object } from '../composites.ts';
+import { endpoints, pathText } from '../endpoint.ts';
+import { made, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, text, time } from '../scalars.ts';
-import { named, nullable, nullish, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse } from '../shape.ts';
 import { backupId, leftOutFile } from './manifest.ts';
 
 const count = integer({ from: 0 });
@@ -10,7 +12,7 @@ const count = integer({ from: 0 });
  * A backup. `bytes`: what a restore writes; `added_bytes`: what the backup itself has added to its repository. `left_out_files`: the
  * first of those that `left_out` counts.
  */
-export const backup = named(
+const backup = named(
   'Backup',
   object({
     id: backupId,
@@ -28,50 +30,71 @@ export const backup = named(
     changing: count,
   }),
 );
-export type BackupWire = Static<typeof backup>;
-
-const passphrase = nullish(text({ min: 12, max: 1_000 }));
+export type BackupWire = JsonOf<typeof backup>;
 
 /** Without `directory`, that of the settings. With a passphrase, the master key is part of it, encrypted. */
-export const newBackup = named(
-  'NewBackup',
-  object({ directory: nullish(line({ max: 4_000 })), workspaces: nullish(boolean), passphrase }),
-);
-export type NewBackupWire = Static<typeof newBackup>;
+const directory = orElse(nullable(line({ max: 4_000 })), null);
+const contents = {
+  workspaces: orElse(nullable(boolean), null),
+  passphrase: orElse(nullable(text({ min: 12, max: 1_000 })), null),
+};
+const newBackup = named('NewBackup', request({ directory, ...contents }));
+export const newBackupArchive = named('NewBackupArchive', request(contents));
+export type NewBackupArchiveWire = JsonOf<typeof newBackupArchive>;
 
-export const newBackupArchive = named('NewBackupArchive', object({ workspaces: nullish(boolean), passphrase }));
-export type NewBackupArchiveWire = Static<typeof newBackupArchive>;
+const PHASES = ['database', 'blobs', 'workspaces', 'configuration', 'finishing'] as const;
+
+interface Progressing {
+  readonly progress: {
+    readonly phase: (typeof PHASES)[number];
+    readonly done: number;
+    readonly total: number;
+    readonly bytes: number;
+  } | null;
+}
 
 /** A backup in progress, or how the last one ended. `done` of `total` are of the phase; `bytes` were read so far. */
-export const backupJob = named(
+const backupJob = named(
   'BackupJob',
-  object({
+  record({
     id: backupId,
     directory: nullable(string),
     state: oneOf(['running', 'completed', 'failed']),
-    started_at: time,
-    phase: nullable(oneOf(['database', 'blobs', 'workspaces', 'configuration', 'finishing'])),
-    done: count,
-    total: count,
-    bytes: count,
+    startedAt: time,
+    phase: made(nullable(oneOf(PHASES)), ({ progress }: Progressing) => progress?.phase ?? null),
+    done: made(count, ({ progress }: Progressing) => progress?.done ?? 0),
+    total: made(count, ({ progress }: Progressing) => progress?.total ?? 0),
+    bytes: made(count, ({ progress }: Progressing) => progress?.bytes ?? 0),
     error: nullable(string),
     backup: nullable(backup),
   }),
 );
-export type BackupJobWire = Static<typeof backupJob>;
+export type BackupJobWire = JsonOf<typeof backupJob>;
 
-export const backupPruning = named(
+const backupPruning = named(
   'BackupPruning',
-  object({
-    directory: nullish(line({ max: 4_000 })),
-    keep_days: nullish(integer({ from: 0, to: 36_500 })),
-    keep_at_least: nullish(integer({ from: 1, to: 100_000 })),
+  request({
+    directory,
+    keepDays: orElse(nullable(integer({ from: 0, to: 36_500 })), null),
+    keepAtLeast: orElse(nullable(integer({ from: 1, to: 100_000 })), null),
   }),
 );
-export type BackupPruningWire = Static<typeof backupPruning>;
 
-export const prunedBackups = named(
+const prunedBackups = named(
   'PrunedBackups',
   object({ removed: array(backupId), kept: count, objects: count, bytes: count }),
 );
-export type PrunedBackupsWire = Static<typeof prunedBackups>;
+export type PrunedBackupsWire = JsonOf<typeof prunedBackups>;
+
+/** Removals in a large place take their time. */
+const PRUNING_MS = 3_600_000;
+
+/** Backups, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const backups = endpoints('admin', 'envelope', {
+  create: { route: 'POST /api/v1/backups', summary: 'Begin a backup into a directory of the daemon', operation: 'createBackup', body: newBackup, bodyIsOptional: true, reply: backupJob, statuses: [202] },
+  latest: { route: 'GET /api/v1/backups/latest', summary: 'How far the backup in progress is, or how the last one ended', operation: 'getBackupJob', reply: backupJob },
+  archive: { route: 'POST /api/v1/backups/archive', summary: 'Take a backup as a tar archive', body: newBackupArchive, bodyIsOptional: true, sendsFile: true },
+  cancel: { route: 'POST /api/v1/backups/:id/cancel', summary: 'Cancel a backup in progress', operation: 'cancelBackup', params: { id: pathText }, reply: backupJob },
+  prune: { route: 'POST /api/v1/backups/prune', summary: 'Remove old backups', operation: 'pruneBackups', body: backupPruning, bodyIsOptional: true, reply: prunedBackups, patienceMs: PRUNING_MS },
+});

@@ -1,33 +1,47 @@
 // The audit log, as administrators read it (G17).
+import type { AnchorDoubt, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { AUDIT_ACTIONS, AUDIT_WAYS, type AuditAction } from '../../domain/people/audit.ts';
-import { object } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
+import { listOf } from '../listing.ts';
+import { called, made, record, request } from '../record.ts';
 import { anchorDoubt, auditLink } from './audit-anchor.ts';
 import { digits, eventId, moment, optionalId } from '../query.ts';
 import { integer, line, oneOf, string, time, boolean } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse, refersTo, type SourceOf } from '../shape.ts';
 
 /** An entry. Of the operator behind the control socket, the actor has no user, and the username `operator`. */
-export const auditEntry = named(
+const auditEntry = named(
   'AuditEntry',
-  object({
+  record({
     id: integer({ from: 1 }),
     at: time,
-    actor: object({
-      user_id: nullable(string),
-      username: string,
-      via: oneOf(AUDIT_WAYS),
-      key_id: nullable(string),
-    }),
+    actor: record({ userId: nullable(string), username: string, via: oneOf(AUDIT_WAYS), keyId: nullable(string) }),
     action: string,
-    target_type: string,
-    target_id: string,
-    session_id: nullable(string),
+    targetType: string,
+    targetId: string,
+    sessionId: nullable(string),
     address: string,
-    request_id: string,
+    requestId: string,
     hash: string,
   }),
 );
-export type AuditEntryWire = Static<typeof auditEntry>;
+export type AuditEntryWire = JsonOf<typeof auditEntry>;
+
+/** What the sealed file beside the database says; only one that is `sealed` says anything. */
+type FoundAnchor =
+  | { readonly kind: 'sealed'; readonly anchor: { readonly end: AuditLink; readonly doubt: AnchorDoubt | null } }
+  | { readonly kind: 'altered' | 'missing' | 'due' };
+
+const anchor = record({
+  kind: called('state', oneOf(['sealed', 'altered', 'missing', 'due'])),
+  end: nullable(auditLink),
+  doubt: nullable(anchorDoubt),
+});
+
+function saidBy(found: FoundAnchor): SourceOf<typeof anchor> {
+  const { end = null, doubt = null } = found.kind === 'sealed' ? found.anchor : {};
+  return { kind: found.kind, end, doubt };
+}
 
 /**
  * The end of the log, and its start. `sealed`: the end is as the daemon left it. `doubtful_until`: once it wasn't, after this
@@ -35,34 +49,39 @@ export type AuditEntryWire = Static<typeof auditEntry>;
  * the log had some seconds ago or longer, by a sealed file outside of the database; `due`: there never was such a file. `doubt`: what the
  * daemon once found wrong with the log or its anchor.
  */
-export const auditHead = named(
+const auditHead = named(
   'AuditHead',
-  object({
-    last_id: integer({ from: 0 }),
-    last_hash: nullable(string),
-    sealed: boolean,
-    doubtful_until: nullable(integer({ from: 0 })),
-    removed_until: integer({ from: 0 }),
-    removed_hash: nullable(string),
-    start_sealed: boolean,
-    anchor: object({
-      state: oneOf(['sealed', 'altered', 'missing', 'due']),
-      end: nullable(auditLink),
-      doubt: nullable(anchorDoubt),
-    }),
+  record({
+    lastId: integer({ from: 0 }),
+    lastHash: nullable(string),
+    isSealed: called('sealed', boolean),
+    doubtfulUntil: nullable(integer({ from: 0 })),
+    removedId: called('removed_until', integer({ from: 0 })),
+    removedHash: nullable(string),
+    isStartSealed: called('start_sealed', boolean),
+    anchor: made(anchor, (head: { readonly anchor: FoundAnchor }) => saidBy(head.anchor)),
   }),
 );
-export type AuditHeadWire = Static<typeof auditHead>;
+export type AuditHeadWire = JsonOf<typeof auditHead>;
+
+const name = line({ max: 256 });
 
 /** What to list: the newest before an id, or, with `after_id`, the oldest after it. `from` is included, `to` is not. */
-export const auditQuery = object({
-  actor: optional(line({ max: 256 })),
-  action: optional(oneOf(Object.keys(AUDIT_ACTIONS) as AuditAction[])),
-  target: optional(line({ max: 256 })),
-  session: optional(line({ max: 256 })),
-  from: optional(moment),
-  to: optional(moment),
-  before_id: optionalId,
-  after_id: optional(eventId),
+const auditQuery = request({
+  actor: orElse(refersTo('users', name), null),
+  action: orElse(oneOf(Object.keys(AUDIT_ACTIONS) as AuditAction[]), null),
+  targetId: called('target', orElse(name, null)),
+  sessionId: called('session', orElse(refersTo('sessions', name), null)),
+  fromAt: called('from', orElse(moment, null)),
+  toAt: called('to', orElse(moment, null)),
+  beforeId: orElse(optionalId, null),
+  afterId: orElse(eventId, null),
   limit: digits({ from: 1, to: 500, absent: 100 }),
+});
+
+/** The audit log, for administrators. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const audit = endpoints('admin', 'envelope', {
+  list: { route: 'GET /api/v1/audit', summary: 'List what administrators read of others and changed', operation: 'listAuditEntries', query: auditQuery, reply: listOf(auditEntry) },
+  head: { route: 'GET /api/v1/audit/head', summary: 'Read the end of the audit log', operation: 'getAuditHead', reply: auditHead },
 });

@@ -1,6 +1,6 @@
 // Teams of people, with their budgets.
 import { TEAM_NAME } from '../../domain/people/names.ts';
-import { endpoints } from '../endpoint.ts';
+import { endpoints, pathText } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
 import { called, record, request } from '../record.ts';
 import { matching, number, string, time, uuid } from '../scalars.ts';
@@ -35,5 +35,5 @@ const teamChange = named(
 export const teams = endpoints('admin', 'envelope', {
   list: { route: 'GET /api/v1/teams', summary: 'List teams', operation: 'listTeams', reply: listOf(team) },
   create: { route: 'POST /api/v1/teams', summary: 'Create a team', operation: 'createTeam', body: newTeam, reply: team, statuses: [201] },
-  change: { route: 'PATCH /api/v1/teams/:ref', summary: 'Change a team', operation: 'changeTeam', params: { ref: refersTo('teams', string) }, body: teamChange, reply: team },
+  change: { route: 'PATCH /api/v1/teams/:ref', summary: 'Change a team', operation: 'changeTeam', params: { ref: refersTo('teams', pathText) }, body: teamChange, reply: team },
 });

@@ -1,7 +1,7 @@
 // Users: their records, and what may be said of them (B1).
 import { MIN_PASSWORD_LENGTH } from '../../domain/people/names.ts';
 import { ROLES } from '../../domain/people/user.ts';
-import { endpoints } from '../endpoint.ts';
+import { endpoints, pathText } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
 import { called, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
@@ -79,7 +79,7 @@ const passwordOfUser = named(
 );
 export type PasswordWire = JsonOf<typeof passwordOfUser>;
 
-const one = { params: { ref: refersTo('users', string) }, reply: user };
+const one = { params: { ref: refersTo('users', pathText) }, reply: user };
 
 /** Users, for administrators. */
 // biome-ignore format: a table reads best with one endpoint a line

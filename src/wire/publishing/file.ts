@@ -1,4 +1,6 @@
 // Published files, as everybody reads them (§2.13, F10).
+import { mediaTypeOf } from '../../domain/media-type.ts';
+import { assetPathOf } from '../../domain/publishing/public-address.ts';
 import { array, object } from '../composites.ts';
 import { constant, integer, oneOf, string } from '../scalars.ts';
 import { named, nullable, type Shape, type Static } from '../shape.ts';
@@ -9,6 +11,32 @@ export const publishedFile = named(
   object({ name: string, path: string, mimeType: nullable(string), url: string, downloadUrl: string }),
 );
 export type PublishedFileWire = Static<typeof publishedFile>;
+
+/** A version, as its addresses name it. */
+interface Shared {
+  readonly shareCode: string;
+  readonly entryPath: string;
+}
+
+/** The entry of a version. `base`: what public addresses begin with. */
+export function renderEntry(
+  version: Shared & { readonly entry: { readonly path: string } },
+  base: string,
+): PublishedFileWire {
+  const { path } = version.entry;
+  const name = nameOf(path);
+  return { name, path, mimeType: mediaTypeOf(name), ...addressesOf(version, path, base) };
+}
+
+/** Where a file of a version is shown, and where it is downloaded. */
+export function addressesOf(version: Shared, path: string, base: string) {
+  const url = `${base}${assetPathOf(version, path)}`;
+  return { url, downloadUrl: `${url}?download=1` };
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
 
 /** A file of a version, or a folder, whose `children` are not null and whose other fields are. `size` is in bytes. */
 export interface PublishedNodeWire {

@@ -1,10 +1,12 @@
 // Published pages and their versions, as everybody reads them (§2.13, §4.7).
-import { PAGE_LIMITS, PAGE_ORIGINS, SHARE_TYPES } from '../../domain/publishing/page.ts';
+import { PAGE_LIMITS, PAGE_ORIGINS, SHARE_TYPES, type ShareType } from '../../domain/publishing/page.ts';
+import { beijingTime as renderBeijingTime } from '../../domain/publishing/public-time.ts';
 import { array, object } from '../composites.ts';
+import { called, made, record } from '../record.ts';
 import { calendarDate, digits, optionalVersionNo, timeZone } from '../query.ts';
 import { boolean, integer, line, oneOf, string, time } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
-import { publishedFile } from './file.ts';
+import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+import { publishedFile, renderEntry } from './file.ts';
 
 /** Most pages of one reply. */
 const MAX_PAGES = 1_000;
@@ -19,52 +21,74 @@ export const publicPageQuery = object({
 });
 
 /** Whom a page belongs to. */
-export const pageOwner = named('PageOwner', object({ account: string, name: string, department: string }));
+export const pageOwner = named('PageOwner', record({ account: string, name: string, department: string }));
 
 /** `YYYY-MM-DD HH:mm:ss`, Beijing time. */
-const beijingTime = string;
+const beijingTime: Shape<string, string, number> = { ...string, render: renderBeijingTime };
 
 /** A page on the board. */
 export const publicPageItem = named(
   'PublicPageItem',
-  object({
-    publish_key: string,
+  record({
+    key: called('publish_key', string),
     name: string,
     description: nullable(string),
     category: nullable(string),
-    latest_published_at: beijingTime,
-    version_count: integer({ from: 0 }),
-    created_at: beijingTime,
-    updated_at: beijingTime,
+    latestPublishedAt: made(beijingTime, ({ latest }: { readonly latest: KnownVersion }) => latest.publishedAt),
+    versionCount: integer({ from: 0 }),
+    createdAt: beijingTime,
+    updatedAt: beijingTime,
     owner: pageOwner,
   }),
 );
-export type PublicPageItemWire = Static<typeof publicPageItem>;
 
 export const publicPageItems = array(publicPageItem);
+
+/** What stays of a version that can't be read any more. */
+interface KnownVersion {
+  readonly shareCode: string;
+  readonly shareType: ShareType;
+  readonly entryPath: string;
+  readonly publishedAt: number;
+}
+
+interface Versions {
+  readonly latest: (KnownVersion & { readonly entry: { readonly path: string } }) | null;
+  readonly lastKnown: KnownVersion | null;
+}
+
+/** Of a page whose versions have all ended, clients still get what it was (§2.13). */
+const known = ({ latest, lastKnown }: Versions) => latest ?? lastKnown;
+
+/** `base`: what public addresses begin with. */
+export interface Based {
+  readonly base: string;
+}
 
 /**
  * The fields of a page's detail. Those of its latest version are of the last one, while no version can be read, and null before
  * the first; `workspace_file` is that of a version that can be read.
  */
 export const pageDetailFields = {
-  publish_key: string,
+  key: called('publish_key', string),
   name: string,
   description: nullable(string),
   category: nullable(string),
   origin: oneOf(PAGE_ORIGINS),
   tags: array(string),
-  public_to_board_enabled: boolean,
-  latest_share_code: nullable(string),
-  latest_entry_path: nullable(string),
-  latest_published_at: nullable(beijingTime),
-  distraction_free_mode_enabled: boolean,
-  share_type: nullable(oneOf(SHARE_TYPES)),
-  workspace_file: nullable(publishedFile),
+  isOnBoard: called('public_to_board_enabled', boolean),
+  latestShareCode: made(nullable(string), (page: Versions) => known(page)?.shareCode ?? null),
+  latestEntryPath: made(nullable(string), (page: Versions) => known(page)?.entryPath ?? null),
+  latestPublishedAt: made(nullable(beijingTime), (page: Versions) => known(page)?.publishedAt ?? null),
+  isDistractionFree: called('distraction_free_mode_enabled', boolean),
+  shareType: made(nullable(oneOf(SHARE_TYPES)), (page: Versions) => known(page)?.shareType ?? null),
+  workspaceFile: made(
+    nullable(publishedFile),
+    ({ latest, base }: Versions & Based) => latest && renderEntry(latest, base),
+  ),
 };
 
-export const publicPage = named('PublicPage', object(pageDetailFields));
-export type PublicPageWire = Static<typeof publicPage>;
+export const publicPage = named('PublicPage', record(pageDetailFields));
 
 /** Which versions to list: of one day, or of a range whose both days count, in the days of a zone. */
 export const publicVersionQuery = object({
@@ -80,14 +104,13 @@ export type PublicVersionQueryWire = Static<typeof publicVersionQuery>;
 
 /** The fields of a version that everybody reads. */
 export const versionFields = {
-  version_no: integer({ from: 1 }),
-  share_code: string,
-  entry_path: string,
-  published_at: nullable(time),
-  is_latest: boolean,
+  no: called('version_no', integer({ from: 1 })),
+  shareCode: string,
+  entryPath: string,
+  publishedAt: nullable(time),
+  isLatest: boolean,
 };
 
-export const publicVersion = named('PublicVersion', object(versionFields));
-export type PublicVersionWire = Static<typeof publicVersion>;
+export const publicVersion = named('PublicVersion', record(versionFields));
 
 export const publicVersions = array(publicVersion);

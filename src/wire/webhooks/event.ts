@@ -1,45 +1,54 @@
 // Events as webhooks would be sent them, for who listens without one.
 import { OWNER_SCOPES, WEBHOOK_EVENT_TYPES } from '../../domain/webhooks/webhook.ts';
-import { array, object } from '../composites.ts';
+import { array } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
 import { digits, optionalEventId, optionalWords } from '../query.ts';
+import { called, record, request } from '../record.ts';
 import { boolean, integer, oneOf, string, uuid } from '../scalars.ts';
-import { named, optional, type Static } from '../shape.ts';
+import { type JsonOf, named, orElse, refersTo } from '../shape.ts';
 
 const eventFields = {
-  event_id: uuid,
-  event_type: oneOf(WEBHOOK_EVENT_TYPES),
+  eventId: uuid,
+  eventType: oneOf(WEBHOOK_EVENT_TYPES),
   /** The exact text, of which `webhook.id` is 0. */
   body: string,
 };
 
 /** An event of the journal. */
-const webhookEvent = named('WebhookEvent', object({ id: integer({ from: 1 }), ...eventFields }));
-export type WebhookEventWire = Static<typeof webhookEvent>;
+const webhookEvent = named('WebhookEvent', record({ id: integer({ from: 1 }), ...eventFields }));
+export type WebhookEventWire = JsonOf<typeof webhookEvent>;
 
 /** Some events, in the order of the journal; the next request continues after `next_after_id`. */
-export const webhookEvents = named(
+export const webhookEventsPage = named(
   'WebhookEvents',
-  object({ items: array(webhookEvent), next_after_id: integer({ from: 0 }), has_more: boolean }),
+  record({ events: called('items', array(webhookEvent)), nextAfterId: integer({ from: 0 }), hasMore: boolean }),
 );
-export type WebhookEventsWire = Static<typeof webhookEvents>;
+export type WebhookEventsWire = JsonOf<typeof webhookEventsPage>;
 
 /**
  * Which events. Without `after_id`, those that come from now on. Without events, the reply is held up to `wait_seconds` until
  * there are some.
  */
-export const webhookEventsQuery = object({
-  after_id: optionalEventId,
-  event_type: optionalWords(WEBHOOK_EVENT_TYPES),
-  owner_scope: optional(oneOf(OWNER_SCOPES)),
+export const webhookEventsQuery = request({
+  afterId: orElse(optionalEventId, null),
+  types: called('event_type', orElse(optionalWords(WEBHOOK_EVENT_TYPES), WEBHOOK_EVENT_TYPES)),
+  ownerScope: orElse(oneOf(OWNER_SCOPES), null),
   limit: digits({ from: 1, to: 100, absent: 100 }),
-  wait_seconds: digits({ from: 0, to: 30, absent: 0 }),
+  waitSeconds: digits({ from: 0, to: 30, absent: 0 }),
 });
 
 /** A test event that nobody is sent. */
-export const sampleEvent = named('WebhookSampleEvent', object(eventFields));
-export type SampleEventWire = Static<typeof sampleEvent>;
+const sampleEvent = named('WebhookSampleEvent', record(eventFields));
+export type SampleEventWire = JsonOf<typeof sampleEvent>;
 
-export const sampleEventQuery = object({
-  event_type: oneOf(WEBHOOK_EVENT_TYPES),
-  session_id: optional(uuid),
+const sampleEventQuery = request({
+  eventType: oneOf(WEBHOOK_EVENT_TYPES),
+  sessionId: orElse(refersTo('sessions', uuid), null),
+});
+
+/** Events for who listens without a webhook. A client waits longer than the daemon holds a reply. */
+// biome-ignore format: a table reads best with one endpoint a line
+export const webhookEvents = endpoints('user', 'envelope', {
+  listen: { route: 'GET /api/v1/webhook-events', summary: 'Listen to events as a webhook would be sent them', query: webhookEventsQuery, reply: webhookEventsPage, patienceMs: 60_000 },
+  sample: { route: 'GET /api/v1/webhook-events/sample', summary: 'Make a test event that nobody is sent', operation: 'getSampleEvent', query: sampleEventQuery, reply: sampleEvent },
 });

@@ -1,10 +1,20 @@
 // Configurations of webhooks (§2.15, H1).
 import { SESSION_KINDS } from '../../domain/sessions/session.ts';
-import { OWNER_SCOPES, WEBHOOK_EVENT_TYPES, WEBHOOK_LIMITS, WEBHOOK_SCOPES } from '../../domain/webhooks/webhook.ts';
-import { array, object } from '../composites.ts';
-import { pageFields } from '../listing.ts';
+import {
+  OWNER_SCOPES,
+  ownerScopeOf,
+  scopeOf,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_LIMITS,
+  WEBHOOK_SCOPES,
+} from '../../domain/webhooks/webhook.ts';
+import { array } from '../composites.ts';
+import { endpoints, numberOf } from '../endpoint.ts';
+import { listOf, pageFields } from '../listing.ts';
+import { made, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, nullish, optional, refined, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shape.ts';
+import { deliveriesOfWebhookQuery, delivery, webhookTest, webhookTestResult } from './delivery.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { optionalFlag } from '../query.ts';
 
@@ -51,32 +61,39 @@ const secret = refined(
   { writeOnly: true },
 );
 
+interface Owned {
+  readonly userSeq: number | null;
+}
+interface Scoped {
+  readonly projectId: string | null;
+}
+
 /** A webhook, without its secret. The last three fields say how it is doing. */
-export const webhook = named(
+const webhook = named(
   'Webhook',
-  object({
+  record({
     id: integer({ from: 1 }),
     name: string,
     url: string,
     events: array(oneOf(WEBHOOK_EVENT_TYPES)),
-    scope: oneOf(WEBHOOK_SCOPES),
-    project_id: nullable(uuid),
-    session_kinds: nullable(array(oneOf(SESSION_KINDS))),
-    has_secret: boolean,
-    timeout_ms: integer(timeoutMs),
-    retry_count: integer(retryCount),
-    retry_backoff_ms: integer(retryBackoffMs),
+    scope: made(oneOf(WEBHOOK_SCOPES), (webhook: Scoped) => scopeOf(webhook)),
+    projectId: nullable(uuid),
+    sessionKinds: nullable(array(oneOf(SESSION_KINDS))),
+    hasSecret: boolean,
+    timeoutMs: integer(timeoutMs),
+    retryCount: integer(retryCount),
+    retryBackoffMs: integer(retryBackoffMs),
     enabled: boolean,
-    owner_scope: oneOf(OWNER_SCOPES),
+    ownerScope: made(oneOf(OWNER_SCOPES), (webhook: Owned) => ownerScopeOf(webhook)),
     username: nullable(string),
-    created_at: time,
-    updated_at: time,
-    disabled_reason: nullable(string),
-    failing_since: nullable(time),
-    last_success_at: nullable(time),
+    createdAt: time,
+    updatedAt: time,
+    disabledReason: nullable(string),
+    failingSince: nullable(time),
+    lastSuccessAt: nullable(time),
   }),
 );
-export type WebhookWire = Static<typeof webhook>;
+export type WebhookWire = JsonOf<typeof webhook>;
 
 /** What can be changed of one. `secret: null` removes the secret; a new one overlaps with the one before for 24 h (H4). */
 const changeable = {
@@ -84,38 +101,54 @@ const changeable = {
   url: optional(webAddress),
   events: optional(events),
   scope: optional(oneOf(WEBHOOK_SCOPES)),
-  project_id: nullish(uuid),
-  session_kinds: nullish(sessionKinds),
+  projectId: nullish(uuid),
+  sessionKinds: nullish(sessionKinds),
   secret: nullish(secret),
-  timeout_ms: optional(integer(timeoutMs)),
-  retry_count: optional(integer(retryCount)),
-  retry_backoff_ms: optional(integer(retryBackoffMs)),
+  timeoutMs: optional(integer(timeoutMs)),
+  retryCount: optional(integer(retryCount)),
+  retryBackoffMs: optional(integer(retryBackoffMs)),
   enabled: optional(boolean),
 };
 
 /** `user` is a name or an id: for administrators, who may make webhooks of others. */
-export const newWebhook = named(
+const newWebhook = named(
   'NewWebhook',
-  object({
+  request({
     ...changeable,
     name: line({ max: 200 }),
     url: webAddress,
     events,
-    owner_scope: optional(oneOf(OWNER_SCOPES)),
-    user: optional(line({ max: 200 })),
+    ownerScope: orElse(oneOf(OWNER_SCOPES), null),
+    user: orElse(refersTo('users', line({ max: 200 })), null),
   }),
 );
-export type NewWebhookWire = Static<typeof newWebhook>;
 
-export const webhookChange = named('WebhookChange', object(changeable));
-export type WebhookChangeWire = Static<typeof webhookChange>;
+const webhookChange = named('WebhookChange', request(changeable));
+export type WebhookChangeWire = JsonOf<typeof webhookChange>;
 
 /** What to list of them (H8). */
-export const webhookQuery = object({
-  owner_scope: optional(oneOf(OWNER_SCOPES)),
-  enabled: optionalFlag,
+const webhookQuery = request({
+  ownerScope: orElse(oneOf(OWNER_SCOPES), null),
+  enabled: orElse(optionalFlag, null),
   ...pageFields,
 });
 
 /** The id of what was deleted (H17). */
-export const webhookDeletion = named('WebhookDeletion', object({ id: integer({ from: 1 }) }));
+const webhookDeletion = named('WebhookDeletion', record({ id: integer({ from: 1 }) }));
+
+const one = { params: { id: numberOf('Webhook') }, reply: webhook };
+
+/** A test takes as long as the receiver may, which is at most 30 s (H1). */
+const TEST_MS = 40_000;
+
+/** Webhooks: everyone's own, and for administrators all (H2). */
+// biome-ignore format: a table reads best with one endpoint a line
+export const webhooks = endpoints('user', 'envelope', {
+  list: { route: 'GET /api/v1/webhooks', summary: 'List webhooks', operation: 'listWebhooks', query: webhookQuery, reply: listOf(webhook), perPart: 80 },
+  create: { route: 'POST /api/v1/webhooks', summary: 'Create a webhook', operation: 'createWebhook', body: newWebhook, reply: webhook, statuses: [201] },
+  get: { route: 'GET /api/v1/webhooks/:id', summary: 'Read a webhook', operation: 'getWebhook', ...one },
+  change: { route: 'PATCH /api/v1/webhooks/:id', summary: 'Change a webhook', operation: 'changeWebhook', ...one, body: webhookChange },
+  remove: { route: 'DELETE /api/v1/webhooks/:id', summary: 'Delete a webhook with its deliveries', operation: 'deleteWebhook', ...one, reply: webhookDeletion },
+  test: { route: 'POST /api/v1/webhooks/:id/test', summary: 'Send a test event to a webhook', operation: 'testWebhook', ...one, body: webhookTest, reply: webhookTestResult, patienceMs: TEST_MS },
+  listDeliveries: { route: 'GET /api/v1/webhooks/:id/deliveries', summary: 'List the deliveries of a webhook', ...one, query: deliveriesOfWebhookQuery, reply: listOf(delivery) },
+});

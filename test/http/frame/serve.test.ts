@@ -41,12 +41,23 @@ const exchange = (parts: Partial<Exchange>) => ({ params: {}, ...parts }) as Exc
 test('an operation is asked with the parameters of the path and the body, and what it returns is rendered', async () => {
   const asked = exchange({ params: { box: 'a', id: ID.toUpperCase() }, body: { newName: 'n' } });
   expect(await change!.handler(asked, caller)).toEqual({ status: 202, body: JSON_OF_THING });
-  expect([change!.method, change!.path, change!.guard, change!.shape]).toEqual([
+  expect([change!.method, change!.path, change!.guard, change!.errors]).toEqual([
     'PATCH',
     '/boxes/:box/things/:id',
     'user',
     'envelope',
   ]);
+});
+
+test('a text of a path is taken as it is: what it names may not be there', async () => {
+  const seen: string[] = [];
+  const noting = {
+    ...operations,
+    changeThing: async (_: Caller, box: string, id: string) => (seen.push(box), { id, madeAt: AT }),
+  };
+  const [, route] = routesOf(things, noting, handlers);
+  await route!.handler(exchange({ params: { box: '\u0000', id: ID }, body: { newName: 'n' } }), caller);
+  expect(seen).toEqual(['\u0000']);
 });
 
 test('what has no form of an id is not found', async () => {

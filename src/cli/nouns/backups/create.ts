@@ -35,7 +35,7 @@ export async function create(context: Context, options: CreateOptions): Promise<
   else await follow(context, { ...request, ...(to !== undefined && { directory: resolve(to) }) });
 }
 
-type Request = Parameters<ReturnType<Context['client']>['backups']['create']>[0];
+type Request = NonNullable<Parameters<ReturnType<Context['client']>['backups']['create']>[0]>;
 
 async function follow(context: Context, request: Request): Promise<void> {
   const { io, signal, client } = context;

@@ -1,7 +1,7 @@
 // `errand deliveries`: what webhooks have sent and will send, with each attempt; and sending it again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, Option } from 'commander';
-import type { Redelivery } from '../../../client/webhooks.ts';
+import type { RedeliveryWire as Redelivery } from '../../../wire/webhooks/delivery.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../../domain/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import type { DeliveryRecordWire } from '../../../wire/webhooks/delivery.ts';

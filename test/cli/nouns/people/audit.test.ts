@@ -43,7 +43,7 @@ const LOG = {
 
 test('a list is asked for with its filters, and shown with what is left', async () => {
   const path =
-    '/api/v1/audit?action=session.read&target=x&from=2026-02-28T12%3A00%3A00.000Z&to=2026-03-01&limit=1&actor=mara&session=s';
+    '/api/v1/audit?actor=mara&action=session.read&target=x&session=s&from=2026-02-28T12%3A00%3A00.000Z&to=2026-03-01&limit=1';
   const { dataDir } = await startFakeDaemon({ [`GET ${path}`]: () => ({ items: [SECOND], total: 2 }) });
   const flags = ['--actor', 'mara', '--action', 'session.read', '--target', 'x', '--session', 's', '--limit', '1'];
   const listed = await run(['audit', 'list', ...flags, '--from', '24h', '--to', '2026-03-01'], { dataDir });
