@@ -144,7 +144,7 @@ function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
 function* addTreeIn(tx: Transaction, runSeq: number, part: Difference): Step<readonly string[] | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const { sessionSeq: sessionSeq } = run;
+  const { sessionSeq } = run;
   const change = yield* compareIn(tx, sessionSeq, part);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
   // From now on, the files are those of no look.
@@ -177,7 +177,7 @@ interface Conclusion {
 
 /** Reports the run's files and the session's, which are all there. */
 function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
-  const { sessionSeq: sessionSeq, seq: runSeq } = run;
+  const { sessionSeq, seq: runSeq } = run;
   yield* saveState(tx, sessionSeq, atRest(state, found.token ?? null));
   const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
   const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
