@@ -140,4 +140,3 @@ export const recentSession = named(
     access: accessMode,
   }),
 );
-export type RecentSessionWire = JsonOf<typeof recentSession>;
