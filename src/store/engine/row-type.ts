@@ -1,12 +1,14 @@
 // Rows as objects: their fields are the columns of the statement, in camel case. Nothing here belongs to one engine.
-import type { Value } from './statement.ts';
+
+/** Fields that are read as they are. */
+type Plain = string | number | bigint | Buffer | null;
 
 /** How a value is read that no column has as such: 0 and 1 as a boolean (`flag`), text as JSON (`json`). NULL is null. */
 type Reading = 'flag' | 'json';
 
 /** The readings that a row needs: those of its booleans and of what is made of JSON. Of other fields, none. */
 type Readings<Row> = {
-  readonly [Field in keyof Row as [Row[Field]] extends [Value] ? never : Field]: [Row[Field]] extends [boolean | null]
+  readonly [Field in keyof Row as [Row[Field]] extends [Plain] ? never : Field]: [Row[Field]] extends [boolean | null]
     ? 'flag'
     : 'json';
 };
@@ -47,7 +49,7 @@ export function makeRowMapper(columns: readonly string[], { readings }: RowType<
     return `${JSON.stringify(field)}: ${reading === undefined ? value : EXPRESSIONS[reading](value)}`;
   });
   // The text consists of names in this code's own statements, quoted.
-  // oxlint-disable-next-line no-new-func
+  // oxlint-disable-next-line typescript/no-implied-eval
   return new Function('values', `return { ${fields.join(', ')} };`) as RowMapper;
 }
 
