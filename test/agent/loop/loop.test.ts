@@ -243,7 +243,7 @@ test('a recorded final answer is completed without asking the model', async () =
   const step: RecordedStep = {
     step: 1,
     kind: 'openai',
-    message: { assistant: { role: 'assistant', content: [] }, finishReason: 'length', faults: {} },
+    message: { version: 2, model: 'm', ending: 'length', parts: [{ type: 'text', characters: 5 }], faults: {} },
     text: 'Kept.',
     calls: [],
     usage: NO_USAGE,
@@ -327,13 +327,4 @@ test('a run that is stopped while it waits for a permit makes no call', async ()
   expect(await main.done).toEqual({ status: 'canceled' });
   expect(server.requests.length).toBe(before);
   expect(main.of('permit-returned')).toEqual([]);
-});
-
-test('a ping is answered while the model is silent', async () => {
-  server.enqueue({ hang: 'after-headers' });
-  const main = startRun(await briefFor('openai'), []);
-  main.control({ t: 'ping' });
-  await main.next(({ t }) => t === 'pong');
-  main.control({ t: 'abort', reason: 'end of test' });
-  await main.done;
 });
