@@ -1,6 +1,11 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
 import type { IncomingMessage } from 'node:http';
-import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
+import {
+  type DefinitionCheckWire,
+  type DefinitionNoun,
+  definitionsOf,
+  type DefinitionWire,
+} from '../wire/capabilities/definition.ts';
 import { installation } from '../wire/installation.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import type { ListWire } from '../wire/listing.ts';
@@ -21,7 +26,7 @@ import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
 import { makePublishes, makeShares, type Publishes, type Shares } from './publishing.ts';
 import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
-import { type CallManagement, makeReferences, type References } from './references.ts';
+import { type CallManagement, type CompleteAny, makeCompletion } from './references.ts';
 import { sessions } from '../wire/sessions/session.ts';
 import { makeRetentionVerbs, type RetentionVerbs } from './retention.ts';
 import { makeSchedules, type Schedules } from './schedules.ts';
@@ -73,7 +78,7 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   };
   queue(limit?: number): Promise<QueueWire>;
   /** The full id for a prefix; a full id unchanged. */
-  readonly wholeId: References['whole'];
+  readonly wholeId: CompleteAny;
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
   download(url: string): Promise<IncomingMessage>;
   readonly messages: Messages;
@@ -84,7 +89,7 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
 
 /** Makes a client of the daemon at an address. `signal` ends whatever is in progress. Opens no connection yet. */
 export function makeClient(address: Address, signal?: AbortSignal): Client {
-  const send = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) =>
+  const call = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) =>
     callManagement<T>(address, {
       method,
       path,
@@ -92,49 +97,46 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(signal && { signal }),
     });
-  const call: CallManagement = (method, path, body, timeoutMs) => send(method, `/api/v1${path}`, body, timeoutMs);
-  const references = makeReferences(call);
-  const { whole } = references;
-  const runs = makeRuns(send, whole, { address, signal });
+  const whole = makeCompletion(call);
+  const definitions = <N extends DefinitionNoun>(noun: N) => verbsOf(definitionsOf(noun), call, whole);
+  const runs = makeRuns(call, whole, { address, signal });
   return {
-    ...verbsOf(installation, send, whole),
-    status: (within) => call('GET', '/status', undefined, within?.timeoutMs),
-    retention: makeRetentionVerbs(send, whole),
-    users: makeUsers(send, whole),
-    teams: verbsOf(teams, send, whole),
-    keys: makeKeys(send, whole),
-    tokens: verbsOf(tokens, send, whole),
-    budgets: makeBudgets(send, whole),
-    sessions: verbsOf(sessions, send, whole),
+    ...verbsOf(installation, call, whole),
+    status: (within) => call('GET', '/api/v1/status', undefined, within?.timeoutMs),
+    retention: makeRetentionVerbs(call, whole),
+    users: makeUsers(call, whole),
+    teams: verbsOf(teams, call, whole),
+    keys: makeKeys(call, whole),
+    tokens: verbsOf(tokens, call, whole),
+    budgets: makeBudgets(call, whole),
+    sessions: verbsOf(sessions, call, whole),
     runs,
-    connections: makeConnections(send, whole),
-    models: verbsOf(models, send, whole),
-    mcpServers: verbsOf(mcpServers, send, whole),
-    audit: makeAuditLog(send, whole),
-    inputs: makeInputs(send, whole),
-    insights: makeInsights(send, whole),
-    schedules: makeSchedules(send, references),
-    webhooks: verbsOf(webhooks, send, whole),
-    deliveries: verbsOf(deliveries, send, whole),
-    webhookEvents: makeWebhookEvents(send, whole),
-    publishes: makePublishes(send, whole),
-    shares: makeShares(send, whole),
+    connections: makeConnections(call, whole),
+    models: verbsOf(models, call, whole),
+    mcpServers: verbsOf(mcpServers, call, whole),
+    audit: makeAuditLog(call, whole),
+    inputs: makeInputs(call, whole),
+    insights: makeInsights(call, whole),
+    schedules: makeSchedules(call, whole),
+    webhooks: verbsOf(webhooks, call, whole),
+    deliveries: verbsOf(deliveries, call, whole),
+    webhookEvents: makeWebhookEvents(call, whole),
+    publishes: makePublishes(call, whole),
+    shares: makeShares(call, whole),
     definitions: {
-      list: (noun) => call('GET', `/${noun}`),
-      get: (noun, ref) => call('GET', named(noun, ref)),
-      check: (noun) => call('POST', `/definitions/${noun}/check`),
+      list: async (noun) => definitions(noun).list(),
+      get: async (noun, ref) => definitions(noun).get(ref),
+      check: async (noun) => definitions(noun).check(),
     },
-    backups: makeBackups(send, whole, { address, signal }),
+    backups: makeBackups(call, whole, { address, signal }),
     wholeId: whole,
     queue: async (limit) => runs.queue({ limit }),
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
     ofKey: (apiKey) => makeKeyVerbs(address, apiKey, signal),
-    office: makeOffice(call, address, signal),
+    office: makeOffice(call, whole, { address, signal }),
   };
 }
-
-const named = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
 
 /** The verbs on users. */
 function makeUsers(call: CallManagement, complete: Complete): Client['users'] {

@@ -5,23 +5,18 @@ import type { ListWire } from '../wire/listing.ts';
 import { ClientError, refusalStatusOf } from './transport/client-error.ts';
 import type { Call } from './transport/transport.ts';
 
-/** Calls a route of the management interface; the path is without `/api/v1`. Its reply has 30 s unless it is given more. */
+/** Calls a route of the management interface by its whole path. Its reply has 30 s unless it is given more. */
 export type CallManagement = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) => Promise<T>;
 
-/** Look-ups of references. */
-export interface References {
-  /** The path of one thing: a start of an id is looked up first. */
-  at(noun: IdNoun, reference: string): Promise<string>;
-  /** The full id for a prefix; anything else unchanged, including names. Throws ClientError. */
-  whole<T extends string | null | undefined>(noun: IdNoun, reference: T): Promise<T>;
-}
+/** The whole id for the start of one; anything else unchanged, including names. Throws ClientError. */
+export type CompleteAny = <T extends string | null | undefined>(noun: IdNoun, reference: T) => Promise<T>;
 
-/** Makes the look-ups over one connection to the management interface. */
-export function makeReferences(call: CallManagement): References {
-  async function whole<T extends string | null | undefined>(noun: IdNoun, reference: T): Promise<T> {
+/** Makes the look-up over one connection to the management interface. */
+export function makeCompletion(call: CallManagement): CompleteAny {
+  return async <T extends string | null | undefined>(noun: IdNoun, reference: T): Promise<T> => {
     if (typeof reference !== 'string' || isUuid(reference) || !isIdStart(reference)) return reference;
     try {
-      return (await call<{ readonly id: T }>('GET', `/ids/${noun}/${reference}`)).id;
+      return (await call<{ readonly id: T }>('GET', `/api/v1/ids/${noun}/${reference}`)).id;
     } catch (error) {
       const status = refusalStatusOf(error);
       // What the reference is for says it in its own words.
@@ -30,8 +25,7 @@ export function makeReferences(call: CallManagement): References {
       const message = 'Give the whole id: only an administrator can look it up by its start.';
       throw new ClientError({ kind: 'refused', status }, message, { cause: error });
     }
-  }
-  return { whole, at: async (noun, reference) => `/${noun}/${encodeURIComponent(await whole(noun, reference))}` };
+  };
 }
 
 /** How many things of one name are listed, and named when a name isn't enough. */

@@ -1,6 +1,6 @@
 // Workspaces: one directory per session, the only place its agent can use.
 import { createHash } from 'node:crypto';
-import { lstatSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeDirectoriesBeneath, makeRoot, type Owner, reopenRoot } from '../disk/make-beneath.ts';
@@ -18,8 +18,6 @@ export interface Workspaces {
   readonly owner: Owner | null;
   /** Absolute path of a session's workspace. It is created when something is put into it. */
   pathOf(sessionId: string): string;
-  /** Differs for each directory that is or was a session's workspace; null while there is none. */
-  identityOf(sessionId: string): string | null;
   /**
    * Writes attachments into the workspace, whole. Returns false, and writes none, when the workspace would exceed `quotaBytes`.
    */
@@ -61,11 +59,6 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
   return {
     owner: first,
     pathOf,
-    identityOf: (sessionId) => {
-      const stats = lstatSync(pathOf(sessionId), { bigint: true, throwIfNoEntry: false });
-      // The number alone is given to another one soon.
-      return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
-    },
     placeUploads: async (sessionId, attachments, { quotaBytes, hasBegun, owner = first }) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);

@@ -77,8 +77,10 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
 }
 
 function operationOf(route: Route, components: Components): object {
-  const { summary, guard, shape } = route;
-  const refused = { $ref: `#/components/responses/${isPagePath(route.path) ? 'PageRefused' : ERROR_RESPONSES[shape]}` };
+  const { summary, guard, errors } = route;
+  const refused = {
+    $ref: `#/components/responses/${isPagePath(route.path) ? 'PageRefused' : ERROR_RESPONSES[errors]}`,
+  };
   return {
     operationId: operationIdOf(route),
     summary,
@@ -130,7 +132,7 @@ function parametersOf(place: 'query' | 'header', shape: FieldsShape | undefined,
 }
 
 function successesOf(route: Route, components: Components): object {
-  const reply = route.reply && route.shape === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;
+  const reply = route.reply && route.errors === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;
   const content = {
     ...(reply && jsonOf(reply, components)),
     ...(route.events && { 'text/event-stream': { schema: eventStreamOf(route.events, components) } }),

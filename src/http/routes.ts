@@ -3,7 +3,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
-import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import { installation } from '../wire/installation.ts';
 import { audit } from '../wire/people/audit.ts';
 import { retention } from '../wire/retention.ts';
@@ -11,7 +10,7 @@ import type { Operations } from '../operations/operations.ts';
 import type { Renderer } from '../rendering/renderer.ts';
 import type { Readiness } from '../operations/status.ts';
 import { connections } from '../wire/capabilities/connection.ts';
-import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
+import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
 import { programs } from '../wire/programs.ts';
@@ -24,14 +23,14 @@ import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
 import { questions } from '../wire/sessions/question.ts';
 import { runs } from '../wire/sessions/runs.ts';
 import { sessions } from '../wire/sessions/session.ts';
-import { openApiDocument, readiness as readinessShape } from '../wire/status.ts';
+import { description, readiness as readinessShape } from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
 import type { KeyCaller } from '../domain/people/user.ts';
 import { renderedJson } from './replies/json-pieces.ts';
 import { ok } from './replies/reply.ts';
-import { type Route, routesWith } from './frame/route.ts';
+import type { Route } from './frame/route.ts';
 import { routesOf } from './frame/serve.ts';
 import { backups } from '../wire/backups/backup.ts';
 import { makeBackupHandlers } from './backups/backups.ts';
@@ -52,7 +51,10 @@ import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
-import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
+import { office } from '../wire/office/office.ts';
+import { makeOfficeHouseHandlers } from './office/house.ts';
+import { makeOfficeSessionHandlers } from './office/sessions.ts';
+import type { makeOfficeStreams } from './office/streams.ts';
 import { makeShareHandlers } from './share/handlers.ts';
 import { sendStaticFile } from './share/static-files.ts';
 import { deliveries } from '../wire/webhooks/delivery.ts';
@@ -60,13 +62,10 @@ import { webhookEvents } from '../wire/webhooks/event.ts';
 import { webhooks } from '../wire/webhooks/webhook.ts';
 import { makeListDeliveries, makeListen } from './webhooks/handlers.ts';
 
-const ofAnyone = routesWith('none', 'bare');
-const ofAdmin = routesWith('admin', 'envelope');
-
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
-  readonly officeStreams: OfficeRouteParts['officeStreams'];
+  readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly starting: () => Promise<void> | null;
@@ -83,15 +82,20 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
-    ...officeRoutes(parts),
+    ...routesOf(
+      office,
+      {},
+      {
+        ...makeOfficeHouseHandlers(parts.operations),
+        ...makeOfficeSessionHandlers(parts.operations),
+        ...parts.officeStreams,
+      },
+    ),
     ...routesOf(publishes, parts.operations),
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
     ...routesOf(sharePages, {}, { ...makeShareHandlers(parts), staticFile: sendStaticFile }),
-    ofAnyone('GET /openapi.json', 'This description of the interface', {
-      reply: openApiDocument,
-      handler: () => ok(renderedJson<object>(document())),
-    }),
+    ...routesOf(description, {}, { openapi: () => ok(renderedJson<object>(document())) }),
   ];
   // Made at the first request: it takes some milliseconds that a start need not have.
   const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
@@ -132,7 +136,9 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(teams, operations),
     ...routesOf(keys, operations),
     ...routesOf(budgets, operations),
-    ...definitionRoutes(operations),
+    ...DEFINITION_NOUNS.flatMap((noun) =>
+      routesOf(definitionsOf(noun), {}, makeDefinitionHandlers(operations, noun)),
+    ),
     ...routesOf(models, operations),
     ...routesOf(mcpServers, operations),
     ...routesOf(connections, operations),
@@ -147,23 +153,6 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(webhookEvents, operations, { listen: makeListen(operations) }),
     ...routesOf(tokens, operations),
   ];
-}
-
-/** What the config directory defines: `experts`, `expert-teams`, `skills`, `plugins`, `mcp-servers` and `connectors`. */
-function definitionRoutes(operations: Operations): Route[] {
-  return DEFINITION_NOUNS.flatMap((noun): Route[] => {
-    const { list, get, check } = makeDefinitionHandlers(operations, noun);
-    const words = noun === 'mcp-servers' ? 'MCP servers' : noun.replace('-', ' ');
-    return [
-      ofAdmin(`GET /api/v1/${noun}`, `List ${words}`, { reply: definitionListOf(noun), handler: list }),
-      ofAdmin(`GET /api/v1/${noun}/:ref`, `Read one of the ${words}`, { reply: definitionOf(noun), handler: get }),
-      ofAdmin(
-        `POST /api/v1/definitions/${noun}/check`,
-        `Read the files of ${words} now, and report what is wrong with them`,
-        { reply: definitionCheck, handler: check },
-      ),
-    ];
-  });
 }
 
 function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {

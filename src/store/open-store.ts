@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
+import { makeArtifactEnds } from './artifacts/artifact-ends.ts';
 import { makeArtifactQueue } from './artifacts/artifact-queue.ts';
 import { makeBudgets } from './budgets/budgets.ts';
 import { makeHeldCalls } from './budgets/held-calls.ts';
@@ -181,6 +182,7 @@ function makeArtifacts(database: Database) {
   return {
     ...makeArtifactQueue(database),
     ...makeRecordArtifacts(database),
+    ...makeArtifactEnds(database),
     ...makeWorkspaceExports(database),
     ...makeWorkspaceTree(database),
     ...makeReadArtifacts(database),

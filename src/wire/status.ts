@@ -2,6 +2,7 @@
 import { problem } from './capabilities/definition.ts';
 import { lostPins } from './capabilities/pin.ts';
 import { array, json, jsonObject, object } from './composites.ts';
+import { endpoints } from './endpoint.ts';
 import { called, record } from './record.ts';
 import { boolean, constant, integer, oneOf, string, time } from './scalars.ts';
 import { type JsonOf, named, nullable, type Shape } from './shape.ts';
@@ -65,7 +66,7 @@ export type ConfigurationWire = JsonOf<typeof configuration>;
 export const readiness = named('Readiness', record({ ready: boolean, parts: array(part) }));
 
 /** The description of all routes. */
-export const openApiDocument = named('OpenApiDocument', jsonObject) as Shape<unknown> as Shape<object>;
+const openApiDocument = named('OpenApiDocument', jsonObject) as Shape<unknown> as Shape<object>;
 
 export const health = named('Health', object({ status: constant('ok') }));
 
@@ -83,3 +84,8 @@ export const database = named(
     tables: array(record({ name: string, rows: count, more: boolean })),
   }),
 );
+
+// biome-ignore format: a table reads best with one endpoint a line
+export const description = endpoints('none', 'bare', {
+  openapi: { route: 'GET /openapi.json', summary: 'This description of the interface', reply: openApiDocument },
+});

@@ -70,6 +70,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     attempt: 1,
     workspace: changes.workspace ?? makeWorkspace(),
     workspaceOwner: null,
+    hasBaseline: true,
     space: ROOMY,
     model: GRANT,
     instructions: 'Be brief.',
@@ -219,10 +220,10 @@ export function startRun(
   const packs = [granted, ...(manners.packs ?? [])];
   const run = makeRun(brief, channel, { packs, retryPolicy: manners.retries ?? FAST_RETRIES });
   void runLoop(run).then(
-    (outcome) => channel.finish(outcome, run.workspace.touched()),
+    (outcome) => channel.finish(outcome, run.workspace.isUntouched()),
     (error: unknown) => {
       const message = `bug: ${String(error)}`;
-      channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, 'anything');
+      channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, false);
     },
   );
   return main;

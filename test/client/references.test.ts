@@ -1,6 +1,6 @@
 // What people type for an id is looked up only when it can be the prefix of one.
 import { expect, test } from 'vitest';
-import { makeReferences } from '../../src/client/references.ts';
+import { makeCompletion } from '../../src/client/references.ts';
 import { ClientError } from '../../src/client/transport/client-error.ts';
 
 const ID = '0190f6a0-0000-7000-8000-000000000001';
@@ -11,18 +11,17 @@ function references(answer: () => unknown) {
     asked.push(path);
     return answer() as T;
   };
-  return { asked, ...makeReferences(call) };
+  return { asked, whole: makeCompletion(call) };
 }
 
 const refusing = (status: number) => () => {
   throw new ClientError({ kind: 'refused', status }, `refused with ${status}`);
 };
 
-test('a start is looked up, in a path too', async () => {
-  const { asked, at, whole } = references(() => ({ id: ID }));
+test('a start is looked up', async () => {
+  const { asked, whole } = references(() => ({ id: ID }));
   expect(await whole('sessions', '0190f6a0-0')).toBe(ID);
-  expect(await at('runs', '0190')).toBe(`/runs/${ID}`);
-  expect(asked).toEqual(['/ids/sessions/0190f6a0-0', '/ids/runs/0190']);
+  expect(asked).toEqual(['/api/v1/ids/sessions/0190f6a0-0']);
 });
 
 test.each([ID, 'alice', '019', 'a b', undefined, null])(

@@ -85,6 +85,9 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
   'src/execution/artifacts/collector.ts': [
     (store) => {
       for (let run = 0; run < 60; run += 1) store.run(store.session().seq, { artifact_status: 'pending' });
+      // Its directory isn't there: none of the files is there any more.
+      const { sessionSeq } = store.workspace(20_000, (no) => `/src/${no}.txt`);
+      store.run(sessionSeq, { artifact_status: 'pending' });
     },
     `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND finished_at IS NOT NULL`,
   ],

@@ -177,13 +177,13 @@ const TABLE: readonly string[] = [
 test('the table of routes is this one', { tags: ['§9-paths', 'H2'] }, async () => {
   const house = await openHouse();
   const routes = routesOf(house.parts, () => 'gone');
-  expect(routes.map((r) => `${r.method} ${r.path} ${r.guard} ${r.shape}${r.sse ? ' sse' : ''}`)).toEqual(TABLE);
+  expect(routes.map((r) => `${r.method} ${r.path} ${r.guard} ${r.errors}${r.sse ? ' sse' : ''}`)).toEqual(TABLE);
 });
 
 test('the shape of each route is the shape of its path', async () => {
   const house = await openHouse();
   for (const route of routesOf(house.parts, () => 'gone'))
-    expect([route.path, shapeOfPath(route.path)]).toEqual([route.path, route.shape]);
+    expect([route.path, shapeOfPath(route.path)]).toEqual([route.path, route.errors]);
 });
 
 /** Who may pass each guard: the status is 401 or 403 for all others. */

@@ -1,4 +1,5 @@
 // Workspaces of sessions that nobody uses are emptied, and the next run is not blamed for it.
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { makeEmptyIdle } from '../../src/retention/idle-workspaces.ts';
 import { makeBatch, START } from '../../src/store/retention/batch.ts';
@@ -15,8 +16,7 @@ async function idleHouse() {
     const run = await house.begin(sessionId);
     const baseline = collector.baselineOf(run);
     await baseline.workspaceFree();
-    baseline.take(false);
-    await baseline.taken();
+    await baseline.take();
     house.write(run, files);
     await house.end(run);
     collector.wake(run.sessionSeq);
@@ -34,7 +34,7 @@ test('an idle workspace is emptied; files of runs stay, and the next run has onl
   expect(await house.store.retention.countIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, bytes: 8 });
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 1, more: true });
   expect(await house.emptyIdle(house.clock.now() - DAY)).toMatchObject({ rows: 0, more: false });
-  expect(house.workspaces.identityOf(run.sessionId)).toBeNull();
+  expect(existsSync(house.workspaces.pathOf(run.sessionId))).toBe(false);
   expect(await house.exportOf(run)).toMatchObject({ status: 'ready', files: [], archive: null, isUnpacked: false });
   expect((await house.artifactsOf(run)).files).toHaveLength(2);
   expect((await house.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).toBe(house.clock.now());
@@ -68,7 +68,7 @@ test('a session with a run in progress, or used since, keeps its files', async (
   await house.begin(run.sessionId);
   expect(await house.emptyIdle(house.clock.now() + 1)).toMatchObject({ rows: 0, more: false });
   expect(await house.emptyIdle(before)).toMatchObject({ rows: 0, more: false });
-  expect(house.workspaces.identityOf(run.sessionId)).not.toBeNull();
+  expect(existsSync(house.workspaces.pathOf(run.sessionId))).toBe(true);
 });
 
 test('what a kill has left of an earlier removal is not in the way of the next', async () => {
@@ -80,7 +80,7 @@ test('what a kill has left of an earlier removal is not in the way of the next',
   const before = house.clock.now() - DAY;
   expect(await house.emptyIdle(before)).toMatchObject({ rows: 0, more: true });
   expect(await house.emptyIdle(before)).toMatchObject({ rows: 1, more: true });
-  expect(house.workspaces.identityOf(run.sessionId)).toBeNull();
+  expect(existsSync(house.workspaces.pathOf(run.sessionId))).toBe(false);
   expect(house.workspaces.retire(run.sessionId)).toBe(false);
 });
 
@@ -110,7 +110,7 @@ test('a session whose files can not be removed is passed', async () => {
   const first = await emptyIdle(before);
   expect(first).toMatchObject({ rows: 0, more: true });
   expect(await emptyIdle(before, undefined, first.next)).toMatchObject({ rows: 1 });
-  expect(house.workspaces.identityOf(other.sessionId)).toBeNull();
+  expect(existsSync(house.workspaces.pathOf(other.sessionId))).toBe(false);
 });
 
 test('a session that is deleted leaves nothing of a workspace that was taken out of the way', async () => {

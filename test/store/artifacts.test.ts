@@ -5,7 +5,7 @@ import type { Run } from '../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/start-run.ts';
 import type { Ending } from '../../src/store/runs/end-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
-import { runArtifactsOf, workspaceOf } from '../support/store/read-whole.ts';
+import { recordWhole, runArtifactsOf, workspaceOf } from '../support/store/read-whole.ts';
 
 const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
 const FAILED: Ending = {
@@ -23,6 +23,8 @@ beforeEach(async () => {
 });
 
 const artifacts = () => house.store.artifacts;
+const record = (run: Pick<Run, 'seq' | 'sessionSeq'>, after: ReturnType<typeof found>) =>
+  recordWhole(artifacts(), run, after);
 
 async function begin(sessionId: string | null = null): Promise<ClaimedRun> {
   await house.accept({ sessionId });
@@ -99,7 +101,7 @@ describe('a run that did nothing in its workspace', () => {
 
   test('leaves an export that is still being packed to its own end', async () => {
     const first = await ended();
-    await artifacts().recordArtifacts(first.seq, found(file('/a')));
+    await record(first, found(file('/a')));
     const second = await begin(first.sessionId);
     await end(second, DONE, { untouched: true });
     expect([await statusOf(second), (await exportOf(second)).status]).toEqual(['ready', 'pending']);
@@ -111,10 +113,10 @@ test('a run lists what it added and changed, then its archive makes it ready onc
   tags: ['§2.9-own-files', '§3.2'],
 }, async () => {
   const first = await ended();
-  await artifacts().recordArtifacts(first.seq, found(file('/kept'), file('/old', 'x'), file('/gone')));
+  await record(first, found(file('/kept'), file('/old', 'x'), file('/gone')));
   const second = await ended(DONE, first.sessionId);
-  const change = await artifacts().recordArtifacts(second.seq, found(file('/kept'), file('/new'), file('/old', 'yy')));
-  expect(change).toMatchObject({ deletedPaths: ['/gone'], replacedKeys: ['x', '/gone'] });
+  const change = await record(second, found(file('/kept'), file('/new'), file('/old', 'yy')));
+  expect(change).toMatchObject({ replacedKeys: ['x', '/gone'] });
   expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({
     status: 'pending',
     fileCount: 2,
@@ -147,16 +149,16 @@ test('a run lists what it added and changed, then its archive makes it ready onc
 
 test('recording a run twice, or one that has not ended, changes nothing', async () => {
   const run = await begin();
-  expect(await artifacts().recordArtifacts(run.seq, found(file('/a')))).toBeUndefined();
+  expect(await record(run, found(file('/a')))).toBeUndefined();
   await end(run);
-  expect(await artifacts().recordArtifacts(run.seq, found(file('/a')))).toBeDefined();
-  expect(await artifacts().recordArtifacts(run.seq, found(file('/b')))).toBeUndefined();
+  expect(await record(run, found(file('/a')))).toBeDefined();
+  expect(await record(run, found(file('/b')))).toBeUndefined();
   expect((await runArtifactsOf(artifacts(), run.seq)).files.map(({ path }) => path)).toEqual(['/a']);
 });
 
 test('a run that touched its workspace and changed nothing is ready without packing', async () => {
   const run = await ended();
-  await artifacts().recordArtifacts(run.seq, found());
+  await record(run, found());
   expect([await statusOf(run), (await artifacts().listPacking(run.sessionSeq))[0]?.kind]).toEqual([
     'ready',
     'workspace',
@@ -170,7 +172,7 @@ describe('uploads', () => {
     await house.accept({ attachments: [upload] });
     const run = (await house.claim())[0]!;
     await end(run);
-    await artifacts().recordArtifacts(run.seq, found(file('/out'), { ...upload, path: '/uploads/a.csv' }));
+    await record(run, found(file('/out'), { ...upload, path: '/uploads/a.csv' }));
     expect((await runArtifactsOf(artifacts(), run.seq)).files.map(({ path }) => path)).toEqual(['/out']);
     expect((await exportOf(run)).files.map(({ path }) => path)).toEqual(['/out', '/uploads/a.csv']);
   });
@@ -180,7 +182,7 @@ describe('uploads', () => {
     const run = (await house.claim())[0]!;
     await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
     await end(run);
-    await artifacts().recordArtifacts(run.seq, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
+    await record(run, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
     expect((await runArtifactsOf(artifacts(), run.seq)).files).toMatchObject([
       { path: '/uploads/a.csv', change: 'modified' },
     ]);
@@ -190,13 +192,13 @@ describe('uploads', () => {
 describe('the baseline', () => {
   test('counts what no run has done as there before, and has it packed after the next run', async () => {
     const first = await ended();
-    await artifacts().recordArtifacts(first.seq, found(file('/a')));
+    await record(first, found(file('/a')));
     await artifacts().finishArtifacts(first.seq, ARCHIVE);
     await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
     const second = await begin(first.sessionId);
     await artifacts().keepBaseline(fenceOf(second), { files: [file('/a'), file('/laid-by-hand')] });
     await end(second);
-    await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
+    await record(second, found(file('/a'), file('/laid-by-hand')));
     expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({ status: 'ready', files: [] });
     expect(await artifacts().listPacking(second.sessionSeq)).toMatchObject([{ kind: 'workspace', runSeq: second.seq }]);
   });
@@ -205,14 +207,14 @@ describe('the baseline', () => {
     const run = await begin();
     const fence = { ...fenceOf(run), attempt: run.attempt + 1 };
     expect(await artifacts().keepBaseline(fence, { files: [file('/a')] })).toBeUndefined();
-    expect(await artifacts().hasWorkspaceFiles(run.sessionSeq)).toBe(false);
+    expect((await artifacts().findWorkspace(run.sessionSeq)).hasFiles).toBe(false);
   });
 });
 
 describe('a run that failed', () => {
   test('has no artifacts, but its files are in the export', { tags: ['§3.2'] }, async () => {
     const run = await ended(FAILED);
-    await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
+    await record(run, found(file('/half-done')));
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
     expect(await exportOf(run)).toMatchObject({ status: 'pending', files: [{ path: '/half-done' }] });
     expect(eventsOf('artifacts.failed')).toMatchObject([
@@ -226,7 +228,7 @@ describe('a run that failed', () => {
     expect((await artifacts().findWork(run.sessionSeq))?.run).toBeUndefined();
     await house.store.runs.confirmStop(run.sessionSeq);
     expect(await artifacts().findWork(run.sessionSeq)).toMatchObject({ run: { runSeq: run.seq }, hasMore: false });
-    await artifacts().recordArtifacts(run.seq, found(file('/a')));
+    await record(run, found(file('/a')));
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
       status: 'failed',
       error: { type: 'canceled_error', message: 'The run was stopped.' },
@@ -246,7 +248,7 @@ test('an incomplete run keeps its artifacts', async () => {
     outcome: 'incomplete',
     error: { type: 'structured_output_error', message: 'No result.', retryable: false },
   });
-  await artifacts().recordArtifacts(run.seq, found(file('/a')));
+  await record(run, found(file('/a')));
   await artifacts().finishArtifacts(run.seq, ARCHIVE);
   expect(await statusOf(run)).toBe('ready');
 });
@@ -269,15 +271,15 @@ test('an export that a later run overtook is packed for that one, and the old ar
   tags: ['E3'],
 }, async () => {
   const first = await ended();
-  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  await record(first, found(file('/a')));
   const second = await ended(DONE, first.sessionId);
-  await artifacts().recordArtifacts(second.seq, found(file('/b')));
+  await record(second, found(file('/b')));
   expect(await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE)).toBeUndefined();
   expect(await artifacts().failExport(first.sessionSeq, first.seq, 'Too late.')).toBe(false);
   expect(await artifacts().finishExport(first.sessionSeq, second.seq, ARCHIVE)).toEqual({ replacedKey: null });
   expect(await exportOf(second)).toMatchObject({ status: 'ready', archive: ARCHIVE });
   const third = await ended(DONE, first.sessionId);
-  await artifacts().recordArtifacts(third.seq, found(file('/c')));
+  await record(third, found(file('/c')));
   expect(await artifacts().finishExport(first.sessionSeq, third.seq, { key: 'b', size: 1 })).toEqual({
     replacedKey: ARCHIVE.key,
   });
@@ -286,7 +288,7 @@ test('an export that a later run overtook is packed for that one, and the old ar
 
 test('a session whose last run is not looked at yet is pending, whatever was exported before', async () => {
   const first = await ended();
-  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  await record(first, found(file('/a')));
   await artifacts().finishArtifacts(first.seq, ARCHIVE);
   await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
   const second = await begin(first.sessionId);
@@ -301,7 +303,7 @@ describe('blobs', () => {
   test('are in use while a row names them, and the clean-up of a deleted session says which it has erased', async () => {
     const run = await ended();
     const inUse = (...keys: string[]) => Promise.all(keys.map((key) => house.store.sessions.isBlobInUse(key)));
-    await artifacts().recordArtifacts(run.seq, found(file('/a', 'content')));
+    await record(run, found(file('/a', 'content')));
     await artifacts().finishArtifacts(run.seq, { key: 'tar', size: 1 });
     await artifacts().finishExport(run.sessionSeq, run.seq, { key: 'zip', size: 1 });
     expect(await inUse('content', 'tar', 'zip', 'other')).toEqual([true, true, true, false]);
@@ -316,11 +318,11 @@ describe('blobs', () => {
 
   test('of a deleted session are no longer packed', async () => {
     const run = await ended();
-    await artifacts().recordArtifacts(run.seq, found(file('/a')));
+    await record(run, found(file('/a')));
     const other = await ended(DONE, run.sessionId);
     await house.store.sessions.deleteSession(run.sessionSeq);
     expect(await artifacts().listSessionsToCollect()).toEqual([]);
-    expect(await artifacts().recordArtifacts(other.seq, found(file('/b')))).toBeUndefined();
+    expect(await record(other, found(file('/b')))).toBeUndefined();
     expect(await artifacts().finishArtifacts(run.seq, ARCHIVE)).toBe(false);
     expect(await artifacts().finishExport(run.sessionSeq, run.seq, ARCHIVE)).toBeUndefined();
   });
@@ -330,9 +332,9 @@ test('a start finds what is to be collected and packed, the longest wait first',
   const first = await ended();
   const second = await ended();
   const third = await ended();
-  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  await record(first, found(file('/a')));
   await artifacts().finishArtifacts(first.seq, ARCHIVE);
-  await artifacts().recordArtifacts(third.seq, found(file('/a')));
+  await record(third, found(file('/a')));
   expect(await artifacts().listSessionsToCollect()).toEqual([first.sessionSeq, second.sessionSeq, third.sessionSeq]);
   await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
   expect(await artifacts().listSessionsToCollect()).toEqual([second.sessionSeq, third.sessionSeq]);

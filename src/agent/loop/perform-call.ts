@@ -1,13 +1,10 @@
 // One tool call, from the model's arguments to the text that the model reads.
 import { syncDiskOf } from '../../disk/sync-disk.ts';
-import { ErrandError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import { shownOutput } from './kept-output.ts';
-import type { Equipment } from '../port/grants.ts';
 import type { ToolCall, ToolResult } from '../port/protocol.ts';
 import { type Channel, untilHalted } from '../port/signals.ts';
 import { wordsOfFailure } from './tool-failure.ts';
-import type { ExecutedTool, Tool } from '../tools/tool.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Run } from './run.ts';
 
 /** A call that a model asks for. */
@@ -40,7 +37,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
   const shown = (output: string) =>
     shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model, shownBefore });
   try {
-    if (tool.readsOnly !== true) await run.workspace.prepare(changesOf(tool, call.input, brief.equipment));
+    if (tool.readsOnly !== true) await run.workspace.prepare();
     // A tool that ignores its signal is abandoned, so that a stop takes effect.
     const execution = tool.execute(call.input, {
       workspace,
@@ -66,16 +63,6 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
 }
 
 const NOT_SYNCED = 'what it may have written is not on the disk yet. Check before you continue.';
-
-/** The only files that a call can change; undefined when that isn't known. A call that will be refused changes none. */
-function changesOf(tool: ExecutedTool, input: JsonObject, equipment: Pick<Equipment, 'skills'>) {
-  try {
-    return tool.changes?.(input, equipment);
-  } catch (error) {
-    if (error instanceof ErrandError) return [];
-    throw error;
-  }
-}
 
 /** The tool that a call names. */
 export const findTool = ({ tools, call }: Pick<Asked, 'tools' | 'call'>) =>

@@ -17,7 +17,7 @@ const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
   step: 'now',
   'tool-result': 'now',
   compaction: 'now',
-  'touches-anything': 'now',
+  'changes-workspace': 'now',
   spent: 'later',
   'call-failed': 'later',
   'model-wait': 'later',

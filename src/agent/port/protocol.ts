@@ -100,6 +100,8 @@ export interface Brief {
   readonly workspace: string;
   /** Owner of files that tools create; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
+  /** Whether the files in the workspace have to be known before the run changes any. */
+  readonly hasBaseline: boolean;
   readonly model: ModelGrant;
   readonly instructions: string;
   /** Replaces the turns before `history`, and steps of this run; null when nothing was summarised. */
@@ -203,13 +205,10 @@ export type Signal =
   /** Reply to a `ping`: the thread's event loop is alive. */
   | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
-  /** Before the first call that may change any file of the workspace. `paths`: those that earlier calls may have changed. */
-  | { readonly t: 'touches-anything'; readonly ack: number; readonly paths: readonly string[] }
-  /** Always the last signal; the worker closes nothing before it is sent. */
-  | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: Touched };
-
-/** What the tools of a run may have changed in its workspace: the paths of files, each beginning with `/`, or anything. */
-export type Touched = readonly string[] | 'anything';
+  /** Before the first call that may change the workspace. */
+  | { readonly t: 'changes-workspace'; readonly ack: number }
+  /** Always the last signal; the worker closes nothing before it is sent. `untouched`: no call can have changed the workspace. */
+  | { readonly t: 'done'; readonly outcome: Outcome; readonly untouched: boolean };
 
 /** What one message has: signals in order. */
 export type SignalBatch = readonly Signal[];

@@ -3,7 +3,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
 import { type Mail, makeMail, type Parcel } from './mail.ts';
 import { makeOutbox } from './outbox.ts';
-import type { Control, Outcome, Signal, Touched } from './protocol.ts';
+import type { Control, Outcome, Signal } from './protocol.ts';
 import type { ServiceName, ServiceRequest, Services } from './services.ts';
 import { ENDED_WITHOUT_OUTCOME, type RunPort } from './thread-port.ts';
 
@@ -46,7 +46,7 @@ export interface Channel {
    */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
   /** Sends `done` and receives nothing more. */
-  finish(outcome: Outcome, touched: Touched): void;
+  finish(outcome: Outcome, untouched: boolean): void;
 }
 
 interface ChannelOptions {
@@ -107,8 +107,8 @@ export function openChannel(port: RunPort, options: ChannelOptions = {}): Channe
     hasBudgets: () => Atomics.load(budgets, 0) === 1,
     waits: (isWaiting) => void Atomics.store(waiting, 0, Number(isWaiting)),
     request: makeRequest(send, answers),
-    finish: (outcome, touched) => {
-      send({ t: 'done', outcome, touched });
+    finish: (outcome, untouched) => {
+      send({ t: 'done', outcome, untouched });
       flush();
       port.close();
     },

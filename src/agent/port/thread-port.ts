@@ -13,7 +13,7 @@ export interface RunPort {
 }
 
 /** Sent when the real outcome can't be: the run is executed again. */
-export const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: 'anything' }];
+export const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, untouched: false }];
 /** Not in the numbering of any run, so that the main thread notices a loss. */
 const UNNUMBERED = -1;
 

@@ -37,13 +37,15 @@ export default function serve({ port, taken, budgets }: ThreadTask): Promise<voi
 /** Runs a turn and reports it on the channel. Never rejects: `done` is the last signal. */
 async function carryOut(brief: Brief, channel: Channel): Promise<void> {
   takeWays(brief.ways);
-  const workspace = openWorkspace(brief, (paths) => channel.commit({ t: 'touches-anything', paths }));
+  const workspace = openWorkspace(brief, async () => {
+    if (brief.hasBaseline) await channel.commit({ t: 'changes-workspace' });
+  });
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };
     const outcome = await runLoop(run);
     // The reply to a stop promises that nothing of the run is active in its workspace.
     if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await workspace.atRest();
-    channel.finish(outcome, workspace.touched());
+    channel.finish(outcome, workspace.isUntouched());
   } catch (error) {
     channel.send({
       t: 'log',
@@ -52,6 +54,6 @@ async function carryOut(brief: Brief, channel: Channel): Promise<void> {
       facts: { error: messageOf(error), stack: (error instanceof Error && error.stack) || '' },
     });
     const message = 'The agent failed unexpectedly.';
-    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, 'anything');
+    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, false);
   }
 }

@@ -25,7 +25,6 @@ export const editFile: ExecutedTool = defineTool({
     },
     ['path', 'old_text', 'new_text'],
   ),
-  changes: (input, context) => [`/${writtenPath(input, context)}`],
   async execute(input, context) {
     const { workspace, workspaceOwner } = context;
     const path = writtenPath(input, context);

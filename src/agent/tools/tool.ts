@@ -43,11 +43,6 @@ export interface ExecutedTool extends Offered {
   readonly kind: 'executes';
   /** Whether no call changes the workspace: then it needs none, and a missing one is as an empty one. */
   readonly readsOnly?: boolean;
-  /**
-   * The only files that a call can change, as paths in the workspace; absent: any. Throws `ErrandError` for an input that the
-   * call refuses.
-   */
-  readonly changes?: (input: JsonObject, context: Pick<ToolContext, 'skills'>) => readonly string[];
   /** Whether a call may leave something in the workspace that it has not synced itself. */
   readonly writes?: boolean;
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;

@@ -19,7 +19,6 @@ export const writeFile: ExecutedTool = defineTool({
     },
     ['path', 'content'],
   ),
-  changes: (input, context) => [`/${writtenPath(input, context)}`],
   async execute(input, context) {
     const { workspace, workspaceOwner } = context;
     const path = writtenPath(input, context);

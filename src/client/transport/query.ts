@@ -1,8 +1,4 @@
 // What a request asks for in its query.
-import type { AnyShape, JsonOf } from '../../wire/shape.ts';
-
-/** The fields of a query; the daemon has a value for each that is left out. */
-export type Query<S extends AnyShape> = { readonly [N in keyof JsonOf<S>]?: JsonOf<S>[N] | undefined };
 
 type Value = string | number | boolean;
 /** A query, whatever its fields. */

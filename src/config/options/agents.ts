@@ -77,8 +77,7 @@ export const AGENT_OPTIONS = {
     fallback: 50_000,
     about:
       'Files of one workspace, in order of path. Further files stay in the workspace, but are neither listed nor packed, nor are those ' +
-      'whose paths would make the average longer than 256 bytes. What other requests wait after a run grows with it: some 10 ms for each ' +
-      'thousand files that the run has changed.',
+      'whose paths would make the average longer than 256 bytes.',
   },
   'artifacts.max_total_mb': {
     schema: megabytes(1, 16_777_216),

@@ -9,17 +9,13 @@ import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
-import type { KnownWorkspaces } from './known-workspaces.ts';
-import type { RecordedLooks } from './recorded-looks.ts';
 
 export interface ArtifactParts {
   readonly store: Store;
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;
   readonly removal: BlobRemoval;
-  readonly workspaces: Pick<Workspaces, 'pathOf' | 'identityOf'>;
-  readonly known: KnownWorkspaces;
-  readonly looks: RecordedLooks;
+  readonly workspaces: Pick<Workspaces, 'pathOf'>;
   /** Archives of so much are packed when they are asked for, the others after the run. */
   readonly packedOnRequest: WorkspaceSize;
   /** Whoever asks for the address of an archive of so much waits until it is packed; larger ones are packed while they are downloaded. */

@@ -13,11 +13,9 @@ import {
   type WorkspaceBaseline,
 } from './workspace-baseline.ts';
 import { collectRun } from './collect-artifacts.ts';
-import { makeKnownWorkspaces } from './known-workspaces.ts';
 import { packNext } from './pack-artifacts.ts';
 import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
 import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
-import { makeRecordedLooks } from './recorded-looks.ts';
 
 export interface Collector {
   /** Collects a session: a run of it has ended, or the executor of a stopped one has. */
@@ -38,7 +36,7 @@ export interface Collector {
 
 type Defaults = 'packedOnRequest' | 'waitedFor';
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | 'known' | 'looks' | Defaults> & {
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | Defaults> & {
   /** Other than `PACKED_ON_REQUEST` and `WAITED_FOR`. */
   readonly [D in Defaults]?: WorkspaceSize;
 } & {
@@ -64,8 +62,6 @@ export function makeCollector(given: CollectorParts): Collector {
     ...needed,
     removal: makeBlobRemoval({ store, blobs }),
     stopping: stopping.signal,
-    known: makeKnownWorkspaces(),
-    looks: makeRecordedLooks(),
   };
   const waiting = makeWaiting();
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));

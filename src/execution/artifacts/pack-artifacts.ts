@@ -1,10 +1,11 @@
 // Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
-import type { Archive } from '../../domain/sessions/artifact.ts';
+import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { type ArtifactParts, failureOf, orderLimits, withAllHeld } from './artifact-parts.ts';
+import { recordedFiles } from './look.ts';
 
 /**
  * Packs the next archives of a session, and records them in their order. Returns whether there may be more. Throws when the store
@@ -12,8 +13,10 @@ import { type ArtifactParts, failureOf, orderLimits, withAllHeld } from './artif
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { packings, begun } = await withAllHeld(parts, async () => {
-    const packings = await parts.store.artifacts.listPacking(sessionSeq);
-    return { packings, begun: packings.map((packing) => packHeld(parts, { ...packing, sessionSeq })) };
+    const packings: PackingOf[] = [];
+    for (const packing of await parts.store.artifacts.listPacking(sessionSeq))
+      packings.push({ ...packing, sessionSeq, files: await filesToPack(parts, packing, sessionSeq) });
+    return { packings, begun: packings.map((packing) => packHeld(parts, packing)) };
   });
   const ends: Promise<unknown>[] = [];
   // Without waiting for the commit of one before the next: they share it.
@@ -23,14 +26,28 @@ export async function packNext(parts: ArtifactParts, sessionSeq: number): Promis
   return packings.filter(({ kind }) => kind === 'run').length === packings.length && packings.length > 1;
 }
 
-type PackingOf = Packing & { readonly sessionSeq: number };
+/** `files`: null when the workspace changes while they are read; the run that changes it has it packed. */
+type PackingOf = Packing & { readonly sessionSeq: number; readonly files: readonly FileVersion[] | null };
+type PackOrderFiles = { readonly files: readonly FileVersion[] };
 type Packed = Archive | { readonly failure: string };
+
+async function filesToPack(
+  { store }: ArtifactParts,
+  { kind, runSeq, token }: Packing,
+  sessionSeq: number,
+): Promise<PackingOf['files']> {
+  const files = await recordedFiles(store, kind, kind === 'run' ? runSeq : sessionSeq);
+  const isSame = kind === 'run' || (await store.artifacts.findWorkspace(sessionSeq)).token === token;
+  return isSame ? files : null;
+}
 
 /** Packs one archive, and returns what records it. Rejects never, but that may. */
 async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() => Promise<void>> {
+  const { files } = packing;
+  if (files === null) return async () => undefined;
   const hold = parts.blobs.hold();
-  for (const { sha256 } of packing.files) hold.add(sha256);
-  const packed = await pack(parts, packing, hold).then(
+  for (const { sha256 } of files) hold.add(sha256);
+  const packed = await pack(parts, { ...packing, files }, hold).then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
@@ -48,7 +65,7 @@ async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() =>
   };
 }
 
-async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): Promise<Packed> {
+async function pack(parts: ArtifactParts, packing: Packing & PackOrderFiles, hold: BlobHold): Promise<Packed> {
   const { snapshotThread, stopping } = parts;
   const { files } = packing;
   const { deadlineMs } = orderLimits(parts.settings());

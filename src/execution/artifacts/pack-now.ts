@@ -1,7 +1,10 @@
 // Packs one archive from blobs, and records it for all who ask for it later.
-import type { Archive, ArchiveWish, UnpackedArchive } from '../../domain/sessions/artifact.ts';
+import type { Archive, ArchiveWish, FileVersion, UnpackedArchive } from '../../domain/sessions/artifact.ts';
+import type { BlobHold } from '../../files/blobs/blobs.ts';
+import type { Requested } from '../../store/artifacts/requested-archives.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, withAllHeld } from './artifact-parts.ts';
+import { recordedFiles } from './look.ts';
 
 interface PackLimits {
   /** Archives of more are not packed. */
@@ -27,16 +30,11 @@ export async function packNow(
   const hold = blobs.hold();
   let isKept = false;
   try {
-    const found = await withAllHeld(parts, async () => {
-      const requested = await store.artifacts.findRequested(wish, limit);
-      const packing = requested !== undefined && 'packing' in requested ? requested.packing : undefined;
-      for (const { sha256 } of packing?.files ?? []) hold.add(sha256);
-      return requested;
-    });
+    const found = await withAllHeld(parts, async () => readRequested(parts, wish, { limit, hold }));
     if (found === undefined) return undefined;
     if ('large' in found) return { unpacked: found.large };
     if ('archive' in found) return { archive: found.archive, isKept: true };
-    const { files, runSeq } = found.packing;
+    const { files, runSeq } = found;
     const order = { files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) };
     const archive = await snapshotThread[wish.kind === 'run' ? 'packTarGz' : 'packZip'](order);
     isKept = await store.artifacts.keepRequested(wish, runSeq, archive);
@@ -46,4 +44,26 @@ export async function packNow(
     // A later run may have replaced some files meanwhile.
     await removal.remove(isKept ? [] : held);
   }
+}
+
+/** Undefined also when the files change while they are read, so that they may be of different moments. */
+async function readRequested(
+  { store }: ArtifactParts,
+  wish: ArchiveWish,
+  { limit, hold }: Pick<PackLimits, 'limit'> & { readonly hold: BlobHold },
+): Promise<Exclude<Requested, { packing: unknown }> | PackedFiles | undefined> {
+  const requested = await store.artifacts.findRequested(wish, limit);
+  if (requested === undefined || !('packing' in requested)) return requested;
+  const { runSeq, token } = requested.packing;
+  const files = await recordedFiles(store, wish.kind, wish.seq);
+  const after = await store.artifacts.findRequested(wish, limit);
+  if (after === undefined || !('packing' in after)) return after;
+  if (after.packing.runSeq !== runSeq || after.packing.token !== token) return undefined;
+  for (const { sha256 } of files) hold.add(sha256);
+  return { files, runSeq };
+}
+
+interface PackedFiles {
+  readonly files: readonly FileVersion[];
+  readonly runSeq: number;
 }

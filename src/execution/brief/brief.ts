@@ -11,6 +11,7 @@ import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/runs/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
+import { hasBaseline } from '../artifacts/workspace-baseline.ts';
 import { answersOf } from './answers.ts';
 import type { Equip } from './equip.ts';
 import { briefBytes } from './brief-room.ts';
@@ -78,6 +79,7 @@ async function build(
     attempt: run.attempt,
     workspace: workspaces.pathOf(run.sessionId),
     workspaceOwner: owner,
+    hasBaseline: hasBaseline(run),
     model: grantModel(resolved),
     instructions,
     compaction: history.compaction,

@@ -1,12 +1,12 @@
 // The executor of one run, from its claim to its end: its brief, its worker, and the record of its outcome.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
-import type { Brief, Outcome, ToolCall, Touched } from '../../agent/port/protocol.ts';
+import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
 import type { Claim } from '../../store/runs/start-run.ts';
-import type { Ending } from '../../store/runs/end-run.ts';
+import type { Ending, WorkspaceUse } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Interruption } from '../../store/runs/rescue-runs.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
@@ -48,6 +48,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     fence,
     baseline,
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
+    hasUploads: false,
     handle: undefined,
     abortedFor: undefined,
     hasGap: false,
@@ -78,7 +79,7 @@ async function execute(state: RunState): Promise<void> {
   const { parts, claim } = state;
   const resolved = resolveModel(parts.catalog(), claim.run.model);
   if (resolved === undefined) {
-    await end(state, { outcome: 'failed', error: noModel(claim) }, []);
+    await end(state, { outcome: 'failed', error: noModel(claim) }, useOf(state, true));
     return;
   }
   let workerEnd: PoolEnd | null;
@@ -96,7 +97,7 @@ async function execute(state: RunState): Promise<void> {
   if (workerEnd !== null) await finish(state, workerEnd);
 }
 
-const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: [] };
+const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, untouched: true };
 
 /** Returns null when no brief could be built: the run has then failed. */
 async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
@@ -108,14 +109,12 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   await nextTurn();
   const built = await parts.buildBrief(claim.run, resolved);
   if (!built.ok) {
-    await end(state, { outcome: 'failed', error: built.error }, []);
+    await end(state, { outcome: 'failed', error: built.error }, useOf(state, true));
     return null;
   }
   const { turn, equipment } = built.brief;
   await nextTurn();
-  state.baseline.take(turn.attachments.length > 0);
-  // Tools wait for the baseline, see `keep`; such servers may act before any tool is called.
-  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.baseline.takeNow([]);
+  state.hasUploads = turn.attachments.length > 0;
   const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
   const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
   try {
@@ -159,7 +158,7 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   // The journal refused a part of the run, so its worker's outcome does not count.
   if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && !isRefused(state)) {
     try {
-      await keepEnd(state, workerEnd.outcome, workerEnd.touched);
+      await keepEnd(state, workerEnd.outcome, workerEnd.untouched);
       return;
     } catch (error) {
       parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be recorded; it is interrupted');
@@ -176,24 +175,31 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   await interrupt(state, interruption);
 }
 
+/** What an earlier attempt has done to the workspace is not known. */
+const useOf = ({ claim, hasUploads }: RunState, untouched: boolean): WorkspaceUse => ({
+  untouched: untouched && claim.run.attempt === 1,
+  hasUploads,
+});
+
 /** Records the agent's outcome, or what it waits for. */
 async function keepEnd(
   state: RunState,
   outcome: Exclude<Outcome, { status: 'canceled' }>,
-  touched: Touched,
+  untouched: boolean,
 ): Promise<void> {
+  const use = useOf(state, untouched);
   switch (outcome.status) {
     case 'waiting':
       return waitForUser(state, outcome.question);
     case 'completed': {
       const { text, stopReason, structured } = outcome;
       const result = structured === undefined ? {} : { structured };
-      return end(state, { outcome: 'completed', answer: text, stopReason, ...result }, touched);
+      return end(state, { outcome: 'completed', answer: text, stopReason, ...result }, use);
     }
     case 'incomplete':
-      return end(state, { outcome: 'incomplete', error: outcome.error }, touched);
+      return end(state, { outcome: 'incomplete', error: outcome.error }, use);
     case 'failed':
-      return end(state, { outcome: 'failed', error: outcome.error, call: outcome.call }, touched);
+      return end(state, { outcome: 'failed', error: outcome.error, call: outcome.call }, use);
     default:
       return outcome satisfies never;
   }
@@ -236,13 +242,10 @@ async function tidy(state: RunState): Promise<void> {
   });
 }
 
-async function end(state: RunState, ending: Ending, touched: Touched): Promise<void> {
+async function end(state: RunState, ending: Ending, use: WorkspaceUse): Promise<void> {
   const { parts, claim } = state;
-  const untouched = await state.baseline.ended(touched);
-  // The agent's last reply was sent with its end, and may have been refused meanwhile.
-  if (isRefused(state)) throw new Error('What came before the end was not recorded.');
   // False: stopped at the moment when its agent ended.
-  if (!(await parts.store.runs.end(progressOf(state), ending, { untouched }))) return;
+  if (!(await parts.store.runs.end(progressOf(state), ending, use))) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
   if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
   else parts.log.warn({ ...facts, error: ending.error.message }, `run ${ending.outcome}`);

@@ -1,11 +1,11 @@
 // The main thread's end of one run on a thread: its messages in order, control to it, and how it ends.
 import type { Parcel } from '../../agent/port/mail.ts';
-import type { Control, Outcome, Signal, Touched } from '../../agent/port/protocol.ts';
+import type { Control, Outcome, Signal } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
-  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: Touched }
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly untouched: boolean }
   /** `wasWaiting`: the run did nothing but wait for its model. `wasRefused`: the system refused its thread, so it has not begun. */
   | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean; readonly wasRefused?: boolean };
 
@@ -69,7 +69,7 @@ export function openLine({ sink, post, ended }: LineParts): Line {
     const last = batch.at(-1);
     if (last?.t !== 'done') return sink.signals(batch);
     if (batch.length > 1) sink.signals(batch.slice(0, -1));
-    end({ kind: 'done', outcome: last.outcome, touched: last.touched });
+    end({ kind: 'done', outcome: last.outcome, untouched: last.untouched });
   };
   const line: Line = {
     handle: { send },

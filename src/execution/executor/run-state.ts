@@ -53,6 +53,8 @@ export interface RunState {
   readonly fence: Fence;
   readonly baseline: WorkspaceBaseline;
   readonly stopwatch: Stopwatch;
+  /** Whether its turn has attachments, which are in the workspace by now. */
+  hasUploads: boolean;
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
   /** Whether a part of the attempt was not recorded. */

@@ -97,8 +97,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       detail(state, { step, tool: call.name.slice(0, 100), ok: result.ok, duration_ms: durationMs }, 'tool called');
       return keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
     }
-    case 'touches-anything':
-      return keep(state, state.baseline.takeNow(signal.paths), signal.ack);
+    case 'changes-workspace':
+      return keep(state, state.baseline.take(), signal.ack);
     case 'compaction': {
       const kept = { ...signal.compaction, characters: signal.characters };
       return keep(state, store.compactions.record(fence, kept), signal.ack);
@@ -225,12 +225,11 @@ function acquirePermit(state: RunState, { name, maxInFlight }: Endpoint): void {
   else state.permit = state.parts.permits.acquire(name, maxInFlight, grant);
 }
 
-/** Waits for a write, and for the baseline; then acknowledges it, or stops the worker when one was refused or failed. */
+/** Waits for a write, then acknowledges it, or stops the worker when one was refused or failed. */
 function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   const answer = async () => {
     if (!(await write)) return abort(state, 'fenced');
     if (ack === undefined) return;
-    await state.baseline.taken();
     state.handle?.send({ t: 'ack', ack });
   };
   answer().catch((error: unknown) => callOffUnkept(state, error));

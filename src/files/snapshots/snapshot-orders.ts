@@ -1,5 +1,5 @@
 // The messages between the main thread and the snapshot thread.
-import type { Comparison, NameSum, Since, SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
+import type { Snapshot, SnapshotLimits, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;
@@ -14,15 +14,16 @@ export interface SnapshotTask extends Task {
   readonly kind: 'snapshot';
   readonly root: string;
   readonly limits: SnapshotLimits;
-  /** Where the hashes are stored. */
-  readonly hashedPath: string;
+  /** Where the manifest is stored. */
+  readonly manifestPath: string;
   /** Whether bytes are stored as blobs. */
   readonly keep: boolean;
-  /** Null: all files. */
-  readonly paths: readonly string[] | null;
-  /** If the stored hashes are still those of this look, only the difference is reported. */
-  readonly since: Since | null;
+  /** The look whose files are the recorded ones; null: the order comes with the recorded files. */
+  readonly since: string | null;
 }
+
+/** What a look comes to, besides the files. */
+export type Looked = Omit<Snapshot, 'files'>;
 
 export interface PackTask extends Task {
   readonly kind: 'tar.gz' | 'zip';
@@ -31,11 +32,15 @@ export interface PackTask extends Task {
 /** Where an archive is written before it is moved to its place as a blob. */
 export const archivePath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-archive`;
 
+/**
+ * The files of an order are those to pack, or those that are recorded of a workspace. They come a few at a time, so that no thread is
+ * blocked by many.
+ */
 export type ToSnapshotThread =
-  /** Files of a new order: a few at a time, so that no thread is blocked by many. */
   | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }
   /** With the last of its files. */
   | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask; readonly files: readonly SnapshotFile[] }
+  /** What was reported last is taken. */
   | { readonly t: 'held' }
   | { readonly t: 'cancel' };
 
@@ -43,17 +48,17 @@ export type FromSnapshotThread =
   /**
    * Files that were found, or the one archive without a path: they must be held before they are moved to their places as blobs.
    */
-  { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromSnapshotThread;
+  | { readonly t: 'found'; readonly files: readonly SnapshotFile[] }
+  /** Paths that have no file any more. */
+  | { readonly t: 'gone'; readonly paths: readonly string[] }
+  | LastFromSnapshotThread;
 
 /** `files`: those that were reported in no other way; they are few, and in their places already. */
 export type LastFromSnapshotThread =
-  /** `skipped`: null when not all of a workspace was looked at. */
-  | (Comparison & {
-      readonly t: 'done';
-      readonly skipped: Skipped | null;
-      readonly names: NameSum | null;
-      readonly files: readonly SnapshotFile[];
-    })
+  /** `looked`: null of an archive; of its paths, those that were reported in no other way. */
+  | { readonly t: 'done'; readonly looked: Looked | null; readonly files: readonly SnapshotFile[] }
+  /** The thread doesn't know the look that the order names: it has to come with the recorded files. */
+  | { readonly t: 'unknown'; readonly files: readonly [] }
   /**
    * `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. `lostBlob`: one that had been
    * found was removed before it was held, so that another look reads its file.

@@ -15,30 +15,34 @@ import {
   archivePath,
   type FromSnapshotThread,
   type LastFromSnapshotThread,
+  type Looked,
   type PackTask,
   type SnapshotTask,
   type ToSnapshotThread,
 } from './snapshot-orders.ts';
 import { noSpace } from '../blobs/no-space.ts';
-import { NOTHING_SKIPPED, type Since, type Snapshot, type SnapshotFile, type SnapshotLimits } from './snapshot.ts';
+import type { Snapshot, SnapshotFile, SnapshotLimits } from './snapshot.ts';
 
 export interface SnapshotOrder {
   readonly sessionId: string;
   /** The workspace's directory. A missing one is empty. */
   readonly root: string;
   readonly limits: SnapshotLimits;
-  /**
-   * The only files to look at, by their paths; absent: all. Also looks at all when one of them isn't a plain file, so that
-   * something may have to be skipped.
-   */
-  readonly paths?: readonly string[] | undefined;
-  /** An earlier look: the result is the difference if what was hashed then is still stored. For looks at all files. */
-  readonly since?: Since | null;
-  /** If set, the bytes of every file are stored as blobs that it holds. */
+  /** What it is compared with; absent: nothing, so that all files are new. */
+  readonly recorded?: RecordedFiles;
+  /** If set, the bytes of the files that differ are stored as blobs that it holds. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the order waits for others. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
+}
+
+/** The files of a workspace as they are recorded. */
+export interface RecordedFiles {
+  /** Of the look that found them; null: it isn't known which. */
+  readonly token: string | null;
+  /** Reads them: only where the thread doesn't know that look. */
+  read(): Promise<readonly SnapshotFile[]>;
 }
 
 export interface PackOrder {
@@ -63,7 +67,7 @@ export interface Archive {
  * lost, stopped.
  */
 export interface SnapshotThread {
-  /** Takes a snapshot. Files whose identity is unchanged since they were last hashed are not read. */
+  /** Looks at a workspace. Files whose identity is unchanged since they were last hashed are not read. */
   takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
   /**
    * Packs blobs under names. The same input gives the same bytes; without files, an ordinary empty archive. Names that are not
@@ -72,14 +76,14 @@ export interface SnapshotThread {
   packTarGz(order: PackOrder): Promise<Archive>;
   /** As `packTarGz`. */
   packZip(order: PackOrder): Promise<Archive>;
-  /** Removes the stored hashes of a session. */
+  /** Removes the stored manifest of a session. */
   forget(sessionId: string): Promise<void>;
   /** Ends the thread; orders in progress are refused. */
   stop(): Promise<void>;
 }
 
 export interface SnapshotThreadParts {
-  /** Where the hashes are stored; created when it is missing. */
+  /** Where the manifests are stored; created when it is missing. */
   readonly directory: string;
   /** The directory of the blob store. */
   readonly blobs: string;
@@ -117,10 +121,10 @@ const MAX_LOST_BLOBS = 10;
 /** The thread, which lives while there are orders and one minute longer. */
 export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const hashedPath = (sessionId: string) => join(directory, `${sessionId}.json`);
+  const manifestPath = (sessionId: string) => join(directory, `${sessionId}.json`);
   const thread: Thread = new ResidentThread({
     clock,
-    file: threadFile('./snapshot-worker.ts', import.meta.url),
+    file: threadFile('../snapshot-worker.ts', import.meta.url),
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,
@@ -136,32 +140,42 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal, begun }: PackOrder): Promise<Archive> {
     const task = { kind, ...room(deadlineMs) };
     begun?.(archivePath(task));
-    const { found } = await giveOrder(thread, log, { task, files, hold, signal });
-    return { key: found[0]!.sha256, size: found[0]!.size };
+    const given = await giveOrder(thread, log, { task, files, hold, signal });
+    const [archive] = given === 'unknown' ? [] : given.found;
+    return { key: archive!.sha256, size: archive!.size };
   }
 
   return {
-    takeSnapshot: async ({ sessionId, root, limits, paths = null, since = null, hold, deadlineMs, signal }) => {
-      const place = { hashedPath: hashedPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
-      const task: SnapshotTask = { kind: 'snapshot', root, limits, paths, since, ...place };
-      const { found, skipped, ...rest } = await giveOrder(thread, log, { task, files: [], hold, signal });
-      return { files: found, skipped: skipped ?? NOTHING_SKIPPED, isWhole: skipped !== null, ...rest };
+    takeSnapshot: async ({ sessionId, root, limits, recorded = NOTHING_RECORDED, hold, deadlineMs, signal }) => {
+      const place = { manifestPath: manifestPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
+      const look = (since: string | null, files: readonly SnapshotFile[]) =>
+        giveOrder(thread, log, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
+      const known = recorded.token === null ? 'unknown' : await look(recorded.token, []);
+      const given = known === 'unknown' ? await look(null, await recorded.read()) : known;
+      if (given === 'unknown' || given.looked === null) throw new Error('A look has no result.');
+      return { ...given.looked, files: given.found, gone: given.gone };
     },
     packTarGz: async (order) => pack('tar.gz', order),
     packZip: async (order) => pack('zip', order),
     forget: async (sessionId) => {
-      for (const path of [hashedPath(sessionId), `${hashedPath(sessionId)}.new`]) await rm(path, { force: true });
+      for (const path of [manifestPath(sessionId), `${manifestPath(sessionId)}.new`]) await rm(path, { force: true });
     },
     stop: async () => thread.stop(),
   };
 }
 
-type Given = Omit<Extract<LastFromSnapshotThread, { t: 'done' }>, 't' | 'files'> & { readonly found: SnapshotFile[] };
+const NOTHING_RECORDED: RecordedFiles = { token: null, read: async () => [] };
 
-async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
+interface Given {
+  readonly found: readonly SnapshotFile[];
+  readonly gone: readonly string[];
+  readonly looked: Looked | null;
+}
+
+async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given | 'unknown'> {
   const { task, files, hold, signal } = job;
   const { kind } = task;
-  const found: SnapshotFile[] = [];
+  const [found, gone]: [SnapshotFile[], string[]] = [[], []];
   const take = (some: readonly SnapshotFile[]) => {
     for (const file of some) {
       hold?.add(file.sha256);
@@ -170,10 +184,11 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   };
   const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
-    isLong: isLarge(files),
+    isLong: kind !== 'snapshot' && isLarge(files),
     onMessage: (message, post) => {
-      if (message.t !== 'found') return { value: message };
-      take(message.files);
+      if (message.t === 'found') take(message.files);
+      else if (message.t === 'gone') gone.push(...message.paths);
+      else return { value: message };
       post({ t: 'held' });
       return undefined;
     },
@@ -193,10 +208,8 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   const isLost = ({ sha256 }: SnapshotFile) => !hasBlob(task.blobs, sha256);
   if (value.t === 'done' && hold !== null && value.files.some(isLost))
     return giveOrder(thread, log, { ...job, task: { ...task, holdsFirst: true } });
-  if (value.t === 'done') {
-    const { skipped, names, token, gone } = value;
-    return { found, skipped, names, token, gone };
-  }
+  if (value.t === 'unknown') return 'unknown';
+  if (value.t === 'done') return { found, gone: [...gone, ...(value.looked?.gone ?? [])], looked: value.looked };
   const { words, cause, full, lostBlob } = value;
   const { lostBlobs = 0 } = job;
   if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return giveOrder(thread, log, { ...job, lostBlobs: lostBlobs + 1 });
@@ -204,7 +217,7 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given> {
   throw full ? noSpace() : unavailable(words);
 }
 
-/** Of the files to pack; a snapshot has none. */
+/** Of the files to pack. */
 function isLarge(files: readonly SnapshotFile[]): boolean {
   return files.length > SMALL_FILES || files.reduce((sum, { size }) => sum + size, 0) > SMALL_BYTES;
 }

@@ -23,12 +23,6 @@ export interface Skipped {
   readonly unreadable: number;
 }
 
-/** The number of names, and the sum of their hashes, which is the same in any order. */
-export interface NameSum {
-  readonly count: number;
-  readonly sum: number;
-}
-
 export const NOTHING_SKIPPED: Skipped = {
   links: 0,
   special: 0,
@@ -39,30 +33,15 @@ export const NOTHING_SKIPPED: Skipped = {
   unreadable: 0,
 };
 
-/** An earlier look at a workspace. */
-export interface Since {
-  /** Its token. */
-  readonly token: string;
-  /** Paths that are reported even if they are as they were then. */
-  readonly except: readonly string[];
-}
-
-/** How a look at a workspace relates to others. */
-export interface Comparison {
-  /** Names this look, so that a later one can report the difference; null when it can't. */
-  readonly token: string | null;
-  /** The files are those that were read anew since the look that the order names; these paths had files then. Null: the files are all. */
-  readonly gone: readonly string[] | null;
-}
-
-export interface Snapshot extends Comparison {
-  /** In order of path. */
+/** How a workspace differs from what is recorded of it. */
+export interface Snapshot {
+  /** Those that are new or have other contents, in order of path; of a workspace of which nothing is recorded, all. */
   readonly files: readonly SnapshotFile[];
+  /** Paths of recorded files that are no longer there. */
+  readonly gone: readonly string[];
   readonly skipped: Skipped;
-  /** Whether all files were looked at, rather than those of some paths. */
-  readonly isWhole: boolean;
-  /** Of all files, also where only some were looked at; null when it isn't known. */
-  readonly names: NameSum | null;
+  /** Names what was seen, so that the next look can be compared with it. */
+  readonly token: string;
 }
 
 export interface SnapshotLimits {

@@ -1,17 +1,16 @@
-// Takes the snapshot of a workspace on the snapshot thread.
-import { hash } from 'node:crypto';
+// Takes the snapshot of a workspace on the snapshot thread: how it differs from what is recorded of it.
+import { hash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall } from './copy-file.ts';
-import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
-import { sumNames } from './name-sum.ts';
-import type { SnapshotTask } from './snapshot-orders.ts';
+import { isSettled, type Manifest, type Manifests, type SeenFile } from './manifests.ts';
+import type { Looked, SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
-import { type Comparison, type NameSum, NOTHING_SKIPPED, type Skipped, type SnapshotFile } from './snapshot.ts';
+import { NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
-import { walkPaths } from './walk-paths.ts';
 
+/** What the main thread gets to know while an order is carried out. */
 export interface Work {
   readonly pace: Pace;
   /**
@@ -19,17 +18,23 @@ export interface Work {
    * be: a few are then reported with the end of the order.
    */
   readonly report: (files: readonly SnapshotFile[], areAll: boolean) => Promise<void>;
+  /** Reports paths that have no file any more. */
+  readonly reportGone: (paths: readonly string[]) => Promise<void>;
 }
 
-/** Files that are reported to the main thread at once. */
+/** What is known of a workspace before a look. */
+export interface Before {
+  readonly manifests: Manifests;
+  /** The recorded files; null: they are those of the look that the task names. */
+  readonly recorded: readonly SnapshotFile[] | null;
+}
+
+/** Files that are reported to the main thread at once: more would block it while they are copied. */
 const BATCH = 1_024;
 /** Bytes that are held in memory meanwhile. */
 const BATCH_BYTES = 4_194_304;
 /** Files up to this size are read into memory: a copy of one whose bytes are a blob already would only be removed again. */
 const SMALL_BYTES = 65_536;
-/** To hash these again costs less than to store their hashes. */
-const FEW_FILES = 8;
-const FEW_BYTES = 262_144;
 
 interface Read extends SnapshotFile {
   /** Its bytes, or where they were written to; null when neither is needed. */
@@ -38,127 +43,120 @@ interface Read extends SnapshotFile {
   readonly isFresh: boolean;
 }
 
-export interface Looked extends Comparison {
-  /** How many names were skipped; null when it looked at some paths only. */
-  readonly skipped: Skipped | null;
-  readonly names: NameSum | null;
-}
-
-/** Reports all files, or those of the task's paths. */
-export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Looked> {
-  // Before the look: a file that comes later, whether the look sees it or not, makes the next sum differ.
-  const names = await sumNames(task.root, task.limits, work.pace);
-  const isPart = task.paths !== null && (await lookAt(task.paths, task, work));
-  const looked = isPart ? { skipped: null, token: null, gone: null } : await lookAtAll(task, work);
-  return { ...looked, names };
-}
-
-/** Returns false when all files have to be looked at; then it has reported none. */
-async function lookAt(paths: readonly string[], task: SnapshotTask, work: Work): Promise<boolean> {
-  const reader = makeReader(task, work, { files: new Map(), differs: false });
-  const batch: Read[] = [];
-  let held = 0;
-  for (const found of walkPaths(task.root, paths, task.limits)) {
-    held += Number(found?.stats.size ?? 0);
-    const file = found === null || held > BATCH_BYTES ? undefined : await reader.file(found);
-    if (file === undefined) {
-      for (const { copy } of batch) if (typeof copy === 'string') rmSync(copy, { force: true });
-      return false;
-    }
-    batch.push(file);
-    await work.pace.rest();
-  }
-  await hand(task, work, batch, true);
-  return true;
-}
-
-async function lookAtAll(task: SnapshotTask, work: Work): Promise<Omit<Looked, 'names'>> {
-  const { token, files } = readHashed(task.hashedPath);
-  const differs = token !== null && token === task.since?.token;
+/** Reports what differs. Returns `unknown`, having read nothing, when it doesn't know the look that the task names. */
+export async function takeSnapshot(
+  task: SnapshotTask,
+  { manifests, recorded }: Before,
+  work: Work,
+): Promise<Looked | 'unknown'> {
+  const manifest = manifests.find(task.manifestPath);
+  if (recorded === null && (task.since === null || manifest.token !== task.since)) return 'unknown';
   const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-  const reader = makeReader(task, work, { files, differs });
+  const reader = makeReader(task, work, makeBase(manifest, recorded));
   let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
   for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     const file = await reader.file(found);
     if (file === undefined) skipped.unreadable += 1;
-    else if (reader.isReported(file)) batch.push(file);
-    held += Buffer.isBuffer(file?.copy) ? file.size : 0;
+    else if (reader.differs(file)) {
+      batch.push(file);
+      held += Buffer.isBuffer(file.copy) ? file.size : 0;
+    } else if (typeof file.copy === 'string') rmSync(file.copy, { force: true });
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
       await hand(task, work, batch, false);
       [batch, held, areAll] = [[], 0, false];
     }
     await work.pace.rest();
   }
+  const { seen, fresh, bytes, gone } = reader.result();
+  const isSame = recorded === null && batch.length === 0 && areAll && gone.length === 0;
   await hand(task, work, batch, areAll);
-  const { after, fresh, bytes } = reader.result();
-  const isLittle = after.size <= FEW_FILES && bytes <= FEW_BYTES;
-  const isStored = token !== null && fresh === 0 && files.size === after.size;
-  return {
-    skipped,
-    token: isLittle ? null : isStored ? token : keepHashed(task.hashedPath, after),
-    gone: differs ? [...files.keys()].filter((path) => !after.has(path)) : null,
-  };
+  for (let at = BATCH; at < gone.length; at += BATCH) await work.reportGone(gone.slice(at, at + BATCH));
+  const token = isSame ? task.since! : randomUUID();
+  if (!isSame || fresh > 0) manifests.keep(task.manifestPath, { token, files: seen }, bytes);
+  return { skipped, token, gone: gone.slice(0, BATCH) };
 }
 
-/** What is known of the files before a look. */
-interface Before {
-  readonly files: HashedFiles;
-  /** Whether the store has recorded these files, and only the difference is reported. */
-  readonly differs: boolean;
+/** What the files are compared with. */
+interface Base {
+  /** What was last seen of them. */
+  readonly manifest: Manifest;
+  /** The hash of the recorded file. */
+  recordedAt(path: string): string | undefined;
+  /** Whether a blob of a recorded file needs no look: it is in use. Otherwise one that was lost is stored again. */
+  readonly hasBlobs: boolean;
+  paths(): Iterable<string>;
+}
+
+function makeBase(manifest: Manifest, recorded: Before['recorded']): Base {
+  if (recorded === null) {
+    const { files } = manifest;
+    return { manifest, recordedAt: (path) => files.get(path)?.sha256, hasBlobs: true, paths: () => files.keys() };
+  }
+  const hashes = new Map(recorded.map(({ path, sha256 }) => [path, sha256]));
+  return { manifest, recordedAt: (path) => hashes.get(path), hasBlobs: false, paths: () => hashes.keys() };
 }
 
 interface Reader {
   /** Undefined for a file that can't be read, or that changes meanwhile. */
   file(found: FoundFile): Promise<Read | undefined>;
-  isReported(file: Read): boolean;
-  /** The hashes of all that were read or known, and how many bytes they have; how many were read. */
-  result(): { readonly after: HashedFiles; readonly fresh: number; readonly bytes: number };
+  differs(file: Read): boolean;
+  /** All that were read or known, how many were read, their bytes, and the recorded paths that aren't among them. */
+  result(): {
+    readonly seen: ReadonlyMap<string, SeenFile>;
+    readonly fresh: number;
+    readonly bytes: number;
+    readonly gone: readonly string[];
+  };
 }
 
-function makeReader(task: SnapshotTask, work: Work, before: Before): Reader {
-  const after: HashedFiles = new Map();
-  const except = new Set(task.since?.except);
-  /** Whether a file needs no look unless it has changed: then its blob is in use. */
-  const isRecorded = (path: string) => before.differs && !except.has(path);
+function makeReader(task: SnapshotTask, work: Work, base: Base): Reader {
+  const seen = new Map<string, SeenFile>();
   let [copies, fresh, bytes] = [0, 0, 0];
+  const isThere = (path: string, sha256: string) =>
+    !task.keep || (base.hasBlobs && base.recordedAt(path) === sha256) || hasBlob(task.blobs, sha256);
 
-  async function read(found: FoundFile): Promise<Read | undefined> {
-    const { path, stats } = found;
-    const [identity, size] = [identityOf(stats), Number(stats.size)];
-    bytes += size;
-    const known = before.files.get(path);
-    const isKept = known !== undefined && (!task.keep || isRecorded(path) || hasBlob(task.blobs, known.sha256));
-    if (isKept && known.settled && known.identity === identity) {
-      after.set(path, known);
-      return { path, size, sha256: known.sha256, copy: null, isFresh: false };
-    }
+  function note({ path, stats }: FoundFile, sha256: string, hashedAt: number): void {
     fresh += 1;
-    if (task.keep && size <= SMALL_BYTES) {
-      const hashedAt = Date.now();
-      const small = readSmall(found);
-      if (small === undefined) return undefined;
-      const sha256 = hash('sha256', small);
-      after.set(path, { identity, sha256, settled: isSettled(stats.ctimeNs, hashedAt) });
-      return { path, size, sha256, copy: small, isFresh: true };
-    }
-    const copy = task.keep ? `${task.scratch}-${(copies += 1)}` : null;
-    const hashedAt = Date.now();
+    seen.set(path, { identity: identityOf(stats), sha256, settled: isSettled(stats.ctimeNs, hashedAt) });
+  }
+
+  async function readLarge(found: FoundFile, expected: string | undefined): Promise<Read | undefined> {
+    const [size, hashedAt] = [Number(found.stats.size), Date.now()];
     // Most likely it is unchanged: then nothing has to be written, not even temporarily.
-    const again = isKept && known.identity === identity ? await readFound(found, null, work.pace) : undefined;
-    const isSame = again !== undefined && again === known?.sha256;
+    const again = expected === undefined ? undefined : await readFound(found, null, work.pace);
+    const isSame = again !== undefined && again === expected;
+    const copy = task.keep && !isSame ? `${task.scratch}-${(copies += 1)}` : null;
     const sha256 = isSame ? again : await readFound(found, copy, work.pace);
     if (sha256 === undefined) {
       if (copy !== null) rmSync(copy, { force: true });
       return undefined;
     }
-    after.set(path, { identity, sha256, settled: isSettled(stats.ctimeNs, hashedAt) });
-    return { path, size, sha256, copy: isSame ? null : copy, isFresh: true };
+    note(found, sha256, hashedAt);
+    return { path: found.path, size, sha256, copy, isFresh: true };
   }
 
   return {
-    file: read,
-    isReported: ({ path, isFresh }) => isFresh || !isRecorded(path),
-    result: () => ({ after, fresh, bytes }),
+    file: async (found) => {
+      const { path, stats } = found;
+      const size = Number(stats.size);
+      bytes += size;
+      const known = base.manifest.files.get(path);
+      const isSame = known?.identity === identityOf(stats) && isThere(path, known.sha256);
+      if (isSame && known.settled) {
+        seen.set(path, known);
+        return { path, size, sha256: known.sha256, copy: null, isFresh: false };
+      }
+      if (!task.keep || size > SMALL_BYTES) return readLarge(found, isSame ? known.sha256 : undefined);
+      const hashedAt = Date.now();
+      const small = readSmall(found);
+      if (small === undefined) return undefined;
+      const sha256 = hash('sha256', small);
+      note(found, sha256, hashedAt);
+      return { path, size, sha256, copy: small, isFresh: true };
+    },
+    differs: ({ path, sha256 }) =>
+      base.recordedAt(path) !== sha256 || (task.keep && !base.hasBlobs && !hasBlob(task.blobs, sha256)),
+    result: () => ({ seen, fresh, bytes, gone: [...base.paths()].filter((path) => !seen.has(path)) }),
   };
 }
 

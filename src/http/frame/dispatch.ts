@@ -109,7 +109,7 @@ async function answer(route: Route, ctx: RouterContext, asker: Asker, parts: Dis
     });
     if (reply === undefined) return;
     await pause();
-    const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
+    const whole = route.errors === 'envelope' ? inEnvelope(reply) : reply;
     await sendWhole(res, whole, { share, pause, clock });
   } finally {
     res.off('close', release);

@@ -1,7 +1,5 @@
 // One request in its handler.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { notFound } from '../../domain/errors.ts';
-import { isUuid } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { RequestBody } from '../body/request-body.ts';
 import type { Bases } from '../server/bases.ts';
@@ -28,16 +26,4 @@ export interface Exchange<Q = unknown, B = unknown> {
   readonly admit: () => Promise<unknown>;
   /** Awaited between steps of long work for the request. */
   readonly pause: Pause;
-}
-
-/** The id in the path, in lower case. Throws `not_found` for an invalid form (A8). */
-export function idInPath(exchange: Exchange, kind: string): string {
-  const id = exchange.params['id'] ?? '';
-  if (!isUuid(id)) throw notFound(kind);
-  return id.toLowerCase();
-}
-
-/** The id or name in the path. */
-export function refInPath(exchange: Exchange): string {
-  return exchange.params['ref'] ?? '';
 }

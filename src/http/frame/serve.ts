@@ -64,14 +64,14 @@ export function routesOf<T extends Endpoints>(
   const operationOf = operations as unknown as Readonly<Record<string, AnyOperation>>;
   const handlerOf = (handlers ?? {}) as unknown as Readonly<Record<string, AnyHandler>>;
   return Object.entries(table).map(([verb, endpoint]) => {
-    const { route, errors: shape, operation } = endpoint;
+    const { route, operation } = endpoint;
     const params = paramsOf(endpoint);
     const handler: Route['handler'] = (exchange, caller) => {
       const place = params.map(({ name, shape }) => shape.read(exchange.params[name] ?? '', name));
       if (operation === undefined) return handlerOf[verb]!(exchange, caller, ...place);
       return replyOf(endpoint, exchange, (...said) => operationOf[operation]!(caller, ...place, ...said));
     };
-    return { ...endpoint, ...splitRoute(route), shape, handler };
+    return { ...endpoint, ...splitRoute(route), handler };
   });
 }
 

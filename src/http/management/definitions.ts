@@ -4,7 +4,7 @@ import { renderList } from '../replies/render-list.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { renderDefinition, renderProblems, renderWholeDefinition } from './definitions-wire.ts';
-import { type Exchange, refInPath } from '../frame/exchange.ts';
+import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../replies/reply.ts';
 
 /** The handlers of one kind by name; `routes.ts` assigns their paths. */
@@ -14,8 +14,8 @@ export function makeDefinitionHandlers<N extends DefinitionNoun>(operations: Ope
       const { problems, ...list } = await operations.listDefinitions(caller, noun);
       return ok({ ...renderList(list, renderDefinition), problems });
     },
-    get: async (exchange: Exchange, caller: Administrator) =>
-      ok(renderWholeDefinition(await operations.getDefinition(caller, noun, refInPath(exchange)))),
+    get: async (_exchange: Exchange, caller: Administrator, ref: string) =>
+      ok(renderWholeDefinition(await operations.getDefinition(caller, noun, ref))),
     check: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderProblems(await operations.checkDefinitions(caller, noun))),
   };

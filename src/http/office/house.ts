@@ -11,17 +11,12 @@ import { renderLastHour, renderLiveRuns, renderSnapshot, renderTodayRuns } from 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeHouseHandlers(operations: Operations) {
   return {
-    snapshot: async ({ query }: Exchange<Static<typeof snapshotQuery>>, caller: Administrator) => {
-      const { limit, tz: timeZone } = query;
-      return ok(renderSnapshot(await operations.getOfficeSnapshot(caller, { limit, timeZone })));
-    },
+    snapshot: async ({ query }: Exchange<Static<typeof snapshotQuery>>, caller: Administrator) =>
+      ok(renderSnapshot(await operations.getOfficeSnapshot(caller, query))),
     liveRuns: async ({ query }: Exchange<Static<typeof pageQuery>>, caller: Administrator) =>
       ok(renderLiveRuns(await operations.listLiveRuns(caller, query), query)),
     lastHour: async (_: Exchange, caller: Administrator) => ok(renderLastHour(await operations.getLastHour(caller))),
-    today: async ({ params, query }: Exchange<Static<typeof todayQuery>>, caller: Administrator) => {
-      const { limit, page, source_type: source = null, tz: timeZone } = query;
-      const wish = { source, timeZone, limit, page };
-      return ok(renderTodayRuns(await operations.listTodayRuns(caller, params['team_id'] ?? '', wish), query));
-    },
+    todayRuns: async ({ query }: Exchange<Static<typeof todayQuery>>, caller: Administrator, teamId: string) =>
+      ok(renderTodayRuns(await operations.listTodayRuns(caller, teamId, query), query)),
   };
 }

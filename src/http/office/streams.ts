@@ -4,7 +4,7 @@ import type { Operations } from '../../operations/operations.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
 import type { eventsQuery, houseStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';
 import type { Static } from '../../wire/shape.ts';
-import { type Exchange, idInPath } from '../frame/exchange.ts';
+import type { Exchange } from '../frame/exchange.ts';
 import { positionAfter } from '../frame/query.ts';
 import { ok } from '../replies/reply.ts';
 import { renderEventPage } from './events-wire.ts';
@@ -17,39 +17,28 @@ export interface OfficeStreamParts {
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) {
-  const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {
-    events: async (exchange: Exchange<Static<typeof eventsQuery>>, caller: Administrator) => {
-      const {
-        after_id: afterId,
-        before_id: beforeId = null,
-        run_id: runId = null,
-        limit,
-        order = 'asc',
-      } = exchange.query;
-      const { from_stream_seq: fromStreamSeq = null } = exchange.query;
-      const query = { afterId, beforeId, runId, fromStreamSeq, limit, order };
-      return ok(renderEventPage(await operations.listStreamEvents(caller, id(exchange), query), afterId));
-    },
+    events: async ({ query }: Exchange<Static<typeof eventsQuery>>, caller: Administrator, id: string) =>
+      ok(renderEventPage(await operations.listStreamEvents(caller, id, query), query.afterId)),
 
-    session: async (exchange: Exchange<Static<typeof sessionStreamQuery>>, caller: Administrator) => {
-      const { after_id: afterId, replay } = exchange.query;
+    watchSession: async (exchange: Exchange<Static<typeof sessionStreamQuery>>, caller: Administrator, id: string) => {
+      const { afterId, replay } = exchange.query;
       const position = fromNowAtZero(positionAfter(exchange, afterId));
-      const follow = await operations.watchSession(caller, id(exchange), replay ? (position ?? 0) : position);
+      const follow = await operations.watchSession(caller, id, replay ? (position ?? 0) : position);
       openWatch(exchange, { follow });
       return undefined;
     },
 
-    run: async (exchange: Exchange<Static<typeof runStreamQuery>>, caller: Administrator) => {
-      const { after_id: afterId, run_id: runId } = exchange.query;
+    watchRun: async (exchange: Exchange<Static<typeof runStreamQuery>>, caller: Administrator, sessionId: string) => {
+      const { afterId, runId } = exchange.query;
       const position = fromNowAtZero(positionAfter(exchange, afterId));
-      const follow = await operations.watchRun(caller, { sessionId: id(exchange), runId }, position);
+      const follow = await operations.watchRun(caller, { sessionId, runId }, position);
       openWatch(exchange, { follow });
       return undefined;
     },
 
-    house: async (exchange: Exchange<Static<typeof houseStreamQuery>>, caller: Administrator) => {
-      const position = fromNowAtZero(positionAfter(exchange, exchange.query.after_id));
+    watchAll: async (exchange: Exchange<Static<typeof houseStreamQuery>>, caller: Administrator) => {
+      const position = fromNowAtZero(positionAfter(exchange, exchange.query.afterId));
       const { follow, resetAt } = await operations.watchOffice(caller, position);
       openWatch(exchange, { follow, ...(resetAt !== null && { first: resetFrame(resetAt) }) });
       return undefined;

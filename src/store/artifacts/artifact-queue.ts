@@ -1,9 +1,6 @@
 // The remaining work on the artifacts of ended runs: workspaces to examine, archives to pack.
-import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { filesOf } from './run-files.ts';
-import { listTree } from './workspace-tree.ts';
 
 /** An ended run whose changes have not been collected yet. */
 export interface UncollectedRun {
@@ -24,10 +21,9 @@ export interface Packing {
   readonly runSeq: number;
   readonly runId: string;
   readonly sessionId: string;
-  readonly files: readonly FileVersion[];
+  /** Of the look that found a workspace's files: it has changed since when it is another one. Null of a run. */
+  readonly token: string | null;
 }
-
-type PackingRow = Omit<Packing, 'files'>;
 
 /** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
@@ -77,24 +73,23 @@ export function makeArtifactQueue({ read }: Database) {
      * A session's next archives to pack: of its runs, at most two at once, and behind the last of them that of the workspace.
      */
     listPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing[]> {
-      const rows = yield* tx.all<PackingRow>(
-        `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
+      const runs = yield* tx.all<Packing>(
+        `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId, NULL AS token
          FROM runs r JOIN sessions s ON s.seq = r.session_seq
          WHERE r.session_seq = ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${IS_COLLECTED}
          ORDER BY r.seq LIMIT ?`,
         sessionSeq,
         PACKED_RUNS,
       );
-      const runs: Packing[] = [];
-      for (const row of rows) runs.push({ ...row, files: yield* filesOf(tx, row.runSeq) });
       if (runs.length === PACKED_RUNS) return runs;
-      const row = yield* tx.get<PackingRow>(
-        `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
+      const workspace = yield* tx.get<Packing>(
+        `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId,
+           (SELECT token FROM workspaces w WHERE w.session_seq = e.session_seq) AS token
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,
         sessionSeq,
       );
-      return row === undefined ? runs : [...runs, { ...row, files: yield* listTree(tx, sessionSeq) }];
+      return workspace === undefined ? runs : [...runs, workspace];
     }),
   };
 }

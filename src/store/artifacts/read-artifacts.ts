@@ -4,13 +4,16 @@ import type {
   ArtifactError,
   ArtifactStatus,
   ExportStatus,
+  FileChange,
   FileVersion,
 } from '../../domain/sessions/artifact.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import type { RunFile } from './run-files.ts';
-import { errorOfRun } from './record-artifacts.ts';
+import { errorOfRun } from './artifact-ends.ts';
+
+/** A file that a run has added or changed. */
+export type RunFile = FileVersion & { readonly change: FileChange };
 
 export interface RunArtifacts {
   readonly status: ArtifactStatus;
@@ -77,12 +80,13 @@ export function makeReadArtifacts({ read }: Database) {
       };
     }),
 
-    /** Up to `limit` of its files, in the order of their paths, after a path ('' for the first). */
+    /** Up to `limit` of its files once they are all there, in the order of their paths, after a path ('' for the first). */
     listRunFiles: read(
       (tx: Reader, runSeq: number, afterPath: string, limit: number): Step<RunFile[]> =>
         tx.all<RunFile>(
           `SELECT path, state AS change, size, sha256 FROM run_artifact_files
-           WHERE run_seq = ? AND path > ? ORDER BY path LIMIT ?`,
+           WHERE run_seq = ? AND path > ? AND EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = run_artifact_files.run_seq)
+           ORDER BY path LIMIT ?`,
           runSeq,
           afterPath,
           limit,

@@ -1,270 +1,257 @@
-// Records the artifacts of ended runs: what was found in the workspace, and how packing it ended (§3.2, E4, E5).
-import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/sessions/artifact.ts';
-import type { EventPayloads } from '../../domain/journal-event.ts';
-import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
-import { ENDED } from './artifact-queue.ts';
+// Records what ended runs have left in their workspaces (§3.2, E4, E5): in one commit, or in parts of a few milliseconds each.
+//
+// In parts, the run's own files are written first. Once all of them are there, so are the session's: from then on, what differs from
+// these says nothing of the run any more. After a crash, the former begin anew, and the latter are continued.
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
+import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifact-ends.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
+import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
-  compare,
+  compareIn,
+  type Difference,
+  FILES_AT_ONCE,
+  type FoundDifference,
   isWithin,
-  readTree,
-  type SizedChange,
-  sizeAfter,
-  sizeOf,
+  partsOf,
   type TreeChange,
-  type TreePart,
   type WorkspaceSize,
 } from './workspace-tree.ts';
 
 /** A workspace as it was found after a run. */
-export interface FoundWorkspace {
-  readonly files: readonly FileVersion[];
+export interface FoundWorkspace extends FoundDifference {
   /** How many names were left out, by reason. */
   readonly skipped: object;
-  /** The only paths that the run itself may have changed; absent: any. */
-  readonly own?: readonly string[];
-  /** Set if the files are only those of some paths. With `own`, the workspace was known before the run, with its uploads, or `own` is empty. */
-  readonly part?: TreePart;
   /** Archives of so much are packed when they are asked for; absent: all are packed after the run. */
   readonly packedOnRequest?: WorkspaceSize;
 }
 
-/** What a run has changed. `isPacked`: nothing is left to pack of it, or of the workspace after it. */
-export type RecordedChange = SizedChange & { readonly isPacked: boolean };
+/** What came of it. */
+export interface Recorded {
+  /** Contents that the workspace no longer has; something else may still refer to them. */
+  readonly replacedKeys: readonly string[];
+  /** Nothing is left to pack of the run, or of the workspace after it. */
+  readonly isPacked: boolean;
+}
 
-/** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
-export function makeRecordArtifacts({ write }: Database) {
+/** The verbs. They change nothing when the run no longer needs to be collected. `atOnce`: files of one commit. */
+export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONCE } = {}) {
+  const recordAtOnce = write(recordIn);
+  const begin = write(beginIn);
+  // Worth nothing before the last part.
+  const clear = write(clearIn, 'free', 'written');
+  const addOwn = write(addOwnIn, 'keep', 'written');
+  const endOwn = write(endOwnIn, 'keep', 'written');
+  const addTree = write(addTreeIn, 'keep', 'written');
+  const finish = write(finishIn);
+  const fail = write(failCollectionIn);
+
+  async function clearAll(runSeq: number): Promise<void> {
+    while ((await clear(runSeq, atOnce)) === atOnce);
+  }
+
+  async function addOwnFiles(runSeq: number, { files }: FoundWorkspace): Promise<boolean> {
+    await clearAll(runSeq);
+    for (const part of partsOf({ files }, atOnce)) if (!(await addOwn(runSeq, part))) return false;
+    return endOwn(runSeq);
+  }
+
+  async function recordInParts(runSeq: number, found: FoundWorkspace): Promise<Recorded | undefined> {
+    const step = await begin(runSeq);
+    if (step === undefined || (step === 'own' && !(await addOwnFiles(runSeq, found)))) return undefined;
+    const replaced: string[] = [];
+    for (const part of partsOf(found, atOnce)) {
+      const keys = await addTree(runSeq, part);
+      if (keys === undefined) return undefined;
+      for (const key of keys) replaced.push(key);
+    }
+    return finish(runSeq, found, replaced);
+  }
+
   return {
     /** Records what a run has changed. Returns undefined when it no longer needs to be collected. */
-    recordArtifacts: write(
-      (tx: Transaction, runSeq: number, found: FoundWorkspace): Step<RecordedChange | undefined> =>
-        recordIn(tx, runSeq, found),
-    ),
+    recordArtifacts: async (runSeq: number, found: FoundWorkspace): Promise<Recorded | undefined> => {
+      const isSmall = found.files.length + (found.gone?.length ?? 0) <= atOnce;
+      const recorded = isSmall ? await recordAtOnce(runSeq, found) : 'in parts';
+      return recorded === 'in parts' ? recordInParts(runSeq, found) : recorded;
+    },
 
     /** The workspace could not be examined: neither the run's changes nor the session's files are known. */
-    failCollection: write(function* (tx: Transaction, runSeq: number, message: string): Step<boolean> {
-      const run = yield* findEnded(tx, runSeq);
-      if (run === undefined) return false;
-      yield* failIn(tx, run, { type: 'api_error', message });
-      yield* failExportIn(tx, run, message);
-      return true;
-    }),
-
-    /** pending → ready, with the archive of the run's files. */
-    finishArtifacts: write(function* (tx: Transaction, runSeq: number, archive: Archive): Step<boolean> {
-      const run = yield* findEnded(tx, runSeq);
-      if (run === undefined) return false;
-      yield* tx.run(
-        'UPDATE run_artifacts SET archive_key = ?, archive_size = ?, archived_at = ? WHERE run_seq = ?',
-        archive.key,
-        archive.size,
-        tx.now,
-        runSeq,
-      );
-      const count = (yield* tx.get<FileCount>(
-        'SELECT file_count AS fileCount, total_size AS totalSize FROM run_artifacts WHERE run_seq = ?',
-        runSeq,
-      ))!;
-      yield* readyIn(tx, run, count);
-      return true;
-    }),
-
-    /** pending → failed: the run's files are known, but could not be packed. */
-    failArtifacts: write(function* (tx: Transaction, runSeq: number, message: string): Step<boolean> {
-      const run = yield* findEnded(tx, runSeq);
-      if (run !== undefined) yield* failIn(tx, run, { type: 'api_error', message });
-      return run !== undefined;
-    }),
+    failCollection: async (runSeq: number, message: string): Promise<boolean> => {
+      await clearAll(runSeq);
+      return fail(runSeq, message);
+    },
   };
 }
 
-/** What becomes of the artifacts of a run that did nothing in its workspace. */
-export interface Conclusion {
-  readonly status: Extract<ArtifactStatus, 'ready' | 'failed'>;
-  readonly runId: string;
-  /** The session's export, null while it has still to be packed: then it is reported once it is. */
-  readonly exported: { readonly fileCount: number; readonly archiveSize: number | null } | null;
-}
+/** An ended run whose changes are not recorded. */
+const findUncollected = (tx: Transaction, runSeq: number): Step<EndedRun | undefined> =>
+  findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
 
-interface ConclusionRow {
-  id: string;
-  status: string | null;
-  stale: number;
-  file_count: number | null;
-  archive_size: number | null;
-  has_files: number;
-}
+const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: EndedRun) =>
+  state.step === step && state.runSeq === seq;
 
-/** Returns null when the session's export may not cover its current files: then they are collected like any others. */
-export function* findConclusion(
-  tx: Reader,
-  runSeq: number,
-  outcome: 'completed' | 'failed' | 'incomplete',
-): Step<Conclusion | null> {
-  const run = (yield* tx.get<ConclusionRow>(
-    `SELECT r.id, e.status, e.stale, e.file_count, e.archive_size,
-       EXISTS (SELECT 1 FROM workspace_files f WHERE f.session_seq = r.session_seq) AS has_files
-     FROM runs r LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
-    runSeq,
-  ))!;
-  const isUnknown = run.status === null && run.has_files === 1;
-  if (isUnknown || run.status === 'failed' || run.stale === 1) return null;
-  return {
-    status: outcome === 'failed' ? 'failed' : 'ready',
-    runId: run.id,
-    exported: run.status === 'pending' ? null : exportedOf(run),
-  };
-}
-
-/** Without an export, there is nothing to pack. */
-const exportedOf = ({ status, file_count, archive_size }: ConclusionRow) => ({
-  fileCount: file_count ?? 0,
-  archiveSize: status === null ? 0 : archive_size,
-});
-
-/** Reports a conclusion, in the commit of the run's end. */
-export function reportConclusion(tx: Transaction, sessionSeq: number, { status, runId, exported }: Conclusion): void {
-  if (status === 'ready') {
-    tx.emit(sessionSeq, null, { type: 'artifacts.ready', payload: { runId, fileCount: 0, totalSize: 0 } });
-  }
-  if (exported !== null)
-    tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload: { runId, ...exported } });
-}
-
-type FileCount = Pick<EventPayloads['artifacts.ready'], 'fileCount' | 'totalSize'>;
-
-interface EndedRow {
-  seq: number;
-  id: string;
-  session_seq: number;
-  status: RunStatus;
-  error: string | null;
-}
-
-function* findEnded(tx: Transaction, runSeq: number, condition = ''): Step<EndedRow | undefined> {
-  return yield* tx.get<EndedRow>(
-    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED} ${condition}`,
-    runSeq,
-  );
-}
-
-function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<RecordedChange | undefined> {
-  const run = yield* findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
+/** All in one commit, unless a crash has left parts of the run's own files. */
+function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<Recorded | 'in parts' | undefined> {
+  const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const { part } = found;
-  const tree = yield* readTree(tx, run.session_seq, part);
-  const change = compare(tree, found.files);
-  yield* applyChange(tx, run.session_seq, change);
-  const own = isKept(run) ? ownOf(yield* changeOf(tx, runSeq, { tree, change, found }), found) : [];
-  const { fileCount, totalBytes } = sizeOf(own);
-  const count: FileCount = { fileCount, totalSize: totalBytes };
-  yield* insertArtifacts(tx, runSeq, { ...count, skipped: JSON.stringify(found.skipped), files: own });
-  if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
-  const isReady = own.length === 0 || isSmall({ fileCount, totalBytes }, found);
+  const before = yield* stateOf(tx, run.session_seq);
+  if (isAt(before, 'own', run)) return 'in parts';
+  const change = yield* compareIn(tx, run.session_seq, found);
+  const own = isAt(before, 'tree', run) ? before : yield* insertOwn(tx, run, { ...before, ...NONE }, change);
+  const after = yield* applyChange(tx, own, { sessionSeq: run.session_seq, ...change });
+  return yield* conclude(tx, run, { found, state: after, change });
+}
+
+/** Returns with what the recording begins, or goes on. */
+function* beginIn(tx: Transaction, runSeq: number): Step<'own' | 'tree' | undefined> {
+  const run = yield* findUncollected(tx, runSeq);
+  if (run === undefined) return undefined;
+  const state = yield* stateOf(tx, run.session_seq);
+  const step = isAt(state, 'tree', run) || !isKept(run) ? 'tree' : 'own';
+  if (!isAt(state, 'tree', run)) yield* saveState(tx, run.session_seq, { ...state, ...NONE, step, runSeq });
+  return step;
+}
+
+const NONE = { ownCount: 0, ownBytes: 0 } as const;
+
+/** Removes own files that a crash has left. Returns how many. */
+function* clearIn(tx: Transaction, runSeq: number, most: number): Step<number> {
+  if ((yield* findUncollected(tx, runSeq)) === undefined) return 0;
+  return yield* tx.run('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
+}
+
+function* addOwnIn(tx: Transaction, runSeq: number, part: Difference): Step<boolean> {
+  const run = yield* findUncollected(tx, runSeq);
+  if (run === undefined) return false;
+  const state = yield* stateOf(tx, run.session_seq);
+  const change = yield* compareIn(tx, run.session_seq, part);
+  yield* saveState(tx, run.session_seq, yield* insertOwn(tx, run, state, change));
+  return true;
+}
+
+function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
+  const run = yield* findUncollected(tx, runSeq);
+  if (run === undefined) return false;
+  yield* saveState(tx, run.session_seq, { ...(yield* stateOf(tx, run.session_seq)), step: 'tree' });
+  return true;
+}
+
+/** Returns the contents that the workspace no longer has. */
+function* addTreeIn(tx: Transaction, runSeq: number, part: Difference): Step<readonly string[] | undefined> {
+  const run = yield* findUncollected(tx, runSeq);
+  if (run === undefined) return undefined;
+  const { session_seq: sessionSeq } = run;
+  const change = yield* compareIn(tx, sessionSeq, part);
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
+  // From now on, the files are those of no look.
+  yield* saveState(tx, sessionSeq, { ...after, token: null });
+  yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ? AND stale = 0', sessionSeq);
+  return change.replacedKeys;
+}
+
+function* finishIn(
+  tx: Transaction,
+  runSeq: number,
+  found: FoundWorkspace,
+  replacedKeys: readonly string[],
+): Step<Recorded | undefined> {
+  const run = yield* findUncollected(tx, runSeq);
+  if (run === undefined) return undefined;
+  const state = yield* stateOf(tx, run.session_seq);
+  return yield* conclude(tx, run, { found, state, change: { ...NOTHING, replacedKeys } });
+}
+
+const NOTHING = { changed: [], deletedPaths: [] } as const;
+
+interface Conclusion {
+  readonly found: FoundWorkspace;
+  /** With all files. */
+  readonly state: WorkspaceState;
+  /** That of this commit. */
+  readonly change: Pick<TreeChange, 'changed' | 'deletedPaths' | 'replacedKeys'>;
+}
+
+/** Reports the run's files and the session's, which are all there. */
+function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
+  const { session_seq: sessionSeq, seq: runSeq } = run;
+  yield* saveState(tx, sessionSeq, atRest(state, found.token ?? null));
+  const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
+  const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
+  yield* tx.run(
+    'INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (?, ?, ?, ?, ?)',
+    runSeq,
+    count.fileCount,
+    count.totalSize,
+    JSON.stringify(found.skipped),
+    tx.now,
+  );
+  if (count.fileCount > 0) yield* addToTotals(tx, sessionSeq, { artifacts: count.fileCount });
+  const isReady = count.fileCount === 0 || isSmall(own, found);
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
   else if (isReady) yield* readyIn(tx, run, count);
-  const size = sizeAfter(part ?? sizeOf(tree.values()), change);
+  const { fileCount, totalBytes } = state;
+  const size = { fileCount, totalBytes, isSmall: isSmall(state, found) };
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
-  const { isPending, replacedKey } = yield* exportIn(tx, run, { ...size, hasChanged, isSmall: isSmall(size, found) });
+  const { isPending, replacedKey } = yield* exportIn(tx, run, { ...size, hasChanged });
   const replacedKeys = replacedKey === null ? change.replacedKeys : [...change.replacedKeys, replacedKey];
-  return { ...change, replacedKeys, size, isPacked: isReady && !isPending };
+  return { replacedKeys, isPacked: isReady && !isPending };
 }
 
 const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
   packedOnRequest !== undefined && isWithin(size, packedOnRequest);
 
-interface Compared {
-  readonly tree: ReadonlyMap<string, FileVersion>;
-  readonly change: TreeChange;
-  readonly found: FoundWorkspace;
-}
-
-/** A change without the uploads of its run. */
-function* changeOf(tx: Transaction, runSeq: number, { tree, change, found }: Compared): Step<TreeChange> {
-  const hadUploads = found.part !== undefined && found.own !== undefined;
-  return hadUploads ? change : compare(yield* withUploads(tx, tree, runSeq), found.files);
-}
-
-/** What the run has changed, without what others have. */
-function ownOf({ changed }: TreeChange, { own }: FoundWorkspace): TreeChange['changed'] {
-  if (own === undefined) return changed;
-  const paths = new Set(own);
-  return changed.filter(({ path }) => paths.has(path));
-}
-
 /** Files of a run that failed or was stopped are in the session's export only (E4). */
-function isKept({ status }: EndedRow): boolean {
+function isKept({ status }: EndedRun): boolean {
   return status === 'completed' || status === 'incomplete';
 }
 
-/** Why a run that did not complete has no artifacts, given its error as stored in its row. */
-export function errorOfRun(status: RunStatus, error: string | null): ArtifactError {
-  if (status === 'canceled') return { type: 'canceled_error', message: 'The run was stopped.' };
-  if (error === null) return { type: 'api_error', message: 'The run failed.' };
-  const { type, message } = JSON.parse(error) as RunError;
-  return { type, message: `The run failed: ${message}` };
-}
-
-/** What was put into the workspace before the agent began, if the baseline does not have it. */
-function* withUploads(
+/** Inserts what the run itself has changed, and counts it. */
+function* insertOwn(
   tx: Transaction,
-  tree: ReadonlyMap<string, FileVersion>,
-  runSeq: number,
-): Step<Map<string, FileVersion>> {
-  const uploads = yield* tx.all<FileVersion>(
-    `SELECT a.workspace_path AS path, a.size, a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id
-     WHERE m.run_seq = ? AND m.role = 'user'`,
-    runSeq,
-  );
-  return new Map([...uploads.map((file) => [file.path, file] as const), ...tree]);
-}
-
-function* insertArtifacts(
-  tx: Transaction,
-  runSeq: number,
-  { skipped, files, fileCount, totalSize }: FileCount & { skipped: string; files: TreeChange['changed'] },
-): Step<void> {
-  yield* tx.run(
-    'INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (?, ?, ?, ?, ?)',
-    runSeq,
-    fileCount,
-    totalSize,
-    skipped,
-    tx.now,
-  );
-  for (const { path, change, size, sha256 } of files) {
+  run: EndedRun,
+  state: WorkspaceState,
+  { changed }: TreeChange,
+): Step<WorkspaceState> {
+  if (!isKept(run) || changed.length === 0) return state;
+  const uploads = yield* uploadsOf(tx, run.seq);
+  let { ownCount, ownBytes } = state;
+  for (const { path, size, sha256, change } of changed) {
+    // Put there before the agent began, if the baseline does not have it.
+    const upload = change === 'added' ? uploads.get(path) : undefined;
+    if (upload === sha256) continue;
+    ownCount += 1;
+    ownBytes += size;
     yield* tx.run(
       'INSERT INTO run_artifact_files (run_seq, path, state, size, sha256) VALUES (?, ?, ?, ?, ?)',
-      runSeq,
+      run.seq,
       path,
-      change,
+      upload === undefined ? change : 'modified',
       size,
       sha256,
     );
   }
+  return { ...state, ownCount, ownBytes };
 }
 
-function* moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): Step<void> {
-  yield* tx.run("UPDATE runs SET artifact_status = ? WHERE seq = ? AND artifact_status = 'pending'", status, runSeq);
-}
-
-function* readyIn(tx: Transaction, run: EndedRow, count: FileCount): Step<void> {
-  yield* moveIn(tx, run.seq, 'ready');
-  tx.emit(run.session_seq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
-}
-
-function* failIn(tx: Transaction, run: EndedRow, error: ArtifactError): Step<void> {
-  yield* moveIn(tx, run.seq, 'failed');
-  yield* tx.run(
-    `INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, error, created_at) VALUES (?, 0, 0, '{}', ?, ?)
-     ON CONFLICT (run_seq) DO UPDATE SET error = excluded.error`,
-    run.seq,
-    JSON.stringify(error),
-    tx.now,
+/** The contents of a run's uploads by their paths. */
+function* uploadsOf(tx: Reader, runSeq: number): Step<ReadonlyMap<string, string>> {
+  const uploads = yield* tx.all<Pick<FileVersion, 'path' | 'sha256'>>(
+    `SELECT a.workspace_path AS path, a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id
+     WHERE m.run_seq = ? AND m.role = 'user'`,
+    runSeq,
   );
-  tx.emit(run.session_seq, null, { type: 'artifacts.failed', payload: { runId: run.id, message: error.message } });
+  return new Map(uploads.map(({ path, sha256 }) => [path, sha256]));
+}
+
+function* failCollectionIn(tx: Transaction, runSeq: number, message: string): Step<boolean> {
+  const run = yield* findEnded(tx, runSeq);
+  if (run === undefined) return false;
+  yield* saveState(tx, run.session_seq, atRest(yield* stateOf(tx, run.session_seq), null));
+  yield* failIn(tx, run, { type: 'api_error', message });
+  yield* failExportIn(tx, run, message);
+  return true;
 }

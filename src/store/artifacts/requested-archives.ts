@@ -3,8 +3,7 @@ import type { Archive, ArchiveWish } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Packing } from './artifact-queue.ts';
-import { filesOf } from './run-files.ts';
-import { isWithin, listTree, type WorkspaceSize } from './workspace-tree.ts';
+import { isWithin, type WorkspaceSize } from './workspace-tree.ts';
 
 /** An archive that someone asks for: there, or to be packed. `large`: it takes too long to wait for. */
 export type Requested =
@@ -12,19 +11,20 @@ export type Requested =
   | { readonly packing: Packing }
   | { readonly large: Required<ArchiveWish> };
 
-interface Row extends Omit<Packing, 'files' | 'kind'>, WorkspaceSize {
+interface Row extends Omit<Packing, 'kind'>, WorkspaceSize {
   readonly key: string | null;
   readonly size: number | null;
 }
 
 const COLUMNS = `r.seq AS runSeq, r.id AS runId, s.id AS sessionId, a.file_count AS fileCount, a.total_size AS totalBytes,
   a.archive_key AS key, a.archive_size AS size`;
-/** Of what is ready, and of no deleted session. */
+/** Of what is ready, is not being written, and is of no deleted session. */
 const READY: Readonly<Record<ArchiveWish['kind'], string>> = {
-  run: `SELECT ${COLUMNS} FROM run_artifacts a JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = r.session_seq
+  run: `SELECT ${COLUMNS}, NULL AS token FROM run_artifacts a JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = r.session_seq
     WHERE a.run_seq = ? AND r.artifact_status = 'ready' AND s.deleted_at IS NULL`,
-  workspace: `SELECT ${COLUMNS} FROM workspace_exports a JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = a.session_seq
-    WHERE a.session_seq = ? AND a.status = 'ready' AND s.deleted_at IS NULL`,
+  workspace: `SELECT ${COLUMNS}, w.token FROM workspace_exports a JOIN runs r ON r.seq = a.run_seq
+      JOIN sessions s ON s.seq = a.session_seq LEFT JOIN workspaces w ON w.session_seq = a.session_seq
+    WHERE a.session_seq = ? AND a.status = 'ready' AND s.deleted_at IS NULL AND w.step IS NULL`,
 };
 const KEEP: Readonly<Record<ArchiveWish['kind'], string>> = {
   run: 'UPDATE run_artifacts SET archive_key = ?, archive_size = ?, archived_at = ? WHERE run_seq = ?',
@@ -42,12 +42,11 @@ export function makeRequestedArchives({ read, write }: Database) {
     ): Step<Requested | undefined> {
       const row = yield* tx.get<Row>(READY[kind], seq);
       if (row === undefined) return undefined;
-      const { key, size, runSeq, runId, sessionId } = row;
+      const { key, size, runSeq, runId, sessionId, token } = row;
       if (wanted !== undefined && wanted !== runSeq) return undefined;
       if (key !== null && size !== null) return { archive: { key, size } };
       if (!isWithin(row, limit)) return { large: { kind, seq, runSeq } };
-      const files = kind === 'run' ? yield* filesOf(tx, seq) : yield* listTree(tx, seq);
-      return { packing: { kind, runSeq, runId, sessionId, files } };
+      return { packing: { kind, runSeq, runId, sessionId, token } };
     }),
 
     /** Records an archive that was packed on request, unless the files have changed meanwhile. */

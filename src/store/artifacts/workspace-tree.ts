@@ -1,11 +1,26 @@
-// The files of a session's workspace as last seen: what a run is compared with, and what the export contains.
+// The recorded files of a session's workspace: what a run is compared with, and what the export contains.
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/progress/record-progress.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
+import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
-/** The difference between two trees. */
+/** How a workspace differs from its recorded files. */
+export interface Difference {
+  /** Files that are new, or have other contents. */
+  readonly files: readonly FileVersion[];
+  /** Paths that have no file any more; absent: none. */
+  readonly gone?: readonly string[] | undefined;
+}
+
+/** A difference, and the look that found it. */
+export interface FoundDifference extends Difference {
+  /** Names the look; absent when no later one can refer to it. */
+  readonly token?: string | null;
+}
+
+/** A difference as the rows have it. */
 export interface TreeChange {
   readonly changed: readonly (FileVersion & { readonly change: FileChange })[];
   readonly deletedPaths: readonly string[];
@@ -21,145 +36,112 @@ export interface WorkspaceSize {
   readonly totalBytes: number;
 }
 
-/** A part of a workspace, and what the rest was before. */
-export interface TreePart extends WorkspaceSize {
-  /** All files outside of these paths are as recorded. The size is that of the recorded files, of all paths. */
-  readonly paths: readonly string[];
+/** What a look at a workspace is compared with. */
+export interface RecordedWorkspace {
+  /** Of the look that found the recorded files; null: look at all of them. */
+  readonly token: string | null;
+  readonly hasFiles: boolean;
 }
 
-/** The files before a run's agent begins. */
-export interface FoundBaseline {
-  readonly files: readonly FileVersion[];
-  /** Paths that the run itself has changed already: they stay as recorded. */
-  readonly changed?: readonly string[];
-  /** Set if only these may differ from what is recorded. */
-  readonly part?: TreePart;
+/** Files of one commit: they take a few milliseconds. */
+export const FILES_AT_ONCE = 250;
+
+/** A difference in parts for one commit each; one that is empty has one. */
+export function* partsOf({ files, gone = [] }: Difference, most: number): Generator<Difference> {
+  for (let at = 0; at < files.length || at === 0; at += most) {
+    const isLast = at + most >= files.length;
+    yield { files: files.slice(at, at + most), gone: isLast ? gone.slice(0, most) : [] };
+  }
+  for (let at = most; at < gone.length; at += most) yield { files: [], gone: gone.slice(at, at + most) };
 }
 
-/** A change, and the size of all files after it. */
-export type SizedChange = TreeChange & { readonly size: WorkspaceSize };
-
-const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ?';
-
-/** The verbs on trees. */
-export function makeWorkspaceTree({ write, read }: Database) {
+/** The verbs on trees. `atOnce`: files of one commit. */
+export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT_ONCE } = {}) {
+  const keepPart = write(keepIn);
   return {
-    /** Those of the files that have some paths. */
-    listFilesAt: read(function* (tx: Reader, sessionSeq: number, paths: readonly string[]): Step<FileVersion[]> {
-      return [...(yield* readFilesAt(tx, sessionSeq, paths)).values()];
-    }),
-
-    /** Whether the session's workspace had any file when it was last seen. */
-    hasWorkspaceFiles: read(function* (tx: Reader, sessionSeq: number): Step<boolean> {
-      return (yield* tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq)) !== undefined;
-    }),
+    /** What a look at a session's workspace is compared with. */
+    findWorkspace: read(function* (tx: Reader, sessionSeq: number): Step<RecordedWorkspace> {
+      const { token, hasFiles } = (yield* tx.get<{ token: string | null; hasFiles: number }>(
+        `SELECT (SELECT token FROM workspaces WHERE session_seq = ?) AS token,
+           EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS hasFiles`,
+        sessionSeq,
+        sessionSeq,
+      ))!;
+      return { token, hasFiles: hasFiles === 1 };
+    }, 'written'),
 
     /**
-     * Records the workspace before a run's agent begins, as the baseline of the run. Returns what changed since the tree was
-     * last seen, or undefined when the attempt no longer holds the run.
+     * Records how the workspace differs before a run's agent changes anything: the baseline of the run. Many files are recorded in
+     * parts. Returns the contents that it no longer has, or undefined when the attempt no longer holds the run.
      */
-    keepBaseline: write(function* (
-      tx: Transaction,
-      fence: Fence,
-      { files, changed = [], part }: FoundBaseline,
-    ): Step<SizedChange | undefined> {
-      if (!(yield* holds(tx, fence))) return undefined;
-      const tree = yield* readTree(tx, fence.sessionSeq, part);
-      const before = part ?? sizeOf(tree.values());
-      for (const path of changed) tree.delete(path);
-      const own = new Set(changed);
-      const change = compare(tree, own.size === 0 ? files : files.filter(({ path }) => !own.has(path)));
-      const found = { ...change, size: sizeAfter(before, change) };
-      if (change.changed.length + change.deletedPaths.length === 0) return found;
-      yield* applyChange(tx, fence.sessionSeq, change);
-      yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
-      return found;
-    }),
+    keepBaseline: async (fence: Fence, found: FoundDifference): Promise<readonly string[] | undefined> => {
+      const parts = [...partsOf(found, atOnce)];
+      const replaced: string[] = [];
+      for (const part of parts) {
+        const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
+        const keys = await keepPart(fence, part, end);
+        if (keys === undefined) return undefined;
+        for (const key of keys) replaced.push(key);
+      }
+      return replaced;
+    },
   };
 }
 
-/** The files of a session, ordered by path. */
-export const listTree = (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
-  tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq);
-
-/** From this number of paths, one statement for all files costs less than one for each path. */
-const MANY_PATHS = 1_000;
-
-/** The tree of a session by path, or what it has of some paths. */
-export function* readTree(
-  tx: Reader,
-  sessionSeq: number,
-  part?: Pick<TreePart, 'paths' | 'fileCount'>,
-): Step<Map<string, FileVersion>> {
-  if (part?.fileCount === 0) return new Map();
-  if (part !== undefined && part.paths.length < MANY_PATHS) return yield* readFilesAt(tx, sessionSeq, part.paths);
-  const files = yield* tx.all<FileVersion>(SELECT, sessionSeq);
-  const paths = part === undefined ? null : new Set(part.paths);
-  return new Map(files.filter(({ path }) => paths?.has(path) !== false).map((file) => [file.path, file]));
+/** `end`: it is the last part. */
+function* keepIn(
+  tx: Transaction,
+  fence: Fence,
+  part: Difference,
+  end: { readonly token: string | null } | null,
+): Step<readonly string[] | undefined> {
+  if (!(yield* holds(tx, fence))) return undefined;
+  const { sessionSeq, runSeq } = fence;
+  const change = yield* compareIn(tx, sessionSeq, part);
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
+  const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : atRest(after, end.token));
+  const hasChanged = change.changed.length + change.deletedPaths.length > 0;
+  if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
+  return change.replacedKeys;
 }
 
-/** Those of its files that have some paths. */
-export function* readFilesAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<Map<string, FileVersion>> {
-  const found = new Map<string, FileVersion>();
-  for (const path of paths) {
-    const file = yield* tx.get<FileVersion>(`${SELECT} AND path = ?`, sessionSeq, path);
-    if (file !== undefined) found.set(path, file);
-  }
-  return found;
-}
-
-/** Compares by content (E5). */
-export function compare(before: ReadonlyMap<string, FileVersion>, after: readonly FileVersion[]): TreeChange {
+/** Compares with the recorded files, by content (E5). */
+export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }: Difference): Step<TreeChange> {
   const changed: (FileVersion & { change: FileChange })[] = [];
-  const replacedKeys: string[] = [];
-  const gone = new Map(before);
+  const [deletedPaths, replacedKeys]: [string[], string[]] = [[], []];
   let grownBytes = 0;
-  for (const { path, size, sha256 } of after) {
-    gone.delete(path);
-    const old = before.get(path);
+  for (const { path, size, sha256 } of files) {
+    const old = yield* tx.get<FileVersion>(FIND, sessionSeq, path);
     if (old?.sha256 === sha256) continue;
     if (old !== undefined) replacedKeys.push(old.sha256);
     grownBytes += size - (old?.size ?? 0);
     changed.push({ path, size, sha256, change: old === undefined ? 'added' : 'modified' });
   }
-  for (const { size, sha256 } of gone.values()) {
-    replacedKeys.push(sha256);
-    grownBytes -= size;
+  for (const path of gone) {
+    const old = yield* tx.get<FileVersion>(FIND, sessionSeq, path);
+    if (old === undefined) continue;
+    deletedPaths.push(path);
+    replacedKeys.push(old.sha256);
+    grownBytes -= old.size;
   }
-  return { changed, deletedPaths: [...gone.keys()], replacedKeys, grownBytes };
+  return { changed, deletedPaths, replacedKeys, grownBytes };
 }
 
-/** The size of some files. */
-export function sizeOf(files: Iterable<FileVersion>): WorkspaceSize {
-  let [fileCount, totalBytes] = [0, 0];
-  for (const { size } of files) {
-    fileCount += 1;
-    totalBytes += size;
-  }
-  return { fileCount, totalBytes };
-}
+const FIND = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path = ?';
 
-/** Whether a size is within a limit. */
-export const isWithin = (size: WorkspaceSize, limit: WorkspaceSize): boolean =>
-  size.fileCount <= limit.fileCount && size.totalBytes <= limit.totalBytes;
-
-/** The size of a tree after a change. */
-export function sizeAfter({ fileCount, totalBytes }: WorkspaceSize, change: TreeChange): WorkspaceSize {
-  const added = change.changed.filter(({ change: kind }) => kind === 'added').length;
-  return {
-    fileCount: fileCount + added - change.deletedPaths.length,
-    totalBytes: totalBytes + change.grownBytes,
-  };
-}
-
-/** Writes a change of a session's tree. */
-export function* applyChange(tx: Transaction, sessionSeq: number, change: TreeChange): Step<void> {
-  const { changed, deletedPaths, grownBytes } = change;
+/** Writes a change of a session's recorded files. Returns the state after it, which is still to be saved. */
+export function* applyChange(
+  tx: Transaction,
+  before: WorkspaceState,
+  { sessionSeq, changed, deletedPaths, grownBytes }: TreeChange & { readonly sessionSeq: number },
+): Step<WorkspaceState> {
   yield* addSpaceIn(tx, sessionSeq, grownBytes);
-  for (const path of deletedPaths) {
+  for (const path of deletedPaths)
     yield* tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);
-  }
-  for (const { path, size, sha256 } of changed) {
+  let added = 0;
+  for (const { path, size, sha256, change } of changed) {
+    if (change === 'added') added += 1;
     yield* tx.run(
       `INSERT INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)
        ON CONFLICT (session_seq, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256`,
@@ -169,4 +151,13 @@ export function* applyChange(tx: Transaction, sessionSeq: number, change: TreeCh
       sha256,
     );
   }
+  return {
+    ...before,
+    fileCount: before.fileCount + added - deletedPaths.length,
+    totalBytes: before.totalBytes + grownBytes,
+  };
 }
+
+/** Whether a size is within a limit. */
+export const isWithin = (size: WorkspaceSize, limit: WorkspaceSize): boolean =>
+  size.fileCount <= limit.fileCount && size.totalBytes <= limit.totalBytes;

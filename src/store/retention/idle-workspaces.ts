@@ -66,6 +66,7 @@ export function makeIdleWorkspaces({ read, write }: Database) {
       batch: Batch,
     ): Step<boolean> {
       if ((yield* tx.get(IS_AT_REST, seq)) === undefined) return false;
+      yield* tx.run('DELETE FROM workspaces WHERE session_seq = ?', seq);
       const which = 'workspace_files WHERE session_seq = ? ORDER BY path LIMIT ?';
       for (let removed = Infinity, room = 0; removed >= room; ) {
         room = batch.room(4);

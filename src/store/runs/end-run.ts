@@ -16,7 +16,7 @@ import type { Step, Transaction, Value } from '../engine/statement.ts';
 import { endedIn } from '../schedules/follow-runs.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
-import { type Conclusion, findConclusion, reportConclusion } from '../artifacts/record-artifacts.ts';
+import { type Conclusion, findConclusion, leaveNothing, reportConclusion } from '../artifacts/conclusion.ts';
 import { eventsOfResult } from './result-events.ts';
 import { closeOpenBlock, type Fence, type Progress } from './progress/record-progress.ts';
 import { type UsageRow, usageOf, writeLastMessage } from './last-message.ts';
@@ -39,16 +39,24 @@ export type Ending =
   /** `call`: the model call that failed. */
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError; readonly call?: CallTiming | undefined };
 
+/** What a run has done to its workspace. */
+export interface WorkspaceUse {
+  /** Whether no call can have changed it. */
+  readonly untouched?: boolean;
+  /** Whether files of its user were put there before it began. */
+  readonly hasUploads?: boolean;
+}
+
 /** The verbs that end a run. Each returns false when another move came first (D1). */
 export function makeEndRun({ write }: Database) {
   return {
     /**
-     * running → finalizing → its outcome, with the final message, in one step. `untouched`: the run did nothing in the
-     * workspace, so that there is nothing to collect.
+     * running → finalizing → its outcome, with the final message, in one step. A run that left its workspace as it was has nothing to
+     * collect.
      */
     end: write(
-      (tx: Transaction, fence: Progress, ending: Ending, { untouched = false } = {}): Step<boolean> =>
-        passIn(tx, fence, ending, untouched),
+      (tx: Transaction, fence: Progress, ending: Ending, use: WorkspaceUse = {}): Step<boolean> =>
+        passIn(tx, fence, ending, use),
     ),
 
     /** running → finalizing: the first half of `end`. */
@@ -60,9 +68,7 @@ export function makeEndRun({ write }: Database) {
     }),
 
     /** finalizing → its outcome: the second half. */
-    settle: write(
-      (tx: Transaction, fence: Fence, { untouched = false } = {}): Step<boolean> => settleIn(tx, fence, untouched),
-    ),
+    settle: write((tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> => settleIn(tx, fence, use)),
   };
 }
 
@@ -101,18 +107,39 @@ function outcomeOf({ workedMs, runSeq, attempt }: Progress, ending: Ending): Val
 }
 
 /** Takes a running run through `finalizing` to its outcome. One update: that of a run's state is the dearest of its indexes. */
-export function* passIn(tx: Transaction, fence: Progress, ending: Ending, untouched: boolean): Step<boolean> {
+export function* passIn(tx: Transaction, fence: Progress, ending: Ending, use: WorkspaceUse): Step<boolean> {
   const { outcome } = ending;
-  const conclusion = untouched ? yield* findConclusion(tx, fence.runSeq, outcome) : null;
+  const conclusion = yield* conclusionOf(tx, fence.runSeq, outcome, use);
   const left = [outcome, tx.now, conclusion?.status ?? null];
   const facts = yield* tx.get<EndFacts>(PASS, ...left, ...outcomeOf(fence, ending));
   if (facts === undefined) return false;
   yield* reportOutcome(tx, fence, ending, facts);
   const structured = outcome === 'completed' && facts.resultInContent === 0 ? ending.structured : undefined;
   const messages = yield* writeLastMessage(tx, fence, { outcome, structured, usage: facts });
-  if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
+  yield* concludeIn(tx, fence, conclusion, use);
   yield* leaveIn(tx, fence, facts, { messages, event: lastEventOf(ending) });
   return true;
+}
+
+/** Null when the workspace has to be looked at, even if the run itself has left nothing there. */
+function* conclusionOf(
+  tx: Transaction,
+  runSeq: number,
+  outcome: 'completed' | 'failed' | 'incomplete',
+  { untouched = false, hasUploads = false }: WorkspaceUse,
+): Step<Conclusion | null> {
+  return untouched && !hasUploads ? yield* findConclusion(tx, runSeq, outcome) : null;
+}
+
+/** What is known of the workspace by the run's end. */
+function* concludeIn(
+  tx: Transaction,
+  { sessionSeq, runSeq }: Fence,
+  conclusion: Conclusion | null,
+  { untouched = false }: WorkspaceUse,
+): Step<void> {
+  if (conclusion !== null) reportConclusion(tx, sessionSeq, conclusion);
+  else if (untouched) yield* leaveNothing(tx, sessionSeq, runSeq);
 }
 
 function* reportOutcome(tx: Transaction, fence: Fence, ending: Ending, facts: EndFacts): Step<void> {
@@ -148,7 +175,7 @@ interface FinalizingRow {
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
-export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Step<boolean> {
+export function* settleIn(tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> {
   const row = yield* tx.get<FinalizingRow>(
     `SELECT outcome, error, CASE result_in_content WHEN 1 THEN NULL ELSE structured_output END AS structured_output
      FROM runs WHERE seq = ? AND status = 'finalizing'`,
@@ -156,11 +183,11 @@ export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Ste
   );
   if (row === undefined) return false;
   const { outcome, structured_output: stored } = row;
-  const conclusion = untouched ? yield* findConclusion(tx, fence.runSeq, outcome) : null;
+  const conclusion = yield* conclusionOf(tx, fence.runSeq, outcome, use);
   const facts = yield* moveToEnd(tx, fence, outcome, conclusion);
   const structured = stored === null ? undefined : { value: JSON.parse(stored) as JsonValue };
   const messages = yield* writeLastMessage(tx, fence, { outcome, structured, usage: facts });
-  if (conclusion !== null) reportConclusion(tx, fence.sessionSeq, conclusion);
+  yield* concludeIn(tx, fence, conclusion, use);
   const event = lastEventOf(
     outcome === 'completed' ? { outcome } : { outcome, error: JSON.parse(row.error!) as RunError },
   );

@@ -98,7 +98,7 @@ function* interruptIn(tx: Transaction, fence: Fence, interruption: Interruption)
       message: 'The run was interrupted too often and was given up.',
       retryable: true,
     };
-    return yield* passIn(tx, { ...fence, workedMs: 0 }, { outcome: 'failed', error }, false);
+    return yield* passIn(tx, { ...fence, workedMs: 0 }, { outcome: 'failed', error }, {});
   }
   yield* discardIn(tx, fence.runSeq);
   const counted = resumes + (interruption === 'crash' ? 1 : 0);

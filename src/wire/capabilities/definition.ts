@@ -1,5 +1,6 @@
 // What the config directory defines, by noun, and what is wrong with its files.
 import { array, dictionary, object } from '../composites.ts';
+import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
 import { record } from '../record.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
@@ -111,11 +112,25 @@ export const definitionCheck = named('DefinitionCheck', object({ ok: boolean, pr
 export type DefinitionCheckWire = Static<typeof definitionCheck>;
 
 /** A definition of a noun. */
-export function definitionOf<N extends DefinitionNoun>(noun: N) {
+function definitionOf<N extends DefinitionNoun>(noun: N) {
   return DEFINITION_SHAPES[noun] as unknown as Shape<DefinitionWire<N>>;
 }
 
-/** The definitions of a noun, and why some are left out. */
-export function definitionListOf<N extends DefinitionNoun>(noun: N) {
-  return object({ ...listOf(definitionOf(noun)).fields, problems: array(problem) });
+export const DEFINITION_NOUNS = Object.keys(DEFINITION_SHAPES) as readonly DefinitionNoun[];
+
+/** The definitions of a noun, for administrators: in effect, with why some are left out, and as their files are now. */
+export function definitionsOf<N extends DefinitionNoun>(noun: N) {
+  const words = noun === 'mcp-servers' ? 'MCP servers' : noun.replace('-', ' ');
+  const folder: DefinitionNoun = noun;
+  const one = definitionOf(noun);
+  const reply = object({ ...listOf(one).fields, problems: array(problem) });
+  return endpoints('admin', 'envelope', {
+    list: { route: `GET /api/v1/${folder}`, summary: `List ${words}`, reply },
+    get: { route: `GET /api/v1/${folder}/:ref`, summary: `Read one of the ${words}`, reply: one },
+    check: {
+      route: `POST /api/v1/definitions/${folder}/check`,
+      summary: `Read the files of ${words} now, and report what is wrong with them`,
+      reply: definitionCheck,
+    },
+  });
 }

@@ -2,9 +2,10 @@
 import { RUN_STATUSES } from '../../domain/sessions/run.ts';
 import { array, object } from '../composites.ts';
 import { digits, optionalId } from '../query.ts';
+import { request } from '../record.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
 import { messageFields } from '../sessions/history.ts';
-import { named, nullable, type Static } from '../shape.ts';
+import { named, nullable, orElse, type Static } from '../shape.ts';
 import { entity, entityStatus, TEAM } from './entity.ts';
 
 const count = integer({ from: 0 });
@@ -69,9 +70,9 @@ export const officeSession = named(
 export type OfficeSessionWire = Static<typeof officeSession>;
 
 /** Which page of messages: `limit` from 1 to 200, 200 when absent. */
-export const officeMessagesQuery = object({
+export const officeMessagesQuery = request({
   limit: digits({ from: 1, to: 200, absent: 200 }),
-  before_id: optionalId,
+  beforeId: orElse(optionalId, null),
 });
 
 /** A page of messages: the newest page first, ascending inside; `before_id` leads on to the past. */

@@ -1,9 +1,10 @@
 // The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
 import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { array, object } from '../composites.ts';
-import { digits, timeZone } from '../query.ts';
+import { digits, timeZone as zone } from '../query.ts';
+import { called, request } from '../record.ts';
 import { boolean, integer, number, oneOf, string, time } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { named, nullable, orElse, type Static } from '../shape.ts';
 import { entity, recentSession, todayItem } from './entity.ts';
 
 const count = integer({ from: 0 });
@@ -13,17 +14,17 @@ const cost = number({ from: 0 });
 /** The team of those who have none (§4.8 rule 1). */
 export const UNASSIGNED_TEAM_ID = UNASSIGNED_TEAM.id;
 
-const tz = timeZone('Asia/Shanghai');
+const timeZone = called('tz', zone('Asia/Shanghai'));
 
 /** How many runs to return, and the time zone of today. */
-export const snapshotQuery = object({ limit: digits({ from: 1, to: 96, absent: 72 }), tz });
+export const snapshotQuery = request({ limit: digits({ from: 1, to: 96, absent: 72 }), timeZone });
 
 /** A page of sessions, of one source or of any. */
-export const todayQuery = object({
+export const todayQuery = request({
   limit: digits({ from: 1, to: 50, absent: 10 }),
   page: digits({ from: 1, to: Number.MAX_SAFE_INTEGER, absent: 1 }),
-  source_type: optional(oneOf(RUN_SOURCES)),
-  tz,
+  source: called('source_type', orElse(oneOf(RUN_SOURCES), null)),
+  timeZone,
 });
 
 /** A team and its figures of today. */

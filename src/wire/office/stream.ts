@@ -2,19 +2,20 @@
 import { array, object } from '../composites.ts';
 import { officeEvent } from '../journal-event.ts';
 import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../query.ts';
+import { request } from '../record.ts';
 import { boolean, integer, oneOf, uuid } from '../scalars.ts';
-import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
+import { anyOf, named, nullable, orElse, type Static } from '../shape.ts';
 
 const WORDS_OF_ORDER = ['asc', 'desc'] as const;
 
 /** `from_stream_seq` includes, the ids exclude (G22). */
-export const eventsQuery = object({
-  after_id: eventId,
-  before_id: optionalId,
-  run_id: optional(uuid),
-  from_stream_seq: optionalStreamSeq,
+export const eventsQuery = request({
+  afterId: eventId,
+  beforeId: orElse(optionalId, null),
+  runId: orElse(uuid, null),
+  fromStreamSeq: orElse(optionalStreamSeq, null),
   limit: digits({ from: 1, to: 500, absent: 500 }),
-  order: optional(oneOf(WORDS_OF_ORDER)),
+  order: orElse(oneOf(WORDS_OF_ORDER), 'asc'),
 });
 
 export const officeEvents = named(
@@ -34,11 +35,11 @@ export const officeEvents = named(
 export type OfficeEventsWire = Static<typeof officeEvents>;
 
 /** `replay`: with `after_id` 0, from the first event on instead of after the newest. */
-export const sessionStreamQuery = object({ after_id: eventId, replay: flag });
+export const sessionStreamQuery = request({ afterId: eventId, replay: flag });
 
-export const runStreamQuery = object({ run_id: uuid, after_id: eventId });
+export const runStreamQuery = request({ runId: uuid, afterId: eventId });
 
-export const houseStreamQuery = object({ after_id: eventId });
+export const houseStreamQuery = request({ afterId: eventId });
 
 /** An event of the house's stream; the data of its event `reset` is empty. */
 export const houseEvent = anyOf('must be an event', officeEvent, named('OfficeReset', object({}, { closed: true })));

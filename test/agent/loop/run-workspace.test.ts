@@ -48,10 +48,10 @@ test('a stopped run is at rest only once the tool that it left behind has ended'
 test('a run whose tools have all ended, or that never used one, is at rest', async () => {
   const run = await aRun();
   await run.workspace.atRest();
-  expect(run.workspace.touched()).toEqual([]);
+  expect(run.workspace.isUntouched()).toBe(true);
   await performCall(run, { tools: [makeTools().echo], call, fault: undefined });
   await run.workspace.atRest();
-  expect(run.workspace.touched()).toBe('anything');
+  expect(run.workspace.isUntouched()).toBe(false);
 });
 
 test('tools that only read neither make the workspace nor touch it: a missing one is as an empty one', async () => {
@@ -76,9 +76,9 @@ test('tools that only read neither make the workspace nor touch it: a missing on
     await perform('search_files', { pattern: 'x' }),
     await perform('search_files', { pattern: 'x', path: 'a.txt' }),
   ]);
-  expect(run.workspace.touched()).toEqual([]);
+  expect(run.workspace.isUntouched()).toBe(true);
   await perform('write_file', { path: 'a.txt', content: 'x' });
-  expect(run.workspace.touched()).toEqual(['/a.txt']);
+  expect(run.workspace.isUntouched()).toBe(false);
 });
 
 test('a long output is stored in a workspace that is made for it, which is not touched by that', async () => {
@@ -92,5 +92,5 @@ test('a long output is stored in a workspace that is made for it, which is not t
   };
   const { output } = await performCall(run, { tools: [long], call, fault: undefined });
   expect(readFileSync(join(workspace, keptFileIn(output)!), 'utf8')).toHaveLength(40_000);
-  expect(run.workspace.touched()).toEqual([]);
+  expect(run.workspace.isUntouched()).toBe(true);
 });

@@ -34,7 +34,7 @@ test('a commit resolves with its own ack only', async () => {
   main.control({ t: 'ack', ack: 1 });
   await first;
   expect(order).toEqual(['second', 'first']);
-  channel.finish({ status: 'canceled' }, []);
+  channel.finish({ status: 'canceled' }, true);
 });
 
 test('a message that cannot be sent stops the run, and its end is still reported', async () => {
@@ -43,7 +43,7 @@ test('a message that cannot be sent stops the run, and its end is still reported
   channel.send({ t: 'log', level: 'info', message: 'x', facts });
   await expect(channel.commit(RESULT)).rejects.toThrow();
   expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
-  channel.finish({ status: 'failed', error: facts }, []);
+  channel.finish({ status: 'failed', error: facts }, true);
   expect(await main.done).toEqual({ status: 'canceled' });
 });
 
@@ -73,7 +73,7 @@ test('a grant whose request was abandoned is returned exactly once', async () =>
   main.control({ t: 'permit' });
   await main.next(({ t }) => t === 'permit-returned');
   channel.returnPermit();
-  channel.finish({ status: 'canceled' }, []);
+  channel.finish({ status: 'canceled' }, true);
   await main.done;
   expect(main.of('permit-returned')).toHaveLength(1);
 });
@@ -83,7 +83,7 @@ test('everything sent before the end arrives before it, and the end is last', as
   const blocks = makeTextBlocks(channel, 0);
   for (let i = 0; i < 500; i += 1) blocks.write('x');
   blocks.close();
-  channel.finish({ status: 'completed', text: '', stopReason: 'end_turn' }, []);
+  channel.finish({ status: 'completed', text: '', stopReason: 'end_turn' }, true);
   await main.done;
   expect(main.blocks()[0]).toHaveLength(500);
   expect(main.signals.at(-1)?.t).toBe('done');

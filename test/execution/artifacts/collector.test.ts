@@ -9,7 +9,7 @@ import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
-import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
+import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
 import { refuseThreads } from '../../support/threads.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -32,10 +32,8 @@ async function turn(files: Record<string, string | null>, sessionId: string | nu
   const run = await house.begin(sessionId);
   const baseline = collector.baselineOf(run);
   await baseline.workspaceFree();
-  baseline.take(false);
-  await baseline.takeNow([]);
+  await baseline.take();
   house.write(run, files);
-  await baseline.ended('anything');
   await house.end(run);
   collector.wake(run.sessionSeq);
   return { run, ...(await settled(run)) };
@@ -84,39 +82,48 @@ test('files that were put there by hand between two runs are in the export, and 
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
 });
 
-test.each([
-  ['anything', 'anything'],
-  ['its own paths', ['/uploads/changed.txt', '/uploads/kept.txt']],
-] as const)(
-  'uploads are placed before the baseline; those that the agent changed are its artifacts (%s)',
-  { tags: ['C4'] },
-  async (_, touched) => {
-    const hold = house.blobs.hold();
-    const attach = async (id: string) => {
-      const key = await hold.put(Buffer.from(id));
-      return { id, name: `${id}.txt`, path: `attachments/${id}/a`, mimeType: 'text/plain', size: 1, sha256: key };
-    };
-    const block = (attachmentId: string) => ({ type: 'attachment', attachmentId, media: 'file' }) as const;
-    await house.accept({
-      content: [block('kept'), block('changed')],
-      attachments: [await attach('kept'), await attach('changed')],
-    });
-    hold.release();
-    const run = (await house.claim())[0]!;
-    const { attachments } = await house.store.turns.get(run.seq, 1);
-    await house.workspaces.placeUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
-    const baseline = collector.baselineOf(run);
-    baseline.take(true);
-    await baseline.taken();
+test('uploads are placed before the baseline; those that the agent changed are its artifacts', {
+  tags: ['C4'],
+}, async () => {
+  for (const sessionId of [null, (await turn({ 'a.txt': 'one' })).run.sessionId]) {
+    const run = await withUploads(['kept', 'changed'], sessionId);
+    await collector.baselineOf(run).take();
     house.write(run, { 'uploads/changed.txt': 'by the agent' });
-    expect(await baseline.ended(touched)).toBe(false);
     await house.end(run);
     collector.wake(run.sessionSeq);
     const { own, whole } = await settled(run);
     expect(changesOf(own.files)).toEqual(['modified /uploads/changed.txt']);
-    expect(pathsOf(whole.files)).toEqual(['/uploads/changed.txt', '/uploads/kept.txt']);
-  },
-);
+    const uploads = pathsOf(whole.files).filter((path) => path !== '/a.txt');
+    expect(uploads).toEqual(['/uploads/changed.txt', '/uploads/kept.txt']);
+  }
+});
+
+test('uploads of a run that changes nothing are in the export, and no artifacts', { tags: ['C4'] }, async () => {
+  const run = await withUploads(['kept']);
+  await house.end(run, COMPLETED, { untouched: true, hasUploads: true });
+  collector.wake(run.sessionSeq);
+  const { own, whole } = await settled(run);
+  expect([pathsOf(own.files), pathsOf(whole.files)]).toEqual([[], ['/uploads/kept.txt']]);
+});
+
+/** A claimed run whose uploads are in its workspace. */
+async function withUploads(ids: readonly string[], sessionId: string | null = null): Promise<ClaimedRun> {
+  const hold = house.blobs.hold();
+  const attach = async (id: string) => {
+    const key = await hold.put(Buffer.from(id));
+    const attachmentId = `${id}-${sessionId}`;
+    const path = `attachments/${attachmentId}/a`;
+    return { id: attachmentId, name: `${id}.txt`, path, mimeType: 'text/plain', size: 1, sha256: key };
+  };
+  const attachments = await Promise.all(ids.map(attach));
+  const content = attachments.map(({ id }) => ({ type: 'attachment', attachmentId: id, media: 'file' }) as const);
+  await house.accept({ sessionId, content, attachments });
+  hold.release();
+  const run = (await house.claim())[0]!;
+  const placed = (await house.store.turns.get(run.seq, 1)).attachments;
+  await house.workspaces.placeUploads(run.sessionId, placed, { quotaBytes: 2 ** 30, hasBegun: false });
+  return run;
+}
 
 test('what a failed or stopped run wrote is in the export, and in no artifacts', { tags: ['E4'] }, async () => {
   const failed = await house.begin();
@@ -275,53 +282,57 @@ test('when the limit of files is lowered below what a workspace has, no run dele
 });
 
 describe('the baseline of a run', () => {
-  test('a first run that did nothing needs no baseline, and is untouched', async () => {
-    const baseline = collector.baselineOf(await house.begin());
-    baseline.take(false);
-    expect(await baseline.ended([])).toBe(true);
-  });
-
-  test('a run that used a tool, or continues after an interruption, is not', async () => {
-    const run = await house.begin();
-    const baseline = collector.baselineOf(run);
-    baseline.take(false);
-    expect(await baseline.ended('anything')).toBe(false);
-    const resumed = collector.baselineOf({ ...run, attempt: 2 });
-    resumed.take(false);
-    expect(await resumed.ended([])).toBe(false);
-  });
-
-  test('a run with uploads whose baseline failed is not', async () => {
-    const refusing = house.collect({
+  test('is not taken of the first one of a session, nor after an interruption, whose first attempt has one', async () => {
+    let looks = 0;
+    const { takeSnapshot } = house.snapshotThread;
+    const counting = house.collect({
       snapshotThread: {
         ...house.snapshotThread,
-        takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No.')),
+        takeSnapshot: async (order) => {
+          looks += 1;
+          return takeSnapshot(order);
+        },
       },
     });
-    const run = await house.begin();
-    house.write(run, { 'uploads/a.txt': 'a' });
-    const baseline = refusing.baselineOf(run);
-    baseline.take(true);
-    expect(await baseline.ended([])).toBe(false);
+    const first = await house.begin();
+    house.write(first, { 'a.txt': 'one' });
+    await counting.baselineOf(first).take();
+    expect(looks).toBe(0);
+    await house.end(first);
+    counting.wake(first.sessionSeq);
+    await settled(first);
+    const second = await house.begin(first.sessionId);
+    const baseline = counting.baselineOf(second);
+    expect(looks).toBe(1);
+    await Promise.all([baseline.take(), baseline.take()]);
+    expect(looks).toBe(2);
+    house.write(second, { 'b.txt': 'by the first attempt' });
+    await counting.baselineOf({ ...second, attempt: 2 }).take();
+    expect(looks).toBe(2);
+    await house.end(second);
+    counting.wake(second.sessionSeq);
+    expect(pathsOf((await settled(second)).own.files)).toEqual(['/b.txt']);
   });
 
-  test('a run that ends before its baseline is taken does not wait for it', async () => {
+  test('is not waited for by a run that is aborted', async () => {
     const first = await turn({ 'a.txt': 'one' });
     const run = await house.begin(first.run.sessionId);
+    const asked = Promise.withResolvers<void>();
     const stuck = house.collect({
       snapshotThread: {
         ...house.snapshotThread,
         takeSnapshot: ({ signal }) =>
           new Promise((_resolve, reject) => {
-            const refuse = () => reject(new ErrandError('unavailable', 'It was cancelled.'));
-            if (signal!.aborted) refuse();
-            signal!.addEventListener('abort', refuse);
+            asked.resolve();
+            signal!.addEventListener('abort', () => reject(new ErrandError('unavailable', 'It was cancelled.')));
           }),
       },
     });
     const baseline = stuck.baselineOf(run);
-    baseline.take(false);
-    expect(await baseline.ended([])).toBe(true);
+    const taken = baseline.take();
+    await asked.promise;
+    baseline.abort();
+    expect(await taken).toBe(true);
   });
 
   test('a run that does nothing has none of the files of one that could not be collected', async () => {
@@ -340,10 +351,7 @@ describe('the baseline of a run', () => {
     expect((await settled(first)).whole.status).toBe('failed');
     isRefused = false;
     const second = await house.begin(first.sessionId);
-    const baseline = refusing.baselineOf(second);
-    baseline.take(false);
-    await baseline.ended([]);
-    await house.end(second);
+    await house.end(second, COMPLETED, { untouched: true });
     refusing.wake(second.sessionSeq);
     const { own, whole } = await settled(second);
     expect([pathsOf(own.files), pathsOf(whole.files)]).toEqual([[], ['/a.txt']]);
@@ -366,10 +374,10 @@ describe('the baseline of a run', () => {
     });
     const known = house.blobKeys();
     const baseline = stuck.baselineOf(run);
-    baseline.take(false);
+    const taken = baseline.take();
     await asked.promise;
     house.clock.advance(60_000);
-    await baseline.taken();
+    await taken;
     await waitFor(() => house.blobKeys().length === known.length);
     // What its last run left represents it.
     house.write(run, { 'b.txt': 'two' });

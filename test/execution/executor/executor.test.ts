@@ -23,7 +23,7 @@ function countTurns(): () => number {
 const DONE: PoolEnd = {
   kind: 'done',
   outcome: { status: 'completed', text: '', stopReason: 'end_turn' },
-  touched: [],
+  untouched: true,
 };
 const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
 const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Store['turns']> = {}) =>
@@ -158,7 +158,7 @@ test('each call of a model counts once for its endpoint: replies of the run and 
   expect(called).toEqual(['throttled', 'ok', 'ok'].map((outcome) => ({ endpoint: 'local', outcome })));
 });
 
-test('a run whose last reply is refused while its end is prepared does not end, but is executed again', async () => {
+test('a run whose last reply is refused does not end, but is executed again', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
@@ -166,22 +166,16 @@ test('a run whose last reply is refused while its end is prepared does not end, 
   const parts = partsWith(house, { start });
   const { promise: refusal, reject: refuse } = Promise.withResolvers<never>();
   const recordStep = vi.fn<Store['runs']['recordStep']>(() => refusal);
-  const { promise: prepared, resolve: prepare } = Promise.withResolvers<boolean>();
-  const baselineOf: typeof parts.collector.baselineOf = (of) => ({
-    ...parts.collector.baselineOf(of),
-    ended: () => prepared,
-  });
   const store = { ...parts.store, runs: { ...parts.store.runs, recordStep } };
-  const execution = executeRun({ ...parts, store, collector: { baselineOf } }, { run: run!, choice: CHOICE }, nobody);
+  const execution = executeRun({ ...parts, store }, { run: run!, choice: CHOICE }, nobody);
   // The first reason is another one.
   const { signals, ended } = await started;
   execution.abort('drain');
   signals([{ t: 'step', ack: 1, reply: { ...aStep(), kind: 'openai' } }]);
-  ended(DONE);
   await waitFor(() => recordStep.mock.calls.length === 1);
   refuse(new Error('refused'));
   await new Promise(setImmediate);
-  prepare(true);
+  ended(DONE);
   await execution.ended;
   expect((await house.store.runs.get(run!.seq))?.status).toBe('queued');
 });

@@ -4,7 +4,7 @@ import type { Control, Signal } from '../../../src/agent/port/protocol.ts';
 import { openLine } from '../../../src/execution/executor/line.ts';
 
 const text = (words: string): Signal => ({ t: 'text', index: 0, text: words });
-const DONE: Signal = { t: 'done', outcome: { status: 'completed', text: '', stopReason: 'end_turn' }, touched: [] };
+const DONE: Signal = { t: 'done', outcome: { status: 'completed', text: '', stopReason: 'end_turn' }, untouched: true };
 
 function watch() {
   const seen: string[] = [];
@@ -41,7 +41,7 @@ test('a message that is missing is reported once, with the next one', () => {
 
 test('a run whose last message is missing is reported, and ends without an outcome', () => {
   const { seen, line } = watch();
-  line.take({ line: 1, number: -1, batch: [{ t: 'done', outcome: { status: 'canceled' }, touched: 'anything' }] });
+  line.take({ line: 1, number: -1, batch: [{ t: 'done', outcome: { status: 'canceled' }, untouched: false }] });
   expect(seen).toEqual(['garbled', 'done', 'over']);
 });
 

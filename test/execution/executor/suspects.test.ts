@@ -4,7 +4,7 @@ import type { WorkerEnd } from '../../../src/execution/executor/line.ts';
 import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
 
 const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
-const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: [] };
+const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, untouched: true };
 
 test('a loss on a shared thread is charged to no run: those executing are isolated, and charged when lost alone', () => {
   const suspects = makeSuspects();

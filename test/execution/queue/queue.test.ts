@@ -91,7 +91,7 @@ async function accepted(acceptance: Promise<Acceptance>) {
 /** A place that is ready, for a run that ends when it is asked to. */
 const STOPPABLE: Place = {
   ...AT_ONCE,
-  start: (_, { ended }) => ({ send: () => ended({ kind: 'done', outcome: { status: 'canceled' }, touched: [] }) }),
+  start: (_, { ended }) => ({ send: () => ended({ kind: 'done', outcome: { status: 'canceled' }, untouched: true }) }),
 };
 
 const ONE_SLOT = { take: () => STOPPABLE, slots: () => 1, withoutSlot: () => 0 };

@@ -18,15 +18,15 @@ async function settle(house: SnapshotHouse, ...paths: readonly string[]): Promis
   await waitFor(() => paths.every((path) => Date.now() - statSync(join(house.root, path)).ctimeMs > 2_100));
 }
 
-/** Replaces each cached hash by another, so that a hash that isn't computed again is detected. */
+/** Replaces each stored hash by another, so that a hash that isn't computed again is detected. */
 function forgeHashes(house: SnapshotHouse, forged: string): void {
-  const kept = JSON.parse(readFileSync(house.hashedPath, 'utf8')) as { files: [string, string, string, boolean][] };
+  const kept = JSON.parse(readFileSync(house.manifestPath, 'utf8')) as { files: [string, string, string, boolean][] };
   kept.files = kept.files.map(([path, identity, , settled]) => [path, identity, forged, settled]);
-  writeFileSync(house.hashedPath, JSON.stringify(kept));
+  writeFileSync(house.manifestPath, JSON.stringify(kept));
 }
 
-/** Hashes of few small files are not stored. */
-const MANY = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`more/${at}`, `more ${at}`]));
+/** The manifest of few small files is in memory only. */
+const MANY = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`more/${at}`, `more ${at}`]));
 
 describe('what was hashed before', { concurrent: true }, () => {
   test('an unchanged file keeps its hash unread, and every way of changing one is detected', async (of) => {
@@ -45,7 +45,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     renameSync(at('other'), at('replaced'));
     utimesSync(at('touched'), 1, 1);
     renameSync(at('moved'), at('moved-away'));
-    const { files } = await house.snapshot({ hold: null });
+    const { files } = await house.restarted({ hold: null });
     const hashes = files.filter(({ path }) => !path.startsWith('/more/')).map(({ path, sha256 }) => [path, sha256]);
     expect(Object.fromEntries(hashes)).toEqual({
       '/same': 'f'.repeat(64),
@@ -69,7 +69,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     });
     // No modification time shows it.
     forgeHashes(house, sha256('none'));
-    expect((await house.snapshot({ hold: null })).files[0]).toMatchObject({ sha256: sha256('one') });
+    expect((await house.restarted({ hold: null })).files[0]).toMatchObject({ sha256: sha256('one') });
   });
 
   test('a hash whose blob is gone is not enough when bytes are to be stored', async (of) => {
@@ -107,27 +107,49 @@ describe('what was hashed before', { concurrent: true }, () => {
     expect(house.hasBlob(key)).toBe(true);
   });
 
-  test('since an earlier look, only what was read anew is reported, what is gone, and the exceptions', async (of) => {
+  test('only what differs from the recorded files is reported, whether their look is known or not', async (of) => {
     const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { ...MANY, changed: 'one', gone: 'one', recorded: 'other bytes' });
-    await settle(house, ...Object.keys(MANY), 'changed', 'gone', 'recorded');
-    const { token, gone } = await house.snapshot();
-    expect(gone).toBeNull();
-    const unchanged = await house.snapshot({ since: { token: token!, except: [] } });
-    expect(unchanged).toMatchObject({ files: [], gone: [], token });
-    write(house, { changed: 'two', new: 'three' });
+    write(house, { ...MANY, changed: 'one', gone: 'one', same: 'one' });
+    await settle(house, ...Object.keys(MANY), 'changed', 'gone', 'same');
+    const first = await house.snapshot();
+    expect(first.files).toHaveLength(67);
+    let reads = 0;
+    const recorded = { token: first.token, read: async () => ((reads += 1), first.files) };
+    const unchanged = await house.snapshot({ recorded });
+    expect(unchanged).toMatchObject({ files: [], gone: [], token: first.token });
+    write(house, { changed: 'two', new: 'three', same: 'one' });
     rmSync(join(house.root, 'gone'));
-    // As after a record of something else at that path, when nothing refers to its bytes any more.
-    rmSync(house.pathOf(sha256('other bytes')));
-    const since = { token: token!, except: ['/recorded', '/none'] };
-    const { files, ...rest } = await house.snapshot({ since });
-    expect(files.map(({ path }) => path)).toEqual(['/changed', '/new', '/recorded']);
-    expect(rest).toMatchObject({ gone: ['/gone'], isWhole: true, names: { count: 11 } });
-    expect(house.hasBlob(sha256('other bytes'))).toBe(true);
-    // The hashes are those of the last look now.
-    expect(rest.token).not.toBe(token);
-    const again = await house.snapshot({ since });
-    expect([again.files.length, again.gone]).toEqual([11, null]);
+    const known = await house.snapshot({ recorded });
+    expect(reads).toBe(0);
+    // Of that look, the thread knows nothing any more: it has seen others, or it is another thread.
+    for (const look of [await house.snapshot({ recorded }), await house.restarted({ recorded }), known]) {
+      expect(look.files.map(({ path }) => path)).toEqual(['/changed', '/new']);
+      expect(look.gone).toEqual(['/gone']);
+      expect(look.token).not.toBe(first.token);
+    }
+    expect(reads).toBe(2);
+  });
+
+  test('a recorded file whose blob was lost is stored again, when its look is not known', async (of) => {
+    const house = await snapshotHouse({ of, beside: shared() });
+    write(house, { 'a.txt': 'not lost', 'b.txt': 'soon lost' });
+    const { files } = await house.snapshot();
+    rmSync(house.pathOf(sha256('soon lost')));
+    const again = await house.snapshot({ recorded: { token: null, read: async () => files } });
+    expect(again.files.map(({ path }) => path)).toEqual(['/b.txt']);
+    expect(house.hasBlob(sha256('soon lost'))).toBe(true);
+  });
+
+  test('thousands of files and paths come in several messages, each once', async (of) => {
+    const house = await snapshotHouse({ of, beside: shared() });
+    const names = Array.from({ length: 3_000 }, (_, at) => `many/${String(at).padStart(4, '0')}`);
+    write(house, Object.fromEntries(names.map((name) => [name, 'the same'])));
+    const first = await house.snapshot();
+    expect(first.files.map(({ path }) => path)).toEqual(names.map((name) => `/${name}`));
+    rmSync(join(house.root, 'many'), { recursive: true });
+    const second = await house.snapshot({ recorded: { token: first.token, read: async () => first.files } });
+    expect(second.files).toEqual([]);
+    expect(second.gone.toSorted()).toEqual(names.map((name) => `/${name}`));
   });
 
   test.for([
@@ -139,7 +161,7 @@ describe('what was hashed before', { concurrent: true }, () => {
   ])('%s in the file of hashes counts as none', async ([, text], of) => {
     const house = await snapshotHouse({ of, beside: shared() });
     write(house, { 'a.txt': 'one' });
-    writeFileSync(house.hashedPath, text!);
+    writeFileSync(house.manifestPath, text!);
     expect((await house.snapshot()).files).toEqual([{ path: '/a.txt', size: 3, sha256: sha256('one') }]);
   });
 
@@ -147,12 +169,12 @@ describe('what was hashed before', { concurrent: true }, () => {
     const house = await snapshotHouse({ of, beside: shared() });
     write(house, { 'a.txt': 'one' });
     await house.snapshot();
-    expect(existsSync(house.hashedPath)).toBe(false);
+    expect(existsSync(house.manifestPath)).toBe(false);
     write(house, MANY);
     await house.snapshot();
-    expect(existsSync(house.hashedPath)).toBe(true);
+    expect(existsSync(house.manifestPath)).toBe(true);
     await house.snapshotThread.forget(house.sessionId);
-    expect(existsSync(house.hashedPath)).toBe(false);
+    expect(existsSync(house.manifestPath)).toBe(false);
     await house.snapshotThread.forget(house.sessionId);
   });
 });

@@ -41,7 +41,7 @@ const exchange = (parts: Partial<Exchange>) => ({ params: {}, ...parts }) as Exc
 test('an operation is asked with the parameters of the path and the body, and what it returns is rendered', async () => {
   const asked = exchange({ params: { box: 'a', id: ID.toUpperCase() }, body: { newName: 'n' } });
   expect(await change!.handler(asked, caller)).toEqual({ status: 202, body: JSON_OF_THING });
-  expect([change!.method, change!.path, change!.guard, change!.shape]).toEqual([
+  expect([change!.method, change!.path, change!.guard, change!.errors]).toEqual([
     'PATCH',
     '/boxes/:box/things/:id',
     'user',

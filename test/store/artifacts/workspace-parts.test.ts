@@ -1,17 +1,23 @@
-// Parts of a workspace: the store compares what may differ, and the result is that of a comparison of all files.
-import { beforeEach, expect, test } from 'vitest';
+// Large workspaces: they are recorded in parts, and a process that is killed between two of them loses nothing.
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
+import { makeRecordArtifacts } from '../../../src/store/artifacts/record-artifacts.ts';
+import { makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
+import { type Database, openDatabase } from '../../../src/store/engine/database.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
+import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 
 const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
-const skipped = {};
+const SMALL_PARTS = { atOnce: 2 };
 
 let house: StoreHouse;
+let database: Database;
 
 beforeEach(async () => {
   house = await storeHouse();
+  database = openDatabase(house.file, house.clock);
+  onTestFinished(() => database.close());
 });
 
 const artifacts = () => house.store.artifacts;
@@ -21,72 +27,169 @@ async function begin(sessionId: string | null = null): Promise<ClaimedRun> {
   return (await house.claim())[0]!;
 }
 
-async function end(run: ClaimedRun): Promise<void> {
+async function end(run: ClaimedRun, untouched = false): Promise<void> {
   await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run));
+  await house.store.runs.settle(fenceOf(run), { untouched });
 }
 
-const pathsIn = async ({ sessionSeq }: ClaimedRun) =>
-  (await workspaceOf(artifacts(), sessionSeq)).files.map(({ path }) => path);
+/** The database of a process that is killed after some commits. */
+function dyingAfter(commits: number): Database {
+  let made = 0;
+  const write: Database['write'] = (verb, ...how) => {
+    const alive = database.write(verb, ...how);
+    return async (...args) => {
+      made += 1;
+      if (made > commits) throw new Error('killed');
+      return alive(...args);
+    };
+  };
+  return { ...database, write };
+}
 
-// One statement for each path, and one for all.
-test.each([
-  ['a few', 3],
-  ['thousands of', 3_000],
-])('%s paths that were looked at are compared, and all others stay as recorded', async (_, count) => {
-  const numbered = Array.from({ length: count }, (_, at) => `/many/${at}`);
-  const first = await begin();
-  await end(first);
-  const before = [file('/kept'), file('/old', 'x'), file('/gone'), ...numbered.map((path) => file(path))];
-  const recorded = await artifacts().recordArtifacts(first.seq, { files: before, skipped });
-  const second = await begin(first.sessionId);
-  await end(second);
-  const change = await artifacts().recordArtifacts(second.seq, {
-    files: [file('/old', 'yy'), file('/new')],
-    skipped,
-    part: { paths: ['/old', '/new', '/gone', ...numbered], ...recorded!.size },
-  });
-  expect(await pathsIn(second)).toEqual(['/kept', '/new', '/old']);
-  expect((await runArtifactsOf(artifacts(), second.seq)).files.map(({ path }) => path)).toEqual(['/new', '/old']);
-  const totalBytes = '/kept'.length + '/new'.length + 'yy'.length;
-  expect(change!.size).toEqual({ fileCount: 3, totalBytes });
+const isKilled = async (work: Promise<unknown>) =>
+  work.then(
+    () => false,
+    (error: Error) => {
+      expect(error.message).toBe('killed');
+      return true;
+    },
+  );
+
+const BEFORE = ['/a', '/b', '/gone1', '/gone2', '/gone3', '/kept'].map((path) => file(path));
+const AFTER = [
+  file('/a', 'new a'),
+  file('/b'),
+  file('/kept'),
+  ...['/n1', '/n2', '/n3', '/n4'].map((path) => file(path)),
+];
+
+/** What is recorded of a session, whole. */
+async function recordedOf({ sessionSeq }: ClaimedRun) {
+  const { files } = await workspaceOf(artifacts(), sessionSeq);
+  const [state] = house.rows(
+    `SELECT step, run_seq, file_count, (SELECT workspace_bytes FROM session_totals t WHERE t.session_seq = w.session_seq) AS bytes
+     FROM workspaces w WHERE session_seq = ${sessionSeq}`,
+  );
+  return { files, state };
+}
+
+const bytesOf = (files: readonly FileVersion[]) => files.reduce((sum, { size }) => sum + size, 0);
+const atRest = (files: readonly FileVersion[]) => ({
+  files,
+  state: { step: null, run_seq: null, file_count: files.length, bytes: bytesOf(files) },
 });
 
-test('a baseline of a part leaves what the run itself has changed, and tells the size of all', async () => {
-  const first = await begin();
-  await end(first);
-  const recorded = await artifacts().recordArtifacts(first.seq, {
-    files: [file('/a'), file('/b'), file('/c')],
-    skipped,
-  });
-  const second = await begin(first.sessionId);
-  const change = await artifacts().keepBaseline(fenceOf(second), {
-    files: [file('/a', 'by the run'), file('/d')],
-    changed: ['/a'],
-    part: { paths: ['/a', '/c', '/d'], ...recorded!.size },
-  });
-  expect(change).toMatchObject({ size: { fileCount: 3, totalBytes: 6 }, deletedPaths: ['/c'] });
-  await end(second);
-  const all = [file('/a', 'by the run'), file('/b'), file('/d')];
-  await artifacts().recordArtifacts(second.seq, { files: all, skipped });
-  expect((await runArtifactsOf(artifacts(), second.seq)).files).toMatchObject([{ path: '/a', change: 'modified' }]);
+// With parts of two files, or all that is left at once.
+test.each([SMALL_PARTS, {}])(
+  'killed between any two parts, the files of a run and those after it are recorded once, and the next run waits meanwhile (%o)',
+  async (later) => {
+    let [kills, wasKilled] = [0, true];
+    for (; wasKilled; kills += 1) {
+      const first = await begin();
+      await end(first);
+      await recordWhole(artifacts(), first, { files: BEFORE, skipped: {} });
+      const second = await begin(first.sessionId);
+      await end(second);
+      const dying = makeRecordArtifacts(dyingAfter(kills), SMALL_PARTS);
+      const found = { files: AFTER, skipped: { links: 1 }, token: 'look' };
+      wasKilled = await isKilled(recordWhole({ ...artifacts(), ...dying }, second, found));
+      const isPending = await artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1);
+      expect(isPending).toBe(wasKilled);
+      if (wasKilled) {
+        expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({ status: 'pending', files: [] });
+        expect((await artifacts().getWorkspaceExport(second.sessionSeq)).status).toBe('pending');
+        // The next start looks at the workspace again, and finds what differs from what is recorded by now.
+        const alive = makeRecordArtifacts(database, later);
+        expect(await recordWhole({ ...artifacts(), ...alive }, second, found)).toBeDefined();
+      }
+      expect(await recordedOf(second)).toEqual(atRest(AFTER));
+      expect(await artifacts().findWorkspace(second.sessionSeq)).toEqual({ token: 'look', hasFiles: true });
+      const own = await runArtifactsOf(artifacts(), second.seq);
+      expect(own).toMatchObject({ fileCount: 5, totalSize: 17, skipped: { links: 1 } });
+      expect(own.files.map(({ path, change }) => `${change} ${path}`)).toEqual([
+        'modified /a',
+        'added /n1',
+        'added /n2',
+        'added /n3',
+        'added /n4',
+      ]);
+      const totals = `SELECT artifact_count FROM session_totals WHERE session_seq = ${second.sessionSeq}`;
+      expect(house.rows(totals)).toEqual([{ artifact_count: BEFORE.length + 5 }]);
+    }
+    expect(kills).toBeGreaterThan(10);
+  },
+);
+
+test('killed while the baseline is recorded, a run is compared with what is recorded of it', async () => {
+  let [kills, wasKilled] = [0, true];
+  for (; wasKilled; kills += 1) {
+    const first = await begin();
+    await end(first);
+    await recordWhole(artifacts(), first, { files: [file('/a')], skipped: {}, token: 'first' });
+    const second = await begin(first.sessionId);
+    const byHand = ['/h1', '/h2', '/h3', '/h4', '/h5'].map((path) => file(path));
+    const { keepBaseline } = makeWorkspaceTree(dyingAfter(kills), SMALL_PARTS);
+    wasKilled = await isKilled(keepBaseline(fenceOf(second), { files: byHand, gone: ['/a'], token: 'second' }));
+    const { token } = await artifacts().findWorkspace(second.sessionSeq);
+    // The files between two looks are those of none.
+    expect(token).toBe(!wasKilled ? 'second' : kills === 0 ? 'first' : null);
+    await end(second);
+    const files = [...byHand, file('/made')];
+    await recordWhole(artifacts(), second, { files, skipped: {} });
+    expect(await recordedOf(second)).toEqual(atRest(files));
+    const own = (await runArtifactsOf(artifacts(), second.seq)).files.map(({ path }) => path);
+    expect(own).toContain('/made');
+    if (!wasKilled) expect(own).toEqual(['/made']);
+  }
+  expect(kills).toBeGreaterThan(3);
 });
 
-test('uploads that the baseline does not have are no artifacts of a part, unless the agent has changed them', async () => {
-  const upload = { id: 'u', name: 'a.csv', path: 'attachments/u/a.csv', mimeType: 'text/csv', size: 3, sha256: 'csv' };
-  const other = { ...upload, id: 'v', name: 'b.csv', path: 'attachments/v/b.csv' };
+test('a run that changed nothing has no files, even if many are found after it', async () => {
   const first = await begin();
   await end(first);
-  const { size } = (await artifacts().recordArtifacts(first.seq, { files: [file('/a')], skipped }))!;
-  await house.accept({ sessionId: first.sessionId, attachments: [upload, other] });
-  const run = (await house.claim())[0]!;
+  await artifacts().failCollection(first.seq, 'No time.');
+  const second = await begin(first.sessionId);
+  await end(second, true);
+  const { recordArtifacts } = makeRecordArtifacts(database, SMALL_PARTS);
+  await recordWhole({ ...artifacts(), recordArtifacts }, second, { files: BEFORE, skipped: {} });
+  expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({ fileCount: 0, files: [] });
+  expect(await recordedOf(second)).toEqual(atRest(BEFORE));
+});
+
+test('a workspace that can no longer be looked at fails, and leaves no part of a run’s files', async () => {
+  const run = await begin();
   await end(run);
-  const files = [
-    { ...upload, path: '/uploads/a.csv' },
-    { ...other, path: '/uploads/b.csv', sha256: 'csv2' },
-  ];
-  const part = { paths: files.map(({ path }) => path), ...size };
-  await artifacts().recordArtifacts(run.seq, { files, skipped, part });
-  expect((await runArtifactsOf(artifacts(), run.seq)).files).toMatchObject([{ path: '/uploads/b.csv' }]);
-  expect(await pathsIn(run)).toEqual(['/a', '/uploads/a.csv', '/uploads/b.csv']);
+  const { recordArtifacts } = makeRecordArtifacts(dyingAfter(4), SMALL_PARTS);
+  expect(await isKilled(recordArtifacts(run.seq, { files: BEFORE, skipped: {} }))).toBe(true);
+  expect(house.rows('SELECT 1 FROM run_artifact_files')).not.toEqual([]);
+  expect(await artifacts().failCollection(run.seq, 'No time.')).toBe(true);
+  expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', files: [] });
+  expect(house.rows('SELECT 1 FROM run_artifact_files')).toEqual([]);
+  expect(await artifacts().failCollection(run.seq, 'No time.')).toBe(false);
+});
+
+test('a workspace is not packed while its files are written', async () => {
+  const first = await begin();
+  await end(first);
+  const limit = { fileCount: 99, totalBytes: 999 };
+  await recordWhole(artifacts(), first, { files: BEFORE, skipped: {}, packedOnRequest: limit });
+  const wish = { kind: 'workspace', seq: first.sessionSeq } as const;
+  expect(await artifacts().findRequested(wish, limit)).toMatchObject({ packing: { runSeq: first.seq } });
+  const second = await begin(first.sessionId);
+  const { keepBaseline } = makeWorkspaceTree(dyingAfter(1), SMALL_PARTS);
+  expect(await isKilled(keepBaseline(fenceOf(second), { files: AFTER.slice(3) }))).toBe(true);
+  expect(await artifacts().findRequested(wish, limit)).toBeUndefined();
+});
+
+test('the parts of a difference have all of it, each once', () => {
+  const files = Array.from({ length: 5 }, (_, at) => file(`/${at}`));
+  for (const count of [0, 1, 2, 5])
+    for (const lost of [0, 1, 2, 3, 5]) {
+      const gone = Array.from({ length: lost }, (_, at) => `/gone${at}`);
+      const parts = [...partsOf({ files: files.slice(0, count), gone }, 2)];
+      expect(parts.flatMap((part) => part.files)).toEqual(files.slice(0, count));
+      expect(parts.flatMap((part) => part.gone ?? [])).toEqual(gone);
+      expect(parts.length).toBeGreaterThan(0);
+      for (const part of parts) expect([part.files.length <= 2, (part.gone ?? []).length <= 2]).toEqual([true, true]);
+    }
 });

@@ -4,6 +4,7 @@ import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { START } from '../../../src/store/retention/batch.ts';
 import { aTask, fireDue, fireNow, LIMITS, work } from '../../support/store/schedules.ts';
 import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { recordWhole } from '../../support/store/read-whole.ts';
 
 const NOTHING = { fired: 0, skipped: 0, putOff: 0, full: false };
 const MINUTE = 60_000;
@@ -14,7 +15,7 @@ async function spaceHouse() {
   const leave = async (files: readonly ReturnType<typeof file>[], sessionId: string | null = null) => {
     const run = await house.accept({ sessionId });
     await work(house);
-    await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+    await recordWhole(house.store.artifacts, run, { files, skipped: {} });
     return run;
   };
   const used = async () => (await house.store.users.get('mara')).workspaceBytes;

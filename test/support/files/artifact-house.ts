@@ -10,7 +10,7 @@ import { makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
-import type { Ending } from '../../../src/store/runs/end-run.ts';
+import type { Ending, WorkspaceUse } from '../../../src/store/runs/end-run.ts';
 import { SETTINGS } from '../http/http-house.ts';
 import { fenceOf, storeHouse } from '../store/store-house.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -26,13 +26,13 @@ export async function artifactHouse() {
   const directory = temporaryDirectory();
   const log = makeLog({ level: 'silent' as Settings['log']['level'] });
   const blobs = await openBlobStore(join(directory, 'blobs'));
-  const snapshotThread = makeSnapshotThread({
-    directory: join(directory, 'snapshots'),
-    blobs: join(directory, 'blobs'),
-    clock: systemClock,
-    log,
-  });
-  onTestFinished(snapshotThread.stop);
+  const anotherThread = () => {
+    const places = { directory: join(directory, 'snapshots'), blobs: join(directory, 'blobs') };
+    const thread = makeSnapshotThread({ ...places, clock: systemClock, log });
+    onTestFinished(thread.stop);
+    return thread;
+  };
+  const snapshotThread = anotherThread();
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const settings: Settings = {
     ...SETTINGS,
@@ -55,6 +55,8 @@ export async function artifactHouse() {
     ...house,
     parts,
     workspaces,
+    /** A snapshot thread that has seen nothing. */
+    anotherThread,
     /** A collector over the house's parts, or others in their place; it stops with the test. */
     collect: (over: Partial<CollectorParts> = {}): Collector => {
       const collector = makeCollector({ ...parts, ...over });
@@ -66,9 +68,9 @@ export async function artifactHouse() {
       await house.accept({ sessionId });
       return (await house.claim())[0]!;
     },
-    end: async (run: ClaimedRun, ending: Ending = COMPLETED): Promise<void> => {
+    end: async (run: ClaimedRun, ending: Ending = COMPLETED, use: WorkspaceUse = {}): Promise<void> => {
       await house.store.runs.finalize(fenceOf(run), ending);
-      await house.store.runs.settle(fenceOf(run));
+      await house.store.runs.settle(fenceOf(run), use);
     },
     /** Writes files into a run's workspace; null removes one. */
     write: (run: Pick<ClaimedRun, 'sessionId'>, files: Readonly<Record<string, string | null>>): void => {

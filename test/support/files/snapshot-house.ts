@@ -61,8 +61,10 @@ export interface SnapshotHouse extends Kept {
   blobBytes(key: string): Buffer;
   /** Files being written, or left behind. */
   incoming(): string[];
-  readonly hashedPath: string;
+  readonly manifestPath: string;
   snapshot(order?: Partial<SnapshotOrder>): Promise<Snapshot>;
+  /** The same of a new thread, which only knows what is stored. */
+  restarted(order?: Partial<SnapshotOrder>): Promise<Snapshot>;
   /** Keeps contents as blobs, and answers them as the files of a snapshot. */
   files(contents: Readonly<Record<string, string | Buffer>>): Promise<SnapshotFile[]>;
 }
@@ -89,9 +91,18 @@ export async function snapshotHouse(parts: FloorParts = {}): Promise<SnapshotHou
     hasBlob: (key: string) => existsSync(pathOf(key)),
     blobBytes: (key: string) => readFileSync(pathOf(key)),
     incoming: () => readdirSync(join(blobsDir, 'incoming')),
-    hashedPath: join(snapshotsDir, `${sessionId}.json`),
+    manifestPath: join(snapshotsDir, `${sessionId}.json`),
     snapshot: (order = {}) =>
       snapshotThread.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
+    restarted: async (order = {}) => {
+      const log = makeLog({ level: 'silent' as 'fatal' });
+      const other = makeSnapshotThread({ directory: snapshotsDir, blobs: blobsDir, clock: systemClock, log });
+      try {
+        return await other.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order });
+      } finally {
+        await other.stop();
+      }
+    },
     files: async (contents) =>
       Promise.all(
         Object.entries(contents).map(async ([path, content]) => {

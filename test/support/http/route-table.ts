@@ -60,7 +60,7 @@ function hold(shape: AnyShape, json: unknown, what: string): void {
 function shapeOf(method: string, path: string, status: number): AnyShape {
   const route = routeOf(method, path);
   if (route?.reply === undefined || !(route.statuses ?? [200]).includes(status)) return ERROR_SHAPES[shapeOfPath(path)];
-  return route.shape === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;
+  return route.errors === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;
 }
 
 const routeOf = (method: string, path: string) =>

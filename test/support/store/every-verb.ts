@@ -248,8 +248,8 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   const { seq, sessionSeq } = run!;
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
-  await artifacts.keepBaseline(fenceOf(run!), { files: [] });
-  await artifacts.hasWorkspaceFiles(sessionSeq);
+  await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] });
+  await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
   await artifacts.isAfterUncollected(sessionSeq, seq);
@@ -463,9 +463,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   const [resumed] = await house.claim(99);
   await runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(resumed!));
-  const found = { own: ['/w'], part: { paths: ['/w'], fileCount: 0, totalBytes: 0 } };
-  await artifacts.listFilesAt(run!.sessionSeq, found.own);
-  await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {}, ...found });
+  await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan(renderId, { holds: true })).more);
   await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);

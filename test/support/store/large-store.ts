@@ -107,7 +107,7 @@ export function openLargeStore(file: string, keyId: string | null = null) {
         const sizes = { file_count: files, total_size: files, ...archive };
         insert('run_artifacts', { run_seq: runSeq, ...sizes, skipped: '{}', created_at: 1, archived_at: Date.now() });
         insert('workspace_exports', { session_seq: seq, run_seq: runSeq, status: 'ready', ...sizes, updated_at: 1 });
-        return { sessionId: id, runId };
+        return { sessionId: id, sessionSeq: seq, runId };
       }),
 
     /** A session of so many turns, in which both say so much. */

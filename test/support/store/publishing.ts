@@ -13,6 +13,7 @@ import type { NewPage, Published } from '../../../src/store/publishing/releases.
 import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 import { fenceOf, type StoreHouse, storeHouse } from './store-house.ts';
+import { recordWhole } from './read-whole.ts';
 
 /** A page on the board, with other fields where they are given. */
 export function aPage(userSeq: number, source: NewPage['source'], over: Partial<NewPage> = {}): NewPage {
@@ -99,7 +100,7 @@ export async function publishHouse(given?: StoreHouse) {
     /** A run that has left these files, in a session of its own or in one that is there. */
     async workspace(files: readonly FileVersion[] = SITE, sessionId: string | null = null): Promise<ClaimedRun> {
       const run = await this.uncollected(sessionId);
-      await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+      await recordWhole(house.store.artifacts, run, { files, skipped: {} });
       return run;
     },
     /** Publishes the first version of a new page. */

@@ -2,6 +2,7 @@
 import { type Portions, rowsOf } from '../../../src/domain/portions.ts';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { historyOf } from '../../../src/operations/sessions/history.ts';
+import type { FoundWorkspace } from '../../../src/store/artifacts/record-artifacts.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import type { MessageOfRun } from '../../../src/store/sessions/history.ts';
 
@@ -31,4 +32,16 @@ export async function runArtifactsOf(artifacts: Artifacts, runSeq: number) {
 export async function workspaceOf(artifacts: Artifacts, sessionSeq: number) {
   const files: FileVersion[] = await artifacts.listWorkspaceFiles(sessionSeq, '', 1_000_000);
   return { ...(await artifacts.getWorkspaceExport(sessionSeq)), files };
+}
+
+/** Records all files that a workspace has after a run, as what differs from those that are recorded. */
+export async function recordWhole(
+  artifacts: Pick<Store['artifacts'], 'listWorkspaceFiles' | 'recordArtifacts'>,
+  { seq, sessionSeq }: { readonly seq: number; readonly sessionSeq: number },
+  { files, ...rest }: Omit<FoundWorkspace, 'gone'>,
+) {
+  const there = new Set(files.map(({ path }) => path));
+  const before = await artifacts.listWorkspaceFiles(sessionSeq, '', 1_000_000);
+  const gone = before.map(({ path }) => path).filter((path) => !there.has(path));
+  return artifacts.recordArtifacts(seq, { files, gone, ...rest });
 }

@@ -1,7 +1,7 @@
 // Files of runs and of workspaces, and their archives.
 
 export const artifacts = `
--- Files that a run added or changed (§2.9). The row is written when they are all kept as blobs; then the archive is packed.
+-- Files that a run added or changed (§2.9). The row is written when they are all recorded, and kept as blobs.
 CREATE TABLE run_artifacts (
   run_seq      INTEGER PRIMARY KEY REFERENCES runs (seq),
   file_count   INTEGER NOT NULL,
@@ -55,4 +55,21 @@ CREATE TABLE workspace_files (
   PRIMARY KEY (session_seq, path)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX workspace_files_by_content ON workspace_files (sha256);
+
+-- What is known of workspace_files, and how far files are recorded that are too many for one commit.
+CREATE TABLE workspaces (
+  session_seq INTEGER PRIMARY KEY REFERENCES sessions (seq),
+  -- Names the look whose files workspace_files has; NULL while no look's are known to be there.
+  token       TEXT,
+  -- Rows of workspace_files.
+  file_count  INTEGER NOT NULL,
+  -- 'baseline': workspace_files is written before a run. 'own': the run's own files are written; a crash leaves a part, which is
+  -- removed. 'tree': all its own files are there, and workspace_files is written; it is continued after a crash.
+  step        TEXT CHECK (step IN ('baseline', 'own', 'tree')),
+  run_seq     INTEGER REFERENCES runs (seq),
+  -- The run's own files, and their bytes.
+  own_count   INTEGER NOT NULL DEFAULT 0,
+  own_bytes   INTEGER NOT NULL DEFAULT 0,
+  CHECK ((step IS NULL) = (run_seq IS NULL))
+) STRICT;
 `;

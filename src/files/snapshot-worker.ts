@@ -1,20 +1,22 @@
 // The thread that reads workspaces and packs archives: several orders in turns, each under names of its own.
 import { parentPort } from 'node:worker_threads';
-import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
+import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import type {
   FromSnapshotThread,
   LastFromSnapshotThread,
+  Looked,
   PackTask,
   SnapshotTask,
   ToSnapshotThread,
-} from './snapshot-orders.ts';
-import { packArchive } from '../archives/pack-archive.ts';
-import { removeScratch } from '../blobs/blob-place.ts';
-import { lacksSpace } from '../blobs/no-space.ts';
-import { type Numbered, READY } from '../../threads/resident.ts';
-import { makePace, type Pace } from './pace.ts';
-import type { SnapshotFile } from './snapshot.ts';
-import { LostBlobError, type Looked, takeSnapshot, type Work } from './take-snapshot.ts';
+} from './snapshots/snapshot-orders.ts';
+import { packArchive } from './archives/pack-archive.ts';
+import { removeScratch } from './blobs/blob-place.ts';
+import { lacksSpace } from './blobs/no-space.ts';
+import { type Numbered, READY } from '../threads/resident.ts';
+import { makePace, type Pace } from './snapshots/pace.ts';
+import type { SnapshotFile } from './snapshots/snapshot.ts';
+import { LostBlobError, takeSnapshot, type Work } from './snapshots/take-snapshot.ts';
+import { makeManifests } from './snapshots/manifests.ts';
 
 interface Order {
   readonly files: SnapshotFile[];
@@ -25,6 +27,7 @@ interface Order {
 }
 
 const orders = new Map<number, Order>();
+const manifests = makeManifests();
 
 parentPort?.on('message', ({ id, message }: Numbered<ToSnapshotThread>) => {
   const order = orders.get(id) ?? { files: [] };
@@ -43,40 +46,52 @@ parentPort?.postMessage(READY, []);
 async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
   order.pace = pace;
-  let last: Omit<LastFromSnapshotThread, 'files'>;
+  let last: LastFromSnapshotThread;
   try {
-    const looked = await work(task, order, { pace, report: makeReport(id, order, task) });
-    last = { t: 'done', ...looked };
+    last = await work(task, order, { pace, ...makeReports(id, order, task) });
   } catch (error) {
-    last = { t: 'failed', ...wordsFor(error) };
+    last = { t: 'failed', ...wordsFor(error), files: order.unreported ?? [] };
     // One that succeeds has moved or removed all that it wrote.
     await removeScratch(task.scratch);
   } finally {
     pace.stop();
     orders.delete(id);
   }
-  report(id, { ...last, files: order.unreported ?? [] } as LastFromSnapshotThread);
+  report(id, last);
 }
 
-async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Looked> {
-  if (task.kind === 'snapshot') return takeSnapshot(task, how);
-  await packArchive(task, files, how);
-  return { skipped: null, names: null, token: null, gone: null };
+async function work(task: SnapshotTask | PackTask, order: Order, how: Work): Promise<LastFromSnapshotThread> {
+  const { files } = order;
+  let looked: Looked | null = null;
+  if (task.kind === 'snapshot') {
+    const found = await takeSnapshot(task, { manifests, recorded: task.since === null ? files : null }, how);
+    if (found === 'unknown') return { t: 'unknown', files: [] };
+    looked = found;
+  } else await packArchive(task, files, how);
+  return { t: 'done', looked, files: order.unreported ?? [] };
 }
 
 /** So few files are reported with the last message, unless they are to be held first. */
 const FEW_FILES = 64;
 
-function makeReport(id: number, order: Order, { holdsFirst }: Pick<PackTask, 'holdsFirst'>): Work['report'] {
-  return async (files, areAll) => {
-    if (areAll && !holdsFirst && files.length <= FEW_FILES) {
-      order.unreported = files;
-      return;
-    }
+function makeReports(
+  id: number,
+  order: Order,
+  { holdsFirst }: Pick<PackTask, 'holdsFirst'>,
+): Pick<Work, 'report' | 'reportGone'> {
+  // One at a time: many messages would be read in one turn of the main thread's loop.
+  const reportAndWait = async (message: FromSnapshotThread) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     order.held = resolve;
-    report(id, { t: 'found', files });
+    report(id, message);
     await promise;
+  };
+  return {
+    report: async (files, areAll) => {
+      if (areAll && !holdsFirst && files.length <= FEW_FILES) order.unreported = files;
+      else await reportAndWait({ t: 'found', files });
+    },
+    reportGone: async (paths) => reportAndWait({ t: 'gone', paths }),
   };
 }
 

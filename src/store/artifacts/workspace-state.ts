@@ -1,0 +1,61 @@
+// What is known of the recorded files of a session's workspace: how many there are, which look found them, and how far they are written.
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+
+/**
+ * `baseline`: the tree is being written before a run. `own`: the run's own files are. `tree`: its own files are all there, and the tree
+ * is being written. A crash may leave each of them.
+ */
+export type RecordingStep = 'baseline' | 'own' | 'tree';
+
+export interface WorkspaceState {
+  /** Names the look whose files are recorded; null while no look's are known to be. */
+  readonly token: string | null;
+  readonly fileCount: number;
+  readonly totalBytes: number;
+  /** What is being written, of which run; null: nothing. */
+  readonly step: RecordingStep | null;
+  readonly runSeq: number | null;
+  /** The run's own files so far. */
+  readonly ownCount: number;
+  readonly ownBytes: number;
+}
+
+const AT_REST = { step: null, runSeq: null, ownCount: 0, ownBytes: 0 } as const;
+
+/** The state of a session's workspace. What isn't known yet is counted. */
+export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
+  const totalBytes = (yield* tx.get<{ bytes: number }>(
+    'SELECT workspace_bytes AS bytes FROM session_totals WHERE session_seq = ?',
+    sessionSeq,
+  ))?.bytes;
+  const known = yield* tx.get<Omit<WorkspaceState, 'totalBytes'>>(
+    `SELECT token, file_count AS fileCount, step, run_seq AS runSeq, own_count AS ownCount, own_bytes AS ownBytes
+     FROM workspaces WHERE session_seq = ?`,
+    sessionSeq,
+  );
+  if (known !== undefined) return { ...known, totalBytes: totalBytes ?? 0 };
+  const { fileCount } = (yield* tx.get<{ fileCount: number }>(
+    'SELECT count(*) AS fileCount FROM workspace_files WHERE session_seq = ?',
+    sessionSeq,
+  ))!;
+  return { ...AT_REST, token: null, fileCount, totalBytes: totalBytes ?? 0 };
+}
+
+/** Its bytes are those that its files have been counted with. */
+export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<WorkspaceState, 'totalBytes'>): Step<void> {
+  yield* tx.run(
+    `INSERT INTO workspaces (session_seq, token, file_count, step, run_seq, own_count, own_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session_seq) DO UPDATE SET token = excluded.token, file_count = excluded.file_count, step = excluded.step,
+       run_seq = excluded.run_seq, own_count = excluded.own_count, own_bytes = excluded.own_bytes`,
+    sessionSeq,
+    state.token,
+    state.fileCount,
+    state.step,
+    state.runSeq,
+    state.ownCount,
+    state.ownBytes,
+  );
+}
+
+/** All is written: the files are those of a look. */
+export const atRest = ({ fileCount }: WorkspaceState, token: string | null) => ({ ...AT_REST, fileCount, token });

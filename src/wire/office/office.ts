@@ -1,0 +1,53 @@
+// Office Mode: what administrators read of all users, and watch (§4.8). Its handlers are code: they look at a moment, and stream.
+import { followHeaders } from '../conversations/headers.ts';
+import { endpoints, idOf } from '../endpoint.ts';
+import { officeEvent } from '../journal-event.ts';
+import { pageQuery } from '../listing.ts';
+import { fileTree } from '../sessions/artifact.ts';
+import {
+  contextUsage,
+  EXPORT_NOT_READY,
+  officeArchive,
+  officeDetail,
+  officeMessages,
+  officeMessagesQuery,
+  officePicture,
+  officeRuns,
+  officeSession,
+  officeSummary,
+  runRounds,
+} from './session.ts';
+import { lastHour, liveRuns, snapshot, snapshotQuery, todayQuery, todayRuns } from './snapshot.ts';
+import {
+  eventsQuery,
+  houseEvent,
+  houseStreamQuery,
+  officeEvents,
+  runStreamQuery,
+  sessionStreamQuery,
+} from './stream.ts';
+
+const ofSession = { params: { id: idOf('Session') } };
+const stream = { headers: followHeaders, sse: true } as const;
+
+// biome-ignore format: a table reads best with one endpoint a line
+export const office = endpoints('office', 'envelope', {
+  snapshot: { route: 'GET /api/v1/office-mode/snapshot', summary: 'Read what the whole house does, and what each team used today', query: snapshotQuery, reply: snapshot },
+  liveRuns: { route: 'GET /api/v1/office-mode/live-runs', summary: 'List the live runs of the whole house', query: pageQuery, reply: liveRuns },
+  lastHour: { route: 'GET /api/v1/office-mode/last-hour', summary: 'Read what each team used in the last hour, by quarters of an hour', reply: lastHour },
+  todayRuns: { route: 'GET /api/v1/office-mode/teams/:team_id/today-active-runs', summary: 'List the runs of a team that used something today', query: todayQuery, reply: todayRuns },
+  session: { route: 'GET /api/v1/office-mode/sessions/:id', summary: 'Read a session with its current run', ...ofSession, reply: officeSession },
+  detail: { route: 'GET /api/v1/office-mode/sessions/:id/detail', summary: 'Read a session with its messages and runs', ...ofSession, reply: officeDetail },
+  summary: { route: 'GET /api/v1/office-mode/sessions/:id/summary', summary: 'Read what a session has come to', ...ofSession, reply: officeSummary },
+  messages: { route: 'GET /api/v1/office-mode/sessions/:id/messages-with-files', summary: 'Read the messages of a session, with their attachments', ...ofSession, query: officeMessagesQuery, reply: officeMessages },
+  runs: { route: 'GET /api/v1/office-mode/office-runs/session/:id', summary: 'List the runs of a session', ...ofSession, query: pageQuery, reply: officeRuns },
+  rounds: { route: 'GET /api/v1/office-mode/sessions/:id/run-rounds', summary: 'List what was asked, done and answered in each run of a session', ...ofSession, query: pageQuery, reply: runRounds },
+  contextUsage: { route: 'GET /api/v1/office-mode/sessions/:id/context-usage', summary: 'Read how full the window of the model of a session was at its last call', ...ofSession, reply: contextUsage },
+  picture: { route: 'GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id', summary: 'Where to fetch what the browser showed at a tool use', ...ofSession, reply: officePicture },
+  files: { route: 'GET /api/v1/office-mode/sessions/:id/workspace/files', summary: 'List the files of a session', ...ofSession, reply: fileTree },
+  archive: { route: 'GET /api/v1/office-mode/sessions/:id/workspace/archive', summary: 'Where to fetch the files of a session in one archive', ...ofSession, reply: officeArchive, messages: [EXPORT_NOT_READY] },
+  events: { route: 'GET /api/v1/office-mode/sessions/:id/stream-events', summary: 'Read the events of a session, or of one of its runs', ...ofSession, query: eventsQuery, reply: officeEvents },
+  watchSession: { route: 'GET /api/v1/office-mode/sessions/:id/stream', summary: 'Watch a session as it happens', ...ofSession, ...stream, query: sessionStreamQuery, events: officeEvent },
+  watchRun: { route: 'GET /api/v1/office-mode/sessions/:id/run-events/stream', summary: 'Watch one run of a session as it happens', ...ofSession, ...stream, query: runStreamQuery, events: officeEvent },
+  watchAll: { route: 'GET /api/v1/office-mode/stream', summary: 'Watch the runs of the whole house', ...stream, query: houseStreamQuery, events: houseEvent },
+});
