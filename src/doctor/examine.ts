@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
-import type { Doctor, ExaminationWish, Finding } from '../operations/doctor.ts';
+import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, Found } from './check.ts';
 import { DATA_CHECKS } from './checks/data.ts';
 import { FILE_CHECKS } from './checks/files.ts';
@@ -31,7 +31,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
   const scanner = makeScanner(clock);
   let isBusy = false;
 
-  async function examine(request: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]> {
+  async function examine(request: ExaminationRequest, signal: AbortSignal): Promise<readonly Finding[]> {
     if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
     isBusy = true;
     try {

@@ -11,7 +11,7 @@ import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
-import type { ExaminationWish, Finding } from '../operations/doctor.ts';
+import type { ExaminationRequest, Finding } from '../operations/doctor.ts';
 import { takeWays } from '../outbound/ways/ways.ts';
 import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
 import { makeDoctor } from './examine.ts';
@@ -30,7 +30,7 @@ export interface OfflineParts {
  */
 export async function examineOffline(
   parts: OfflineParts,
-  request: ExaminationWish,
+  request: ExaminationRequest,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { places, daemon } = parts;

@@ -6,7 +6,7 @@ import type { Places } from '../config/places.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { ExaminationWish } from '../operations/doctor.ts';
+import type { ExaminationRequest } from '../operations/doctor.ts';
 import type { PartReport } from '../operations/status.ts';
 import type { Scan } from './scan.ts';
 import type { SeenAnchor } from './seen-anchor.ts';
@@ -41,7 +41,7 @@ export interface Installation {
 
 /** One examination. */
 export interface Subject extends Installation {
-  readonly request: ExaminationWish;
+  readonly request: ExaminationRequest;
   /** The anchor of the audit log, as it was before the database was looked at. */
   readonly anchor: SeenAnchor;
   /** The database and the blobs, looked at once for all checks. */

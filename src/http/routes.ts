@@ -52,7 +52,7 @@ import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
 import { office } from '../wire/office/office.ts';
-import { makeOfficeHouseHandlers } from './office/house.ts';
+import { makeFloorHandlers } from './office/floor.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import type { makeOfficeStreams } from './office/streams.ts';
 import { makeShareHandlers } from './share/handlers.ts';
@@ -86,7 +86,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
       office,
       {},
       {
-        ...makeOfficeHouseHandlers(parts.operations),
+        ...makeFloorHandlers(parts.operations),
         ...makeOfficeSessionHandlers(parts.operations),
         ...parts.officeStreams,
       },

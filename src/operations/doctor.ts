@@ -16,7 +16,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-export interface ExaminationWish {
+export interface ExaminationRequest {
   /** Also list what agents and the daemon can reach, and try it. */
   readonly egress: boolean;
   /** Examine large databases and all blobs, however long that takes. */
@@ -26,5 +26,5 @@ export interface ExaminationWish {
 /** Examines the installation. */
 export interface Doctor {
   /** The findings in the order of the checks. Never rejects because of what it finds; throws `conflict` while it examines. */
-  examine(wish: ExaminationWish, signal: AbortSignal): Promise<readonly Finding[]>;
+  examine(request: ExaminationRequest, signal: AbortSignal): Promise<readonly Finding[]>;
 }

@@ -24,7 +24,7 @@ import { recordLists } from './audit/lists.ts';
 import type { AnchorKeeper } from './audit/keep-anchor.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
-import type { Doctor, ExaminationWish } from './doctor.ts';
+import type { Doctor, ExaminationRequest } from './doctor.ts';
 import type { Reports } from './status.ts';
 import { makeLooking } from './looking.ts';
 import { makeRetentionOperations, type RetentionOperationParts } from './retention.ts';
@@ -187,7 +187,8 @@ function makeReportVerbs({ reports, doctor }: Pick<OperationParts, 'reports' | '
     getConfiguration: (_caller: Administrator) => reports.configuration(),
     findLostPins: (_caller: Administrator, defined: Defined) => reports.lostPins(defined),
     getDatabase: async (_caller: Administrator) => reports.database(),
-    examine: (_caller: Administrator, wish: ExaminationWish, signal: AbortSignal) => doctor.examine(wish, signal),
+    examine: (_caller: Administrator, request: ExaminationRequest, signal: AbortSignal) =>
+      doctor.examine(request, signal),
   };
 }
 

@@ -5,11 +5,11 @@ import { boolean, integer, oneOf, string } from './scalars.ts';
 import { type JsonOf, named, nullable, orElse } from './shape.ts';
 
 /** What to examine in addition. */
-export const examinationWish = named(
-  'ExaminationWish',
+export const examinationRequest = named(
+  'ExaminationRequest',
   request({ egress: orElse(nullable(boolean), false), full: orElse(nullable(boolean), false) }),
 );
-export type ExaminationWishWire = JsonOf<typeof examinationWish>;
+export type ExaminationRequestWire = JsonOf<typeof examinationRequest>;
 
 /** One check. `number` is its place in the order; `id` stays the same. */
 export const diagnosis = named(

@@ -32,6 +32,9 @@ export interface Shape<out T, out J = T, in D = J> {
   readonly render?: (value: D) => J;
   /** The kind of thing whose id it is, so that a client can complete the start of one. */
   readonly refersTo?: IdNoun;
+  /** Of fields of a table only, where they go around all else that is said of the field (`record.ts`). */
+  readonly wireName?: never;
+  readonly make?: never;
   /** Whether an object may lack it, and what its reader gives then: nothing, or a value of its own. */
   readonly absence?: 'nothing' | 'default';
 }

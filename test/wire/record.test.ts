@@ -70,6 +70,14 @@ test('a value that lacks a field of a record does not compile', () => {
   expect([withoutUsed, withText]).toHaveLength(2);
 });
 
+test('another name, and what a field is made of, go around all else that is said of it', () => {
+  // @ts-expect-error its type would have the name of the rule.
+  const named = () => request({ a: optional(called('b', string)) });
+  // @ts-expect-error it would be rendered from the field.
+  const ofWhole = () => record({ a: nullable(made(string, () => 'x')) });
+  expect([named, ofWhole]).toHaveLength(2);
+});
+
 const wish = request(
   {
     projectId: nullish(uuid),

@@ -14,7 +14,7 @@ export interface Look {
   readonly at: number;
 }
 
-/** How a run looks to someone who watches the whole house. */
+/** How a run looks to someone who watches the floor. */
 export function lookAt({ userId }: OfficeRun, { caller, at }: Glance): Look {
   return { access: conversationAccess(caller, userId), at };
 }

@@ -2,7 +2,7 @@
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
-import type { eventsQuery, houseStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';
+import type { eventsQuery, floorStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { positionAfter } from '../frame/query.ts';
@@ -37,7 +37,7 @@ export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) 
       return undefined;
     },
 
-    watchAll: async (exchange: Exchange<Static<typeof houseStreamQuery>>, caller: Administrator) => {
+    watchAll: async (exchange: Exchange<Static<typeof floorStreamQuery>>, caller: Administrator) => {
       const position = fromNowAtZero(positionAfter(exchange, exchange.query.afterId));
       const { follow, resetAt } = await operations.watchOffice(caller, position);
       openWatch(exchange, { follow, ...(resetAt !== null && { first: resetFrame(resetAt) }) });

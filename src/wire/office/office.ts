@@ -20,8 +20,8 @@ import {
 import { lastHour, liveRuns, snapshot, snapshotQuery, todayQuery, todayRuns } from './snapshot.ts';
 import {
   eventsQuery,
-  houseEvent,
-  houseStreamQuery,
+  floorEvent,
+  floorStreamQuery,
   officeEvents,
   runStreamQuery,
   sessionStreamQuery,
@@ -32,8 +32,8 @@ const stream = { headers: followHeaders, sse: true } as const;
 
 // biome-ignore format: a table reads best with one endpoint a line
 export const office = endpoints('office', 'envelope', {
-  snapshot: { route: 'GET /api/v1/office-mode/snapshot', summary: 'Read what the whole house does, and what each team used today', query: snapshotQuery, reply: snapshot },
-  liveRuns: { route: 'GET /api/v1/office-mode/live-runs', summary: 'List the live runs of the whole house', query: pageQuery, reply: liveRuns },
+  snapshot: { route: 'GET /api/v1/office-mode/snapshot', summary: 'Read what happens on the floor, and what each team used today', query: snapshotQuery, reply: snapshot },
+  liveRuns: { route: 'GET /api/v1/office-mode/live-runs', summary: 'List all live runs', query: pageQuery, reply: liveRuns },
   lastHour: { route: 'GET /api/v1/office-mode/last-hour', summary: 'Read what each team used in the last hour, by quarters of an hour', reply: lastHour },
   todayRuns: { route: 'GET /api/v1/office-mode/teams/:team_id/today-active-runs', summary: 'List the runs of a team that used something today', query: todayQuery, reply: todayRuns },
   session: { route: 'GET /api/v1/office-mode/sessions/:id', summary: 'Read a session with its current run', ...ofSession, reply: officeSession },
@@ -49,5 +49,5 @@ export const office = endpoints('office', 'envelope', {
   events: { route: 'GET /api/v1/office-mode/sessions/:id/stream-events', summary: 'Read the events of a session, or of one of its runs', ...ofSession, query: eventsQuery, reply: officeEvents },
   watchSession: { route: 'GET /api/v1/office-mode/sessions/:id/stream', summary: 'Watch a session as it happens', ...ofSession, ...stream, query: sessionStreamQuery, events: officeEvent },
   watchRun: { route: 'GET /api/v1/office-mode/sessions/:id/run-events/stream', summary: 'Watch one run of a session as it happens', ...ofSession, ...stream, query: runStreamQuery, events: officeEvent },
-  watchAll: { route: 'GET /api/v1/office-mode/stream', summary: 'Watch the runs of the whole house', ...stream, query: houseStreamQuery, events: houseEvent },
+  watchAll: { route: 'GET /api/v1/office-mode/stream', summary: 'Watch all runs', ...stream, query: floorStreamQuery, events: floorEvent },
 });

@@ -44,7 +44,7 @@ const officeTeam = named(
   }),
 );
 
-/** The whole house at one moment; "today" is a day of the requested time zone. */
+/** The floor at one moment; "today" is a day of the requested time zone. */
 export const snapshot = named(
   'OfficeSnapshot',
   object({

@@ -39,7 +39,7 @@ export const sessionStreamQuery = request({ afterId: eventId, replay: flag });
 
 export const runStreamQuery = request({ runId: uuid, afterId: eventId });
 
-export const houseStreamQuery = request({ afterId: eventId });
+export const floorStreamQuery = request({ afterId: eventId });
 
-/** An event of the house's stream; the data of its event `reset` is empty. */
-export const houseEvent = anyOf('must be an event', officeEvent, named('OfficeReset', object({}, { closed: true })));
+/** An event of the floor's stream; the data of its event `reset` is empty. */
+export const floorEvent = anyOf('must be an event', officeEvent, named('OfficeReset', object({}, { closed: true })));

@@ -9,7 +9,7 @@ import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import type { DiagnosisWire, ExaminationWire, ExaminationWishWire } from '../../../src/wire/doctor.ts';
+import type { DiagnosisWire, ExaminationWire, ExaminationRequestWire } from '../../../src/wire/doctor.ts';
 
 const BINARY = path.resolve('bin/errand');
 const isRoot = process.getuid?.() === 0;
@@ -41,7 +41,7 @@ async function doctor(...args: readonly string[]): Promise<Examined> {
 }
 
 /** One of the checks that the daemon makes of itself. */
-async function check(id: string, request: ExaminationWishWire = {}): Promise<DiagnosisWire> {
+async function check(id: string, request: ExaminationRequestWire = {}): Promise<DiagnosisWire> {
   const found = (await daemon.admin('POST', '/api/v1/doctor', request)) as ExaminationWire;
   return found.checks.find((one) => one.id === id)!;
 }
@@ -65,7 +65,7 @@ function change(sql: string, ...values: (string | number)[]): void {
 
 interface Fault {
   readonly id: string;
-  readonly request?: ExaminationWishWire;
+  readonly request?: ExaminationRequestWire;
   readonly breaks: () => unknown;
 }
 

@@ -52,7 +52,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   '$ errand budgets set': 'is shown with its output: budgets.test.ts',
   'bin/errand office\n': 'needs a terminal: office.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
-    'ends only with its reader: http/office/house-stream.test.ts',
+    'ends only with its reader: http/office/floor-stream.test.ts',
 };
 
 const elsewhere = ({ text }: Block) => Object.keys(ELSEWHERE).find((start) => text.startsWith(start));

@@ -1,6 +1,6 @@
 // The live streams of a session and of a run: from any event on, each event once, until the session is deleted.
 import { expect, test } from 'vitest';
-import { openOffice, watch } from '../../support/http/watch-house.ts';
+import { openOffice, watch } from '../../support/http/watch-office.ts';
 import { send } from '../../support/http/http-house.ts';
 import type { SseEvent } from '../../support/http/sse.ts';
 

@@ -8,7 +8,7 @@ import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { type FakeClock, fakeClock } from '../../support/time/fake-clock.ts';
 import { aKey, aUser, type House } from '../../support/http/http-house.ts';
-import { openOffice, watch } from '../../support/http/watch-house.ts';
+import { openOffice, watch } from '../../support/http/watch-office.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Asks for a stream on a bare connection, whose bytes are read when the test wants. */

@@ -6,7 +6,7 @@ import type { DaemonState } from '../../../doctor/subject.ts';
 import {
   type DiagnosisWire,
   type ExaminationWire,
-  type ExaminationWishWire,
+  type ExaminationRequestWire,
   examination,
 } from '../../../wire/doctor.ts';
 import { act, type Context } from '../../frame/context.ts';
@@ -54,8 +54,8 @@ Examples:
   errand doctor -o json | jq '.checks[] | select(.state != "ok")'`;
 
 async function examine(context: Context, { offline, egress, full }: Options): Promise<void> {
-  const wish = { egress: egress === true, full: full === true };
-  const found = await (offline ? examineFiles(context, wish, { state: 'stopped' }) : askDaemon(context, wish));
+  const request = { egress: egress === true, full: full === true };
+  const found = await (offline ? examineFiles(context, request, { state: 'stopped' }) : askDaemon(context, request));
   show(context, found);
   if (found.ok) return;
   const failed = found.checks.filter((check) => check.state === 'failed').map(({ id }) => id);
@@ -63,7 +63,7 @@ async function examine(context: Context, { offline, egress, full }: Options): Pr
 }
 
 /** Where none answers, its files are examined. */
-async function askDaemon(context: Context, wish: Required<ExaminationWishWire>): Promise<ExaminationWire> {
+async function askDaemon(context: Context, request: Required<ExaminationRequestWire>): Promise<ExaminationWire> {
   const client = context.client();
   try {
     // An examination takes its time; that a daemon hangs should be known before.
@@ -71,9 +71,9 @@ async function askDaemon(context: Context, wish: Required<ExaminationWishWire>):
   } catch (error) {
     const isHung = isClientFailure(error, 'timeout');
     if (context.places.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
-    return examineFiles(context, wish, { state: 'silent', why: messageOf(error), isHung });
+    return examineFiles(context, request, { state: 'silent', why: messageOf(error), isHung });
   }
-  return withUnit(context, await client.examine(wish));
+  return withUnit(context, await client.examine(request));
 }
 
 /** The daemon can't ask systemd about its own unit. */
@@ -91,13 +91,13 @@ type Silence = Exclude<DaemonState, { readonly state: 'running' }>;
 
 async function examineFiles(
   context: Context,
-  wish: Required<ExaminationWishWire>,
+  request: Required<ExaminationRequestWire>,
   daemon: Silence,
 ): Promise<ExaminationWire> {
   // Loaded here because the daemon usually examines itself.
   const { examineOffline } = await import('../../../doctor/offline.ts');
   const { places, flags, io, signal } = context;
-  const wanted = { egress: wish.egress === true, full: wish.full === true };
+  const wanted = { egress: request.egress === true, full: request.full === true };
   return examination.render(
     await examineOffline({ places, flags, environment: io.environment, daemon }, wanted, signal),
   );

@@ -1,4 +1,4 @@
-// The whole house in Office Mode, as the wire has it (§2.14, §4.8, G13-G15, G19).
+// The floor of Office Mode, as the wire has it (§2.14, §4.8, G13-G15, G19).
 import { isoTime } from '../../domain/clock.ts';
 import type { Page } from '../../domain/listing.ts';
 import {
@@ -22,14 +22,14 @@ const PERMISSIONS = { allow_other_conversations: true, conversation_access_label
 
 type TeamWire = SnapshotWire['teams'][number];
 
-export function renderSnapshot(house: FloorSnapshot): SnapshotWire {
+export function renderSnapshot(floor: FloorSnapshot): SnapshotWire {
   return {
-    generated_at: isoTime(house.at),
-    overview: renderOverview(house),
+    generated_at: isoTime(floor.at),
+    overview: renderOverview(floor),
     permissions: PERMISSIONS,
-    teams: [...house.teams.map(renderTeamDay), ...renderUnassigned(house)],
-    entities: house.runs.map((run) => renderEntity(run, lookAt(run, house))),
-    recent_sessions: house.recent.map((session) => renderRecent(session, house)),
+    teams: [...floor.teams.map(renderTeamDay), ...renderUnassigned(floor)],
+    entities: floor.runs.map((run) => renderEntity(run, lookAt(run, floor))),
+    recent_sessions: floor.recent.map((session) => renderRecent(session, floor)),
   };
 }
 

@@ -19,9 +19,9 @@ export const OFFICE = '/api/v1/office-mode';
 export const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 
 export interface OfficeOptions extends HouseOptions {
-  /** Events that the house keeps to resume from. */
+  /** Events that the feed keeps to resume from. */
   readonly kept?: number;
-  /** Whether somebody has watched the house before, so that it keeps events. */
+  /** Whether somebody has watched before, so that the feed keeps events. */
   readonly wasWatched?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What administrators read of the whole house, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
+// What administrators read of the floor, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeFloor } from '../../../src/operations/office/floor.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
@@ -32,7 +32,7 @@ const overview = { total: 0, running: 0, pending: 0, failed: 0, completed: 0, id
 const permissions = { allow_other_conversations: true, conversation_access_label: 'Administrator, read only' };
 
 describe('the snapshot', () => {
-  test('of an empty house has its teams, and nothing else', { tags: ['§2.14-shapes', 'G14'] }, async () => {
+  test('of an empty floor has its teams, and nothing else', { tags: ['§2.14-shapes', 'G14'] }, async () => {
     expect(await data('/snapshot?tz=UTC')).toEqual({
       generated_at: NOON,
       overview: { ...overview, total_cost_usd: 0, total_tokens: 0 },

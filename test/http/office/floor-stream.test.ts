@@ -1,8 +1,8 @@
-// The stream of the whole house: run-level events of all sessions, resumed from the last ones that are kept.
+// The stream of the floor: run-level events of all sessions, resumed from the last ones that are kept.
 import { expect, test } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
-import { OFFICE, openOffice, watch } from '../../support/http/watch-house.ts';
+import { OFFICE, openOffice, watch } from '../../support/http/watch-office.ts';
 import { aStep, FREE } from '../../support/store/store-house.ts';
 import type { SseEvent } from '../../support/http/sse.ts';
 

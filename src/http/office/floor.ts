@@ -1,4 +1,4 @@
-// The handlers of the whole house in Office Mode (§4.8).
+// The handlers of the floor of Office Mode (§4.8).
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
@@ -6,10 +6,10 @@ import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../replies/reply.ts';
-import { renderLastHour, renderLiveRuns, renderSnapshot, renderTodayRuns } from './house-wire.ts';
+import { renderLastHour, renderLiveRuns, renderSnapshot, renderTodayRuns } from './floor-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
-export function makeOfficeHouseHandlers(operations: Operations) {
+export function makeFloorHandlers(operations: Operations) {
   return {
     snapshot: async ({ query }: Exchange<Static<typeof snapshotQuery>>, caller: Administrator) =>
       ok(renderSnapshot(await operations.getOfficeSnapshot(caller, query))),
