@@ -1,6 +1,6 @@
 // Runs that may have crashed a thread that they shared with others. They are executed again alone, so that a further loss is
 // clearly theirs.
-import type { WorkerEnd } from './line.ts';
+import type { WorkerEnd } from './run-on-thread.ts';
 
 /** More than runs can be in progress; older entries were stopped meanwhile, and are dropped. */
 const MAX_KNOWN = 10_000;
@@ -21,7 +21,7 @@ export function makeSuspects(): Suspects {
     has: (runId) => known.get(runId) === 'suspect',
     judge: (runId, end, wasAlone) => {
       // No run has a part in that.
-      if (end.kind === 'lost' && end.wasRefused === true) return false;
+      if (end.kind === 'lost' && end.wasRefused) return false;
       const before = known.get(runId);
       known.delete(runId);
       if (end.kind === 'done') return false;

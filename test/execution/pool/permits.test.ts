@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makePermits } from '../../../src/execution/queue/permits.ts';
+import { makePermits } from '../../../src/execution/pool/permits.ts';
 
 /** Asks for permits under names, and keeps the order in which they are granted. */
 function makeDesk() {

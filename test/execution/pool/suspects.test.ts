@@ -1,9 +1,9 @@
 // Who is charged when a thread dies.
 import { expect, test } from 'vitest';
-import type { WorkerEnd } from '../../../src/execution/executor/line.ts';
-import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
+import type { WorkerEnd } from '../../../src/execution/pool/run-on-thread.ts';
+import { makeSuspects } from '../../../src/execution/pool/suspects.ts';
 
-const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
+const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting, wasRefused: false });
 const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, untouched: true };
 
 test('a loss on a shared thread is charged to no run: those executing are isolated, and charged when lost alone', () => {

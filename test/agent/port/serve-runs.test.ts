@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Control, Order } from '../../../src/agent/port/protocol.ts';
-import { type RunPort, serveRuns } from '../../../src/agent/port/thread-port.ts';
+import { openOutbox } from '../../../src/agent/port/outbox.ts';
+import type { Control, ThreadControl } from '../../../src/agent/port/protocol.ts';
+import { type RunPort, serveRuns } from '../../../src/agent/port/serve-runs.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 interface Seen {
@@ -16,46 +17,44 @@ function makeThread() {
   const { port1: port, port2 } = new MessageChannel();
   onTestFinished(() => port.close());
   const runs = new Map<number, Seen>();
-  const over = serveRuns(port2, ({ line }, share) => {
-    const run: Seen = { share, controls: [], isClosed: false };
-    runs.set(line, run);
+  const over = serveRuns(port2, openOutbox(port2, new Int32Array(1)), ({ run }, share) => {
+    const seen: Seen = { share, controls: [], isClosed: false };
+    runs.set(run, seen);
     share.listen(
-      (control) => run.controls.push(control),
-      () => (run.isClosed = true),
+      (control) => seen.controls.push(control),
+      () => (seen.isClosed = true),
     );
   });
-  const order = (what: Order) => port.postMessage(what);
-  const begin = async (line: number) => {
-    order({ line, brief: {} as never, waiting: new Int32Array(new SharedArrayBuffer(4)) });
-    return waitFor(() => runs.get(line) ?? null);
+  const post = (message: ThreadControl) => port.postMessage(message);
+  const begin = async (run: number) => {
+    post({ run, brief: {} as never, waiting: new Int32Array(new SharedArrayBuffer(4)) });
+    return waitFor(() => runs.get(run) ?? null);
   };
-  return { port, order, begin, over };
+  return { port, post, begin, over };
 }
 
 const ACK: Control = { t: 'ack', ack: 1 };
-const PING: Control = { t: 'ping' };
+const PERMIT: Control = { t: 'permit' };
 
-test('a word is for its run only, and a run that has closed gets none: what it awaited is called off', async () => {
-  const { order, begin } = makeThread();
+test('a control is for its run only, and a run that has closed gets none: what it awaited is called off', async () => {
+  const { post, begin } = makeThread();
   const [one, other] = [await begin(1), await begin(2)];
-  order({ line: 2, control: ACK });
+  post({ run: 2, control: ACK });
   await waitFor(() => other.controls.length === 1);
   expect([one.controls, other.controls]).toEqual([[], [ACK]]);
   one.share.close();
   expect([one.isClosed, other.isClosed]).toEqual([true, false]);
-  order({ line: 1, control: ACK });
-  order({ line: 2, control: PING });
+  post({ run: 1, control: ACK });
+  post({ run: 2, control: PERMIT });
   await waitFor(() => other.controls.length === 2);
   expect(one.controls).toEqual([]);
 });
 
-test('a ping of a run that has closed is answered by its end, outside its numbering', async () => {
-  const { port, order, begin } = makeThread();
-  (await begin(1)).share.close();
-  order({ line: 1, control: ACK });
-  order({ line: 1, control: PING });
+test('a ping is answered, with runs and without', async () => {
+  const { port, post } = makeThread();
+  post('ping');
   const [answer] = await once(port, 'message');
-  expect(answer).toMatchObject({ line: 1, number: -1, batch: [{ t: 'done', outcome: { status: 'canceled' } }] });
+  expect(answer).toEqual([]);
 });
 
 test('when the main thread closes the port, each run is told, and the task of the thread is over', async () => {
