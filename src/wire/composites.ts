@@ -57,11 +57,11 @@ export interface Member {
 /** The shape of an object with these fields, without a renderer. */
 export function objectOf<T>(members: readonly Member[], { closed = false, atLeastOne = false }: ObjectRules) {
   const byName: Fields = Object.fromEntries(members.map(({ name, shape }) => [name, shape]));
-  const names = new Set(Object.keys(byName));
 
   function refuseUnknown(holder: JsonObject, path: string): void {
-    const unknown = Object.keys(holder).find((name) => !names.has(name));
-    if (unknown !== undefined) throw unprocessable(at(path, unknown), `must be one of ${[...names].join(', ')}`);
+    const unknown = Object.keys(holder).find((name) => !Object.hasOwn(byName, name));
+    if (unknown !== undefined)
+      throw unprocessable(at(path, unknown), `must be one of ${Object.keys(byName).join(', ')}`);
   }
 
   return {
