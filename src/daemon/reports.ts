@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import { type Clock, isoTime, isUnset, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
-import type { WorkerPool } from '../execution/executor/worker-pool.ts';
+import type { WorkerPool } from '../execution/pool/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Disk } from '../files/disk.ts';
 import { type MovablePin, SHOWN_PINS, withCommands, wordsOfPins } from '../operations/capabilities/pins.ts';

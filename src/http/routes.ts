@@ -52,7 +52,6 @@ import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
 import { office } from '../wire/office/office.ts';
-import { makeFloorHandlers } from './office/floor.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import type { makeOfficeStreams } from './office/streams.ts';
 import { makeShareHandlers } from './share/handlers.ts';
@@ -82,15 +81,10 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
-    ...routesOf(
-      office,
-      {},
-      {
-        ...makeFloorHandlers(parts.operations),
-        ...makeOfficeSessionHandlers(parts.operations),
-        ...parts.officeStreams,
-      },
-    ),
+    ...routesOf(office, parts.operations, {
+      ...makeOfficeSessionHandlers(parts.operations),
+      ...parts.officeStreams,
+    }),
     ...routesOf(publishes, parts.operations),
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),

@@ -6,7 +6,7 @@ import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/age
 import type { Brief, RecordedStep, Signal } from '../../src/agent/port/protocol.ts';
 import type { ToolPack } from '../../src/agent/loop/run.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
-import { makePermits } from '../../src/execution/queue/permits.ts';
+import { makePermits } from '../../src/execution/pool/permits.ts';
 import type { ModelQuestion, Reply } from '../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, startRun } from './play-main.ts';

@@ -7,12 +7,11 @@ import { makeArgumentCheck } from '../../src/agent/loop/argument-check.ts';
 import { runLoop } from '../../src/agent/loop/loop.ts';
 import type { RetryPolicy } from '../../src/agent/models/retries.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
-import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/port/protocol.ts';
+import type { Brief, Control, Message, Outcome, RunLimits, Signal } from '../../src/agent/port/protocol.ts';
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import { PLAIN_WAYS } from '../../src/outbound/ways/ways.ts';
 import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
-import type { Parcel } from '../../src/agent/port/mail.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
 import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
 import { aloneOn } from './run-port.ts';
@@ -141,7 +140,7 @@ export function makeTools(): { tools: readonly ExecutedTool[]; echo: ExecutedToo
 
 export interface MainSide {
   readonly signals: Signal[];
-  readonly batches: { readonly at: number; readonly batch: SignalBatch }[];
+  readonly batches: { readonly at: number; readonly batch: readonly Signal[] }[];
   /** Resolves with the `done` signal's outcome. */
   readonly done: Promise<Outcome>;
   of<T extends Signal['t']>(t: T): SignalOf<T>[];
@@ -172,7 +171,8 @@ export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSid
   const waiting = new Set<() => void>();
   const finished = Promise.withResolvers<Outcome>();
   const control = (message: Control) => port.postMessage(message);
-  port.on('message', ({ batch }: Parcel) => {
+  port.on('message', (message: Message) => {
+    const batch = message.flatMap(({ signals: sent }) => sent);
     batches.push({ at: performance.now(), batch });
     for (const signal of batch) {
       signals.push(signal);

@@ -35,7 +35,7 @@ const AUDIT_PAGE =
 
 /** Deliveries of all users, for operators: one page, counted up to a limit; the oldest, a few per commit. */
 const DELIVERIES =
-  /^SELECT (count\(\*\) AS total FROM \(SELECT 1|d\.\*, s\.id AS session_id) FROM webhook_deliveries d (?!.* d\.(owner|webhook_id|event_id) =).* LIMIT \+\?( OFFSET \+\?)?\)?$|^SELECT id FROM webhook_deliveries WHERE ended_at < \+\? ORDER BY ended_at LIMIT \+\?$/s;
+  /^SELECT (count\(\*\) AS total FROM \(SELECT 1|d\.id, [^?]*, d\.delivered_at) FROM webhook_deliveries d (?!.* d\.(owner|webhook_id|event_id) =).* LIMIT \+\?( OFFSET \+\?)?\)?$|^SELECT id FROM webhook_deliveries WHERE ended_at < \+\? ORDER BY ended_at LIMIT \+\?$/s;
 /** The board: its newest pages in the index alone. */
 const BOARD = /^(SEARCH|SCAN) publish_pages USING COVERING INDEX publish_pages_board\b/;
 /** Pages and shares of all users, for operators: one page, counted up to a limit. */

@@ -1,86 +1,112 @@
-// Outgoing signals of a run: in order and in batches, those that are streamed with the mail of the thread.
-import type { Mail, Parcel } from './mail.ts';
-import type { Signal } from './protocol.ts';
+// Outgoing signals of a thread's runs: in batches, and what they stream in one message, which costs both threads as much as the
+// work for a piece of text.
+import type { MessagePort } from 'node:worker_threads';
+import type { Batch, Message, Signal } from './protocol.ts';
 
+/** How long what is streamed waits for more after a message has left: about as long as a commit. */
+export const WINDOW_MS = 4;
+/** The longest that it waits for a main thread that is busy. */
+const MAX_WAIT_MS = 100;
 /** A batch of this many signals is sent at once. */
 const BATCH_SIZE = 64;
 
-/**
- * How signals leave. `streamed`: with the mail; they are flat, so that they can always be read. `later`: when the mail leaves, as a
- * message of the run alone. `now`: as such a message at the end of this turn of the event loop, with all that waits.
- */
-const WAYS: Readonly<Record<Signal['t'], 'streamed' | 'later' | 'now'>> = {
-  'block-start': 'streamed',
-  text: 'streamed',
-  'block-stop': 'streamed',
-  log: 'later',
-  step: 'now',
-  'tool-result': 'now',
-  compaction: 'now',
-  'changes-workspace': 'now',
-  spent: 'later',
-  'call-failed': 'later',
-  'model-wait': 'later',
-  'model-wait-over': 'later',
-  discard: 'later',
-  request: 'now',
-  'permit-wanted': 'now',
-  'permit-returned': 'now',
-  pong: 'now',
-  done: 'now',
-};
+/** Signals that leave at the end of this turn of the event loop, with all that waits of their run. Others wait for the window. */
+const URGENT: ReadonlySet<Signal['t']> = new Set([
+  'step',
+  'tool-result',
+  'compaction',
+  'changes-workspace',
+  'request',
+  'permit-wanted',
+  'permit-returned',
+  'done',
+] as const);
 
 export interface Outbox {
-  add(signal: Signal): void;
-  /** Sends what waits, as a message of the run alone. */
-  flush(): void;
+  add(run: number, signal: Signal): void;
+  /** Sends what waits of a run. */
+  flush(run: number): void;
 }
 
-export interface OutboxParts {
-  readonly mail: Mail;
-  /** Names the run to the receiver of the mail; null keeps all out of it. */
-  readonly line: number | null;
-  /** Sends a message of the run alone. Returns false if that was impossible. */
-  post(parcel: Parcel): boolean;
-}
-
-/** The outgoing half of a run's channel. */
-export function makeOutbox({ mail, line, post }: OutboxParts): Outbox {
-  let batch: Signal[] = [];
-  let number = 0;
+/**
+ * Makes the outbox of a thread. While the main thread has not taken all messages, what is streamed waits, and the text of each run
+ * becomes longer instead: a busy main thread gets fewer pieces.
+ */
+export function makeOutbox(send: (message: Message) => void, isTaken: () => boolean): Outbox {
+  const waiting = new Map<number, Signal[]>();
+  const urgent = new Set<number>();
+  let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   let soon: NodeJS.Immediate | undefined;
+  let sentAt = -Infinity;
 
-  const take = (): Parcel => {
-    const full = batch;
-    batch = [];
-    return { line: line ?? 0, number, batch: full };
-  };
-  const flush = () => {
-    clearImmediate(soon);
+  function sendThose(runs: Iterable<number>): void {
+    const batches = Array.from(runs).flatMap((run): Batch[] => {
+      const signals = waiting.get(run);
+      waiting.delete(run);
+      return signals === undefined ? [] : [{ run, signals }];
+    });
+    if (batches.length > 0) send(batches);
+  }
+
+  function sendUrgent(): void {
     soon = undefined;
-    mail.withdraw(sender);
-    if (batch.length > 0 && post(take())) number += 1;
-  };
-  const leave = () => {
-    if (line === null || batch.some(({ t }) => WAYS[t] !== 'streamed')) {
-      flush();
-      return undefined;
+    sendThose(urgent);
+    urgent.clear();
+  }
+
+  function sendAll(): void {
+    const now = performance.now();
+    if (!isTaken() && now - sentAt < MAX_WAIT_MS) {
+      timer = setTimeout(sendAll, WINDOW_MS);
+      return;
     }
-    const parcel = take();
-    number += 1;
-    return parcel;
-  };
-  const sender = { leave };
-  const add = (signal: Signal) => {
+    timer = undefined;
+    // What waited may have left by itself.
+    if (waiting.size > 0) sentAt = now;
+    sendThose(waiting.keys());
+  }
+
+  function schedule(): void {
+    if (timer !== undefined) return;
+    const waitMs = sentAt + WINDOW_MS - performance.now();
+    timer = waitMs > 0 ? setTimeout(sendAll, waitMs) : setImmediate(sendAll);
+  }
+
+  const flush = (run: number) => sendThose([run]);
+  const add = (run: number, signal: Signal) => {
+    const batch = waiting.get(run) ?? [];
+    waiting.set(run, batch);
     const last = batch.at(-1);
     if (signal.t === 'text' && last?.t === 'text' && last.index === signal.index) {
       batch[batch.length - 1] = { t: 'text', index: signal.index, text: last.text + signal.text };
     } else {
       batch.push(signal);
     }
-    if (batch.length >= BATCH_SIZE) flush();
-    else if (WAYS[signal.t] === 'now') soon ??= setImmediate(flush);
-    else mail.announce(sender);
+    if (batch.length >= BATCH_SIZE) flush(run);
+    else if (URGENT.has(signal.t)) {
+      urgent.add(run);
+      soon ??= setImmediate(sendUrgent);
+    } else schedule();
   };
   return { add, flush };
+}
+
+/** Makes the outbox of a thread's port. `taken`: see `ThreadTask`. A message that can't be sent ends the thread. */
+export function openOutbox(port: Pick<MessagePort, 'postMessage'>, taken: Int32Array): Outbox {
+  let sent = 0;
+  let isBroken = false;
+  const send = (message: Message) => {
+    // Nothing may follow what is missing.
+    if (isBroken) return;
+    try {
+      port.postMessage(message);
+      sent = (sent + 1) | 0;
+    } catch (error) {
+      isBroken = true;
+      setImmediate(() => {
+        throw error;
+      });
+    }
+  };
+  return makeOutbox(send, () => Atomics.load(taken, 0) === sent);
 }

@@ -202,18 +202,23 @@ export type Signal =
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
-  /** Reply to a `ping`: the thread's event loop is alive. */
-  | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Before the first call that may change the workspace. */
   | { readonly t: 'changes-workspace'; readonly ack: number }
   /** Always the last signal; the worker closes nothing before it is sent. `untouched`: no call can have changed the workspace. */
   | { readonly t: 'done'; readonly outcome: Outcome; readonly untouched: boolean };
 
-/** What one message has: signals in order. */
-export type SignalBatch = readonly Signal[];
+/** Signals of one run, in order. */
+export interface Batch {
+  /** Names the run on its thread. */
+  readonly run: number;
+  readonly signals: readonly Signal[];
+}
 
-/** Main to worker. */
+/** Worker to main, on the port of the thread: batches of its runs. One without batches answers a ping: the event loop is alive. */
+export type Message = readonly Batch[];
+
+/** Main to worker, for one run. */
 export type Control =
   | { readonly t: 'ack'; readonly ack: number }
   | { readonly t: 'permit' }
@@ -224,14 +229,14 @@ export type Control =
         | { readonly ok: true; readonly output: unknown }
         | { readonly ok: false; readonly message: string };
     }
-  | { readonly t: 'ping' }
   | { readonly t: 'abort'; readonly reason: string };
 
-/** Main to worker, on the port of the thread: a run to start, or a word to one. `line` names the run there. */
-export type Order = Start | { readonly line: number; readonly control: Control };
+/** Main to worker, on the port of the thread: a run to start, a control for one, or a ping. */
+export type ThreadControl = Start | { readonly run: number; readonly control: Control } | 'ping';
 
 export interface Start {
-  readonly line: number;
+  /** Names the run on its thread. */
+  readonly run: number;
   readonly brief: Brief;
   /** Shared with the main thread: its one element is 1 while the run does nothing but wait for its model. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
@@ -240,7 +245,7 @@ export interface Start {
 /** The argument of a thread's one task, which executes runs until its port is closed. `port` is transferred with it. */
 export interface ThreadTask {
   readonly port: import('node:worker_threads').MessagePort;
-  /** Shared with the main thread: how much mail of this thread the main thread has taken so far. */
+  /** Shared with the main thread: how many messages of this thread the main thread has taken so far. */
   readonly taken: Int32Array<SharedArrayBuffer>;
   /** Shared with the main thread by all threads: its one element is 1 while there may be budgets. */
   readonly budgets: Int32Array<SharedArrayBuffer>;

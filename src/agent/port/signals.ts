@@ -1,23 +1,16 @@
-// The worker's end of a run's channel: signals out in order and in batches, control in.
+// The worker's end of a run's channel: signals out, control in.
 import { ErrandError } from '../../domain/errors.ts';
 import { HALTED, type Halt, makeHalt } from '../../domain/halt.ts';
-import { type Mail, makeMail, type Parcel } from './mail.ts';
-import { makeOutbox } from './outbox.ts';
 import type { Control, Outcome, Signal } from './protocol.ts';
 import type { ServiceName, ServiceRequest, Services } from './services.ts';
-import { ENDED_WITHOUT_OUTCOME, type RunPort } from './thread-port.ts';
+import type { RunPort } from './serve-runs.ts';
 
 /** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
 const ACK_TIMEOUT_MS = 300_000;
-/** Why a run ends whose messages get lost; it is executed again. */
-const LOST: Stop = { kind: 'canceled', reason: 'port' };
+/** Why a run ends whose commits are not acknowledged; it is executed again. */
+const UNACKNOWLEDGED: Stop = { kind: 'canceled', reason: 'unacknowledged' };
 
 const NO_BUDGETS = new Int32Array(1);
-/** Of runs without a line, whose signals leave without it. */
-const NO_MAIL = makeMail(
-  () => undefined,
-  () => true,
-);
 
 type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
@@ -55,21 +48,13 @@ interface ChannelOptions {
   readonly waiting?: Int32Array;
   /** What `hasBudgets` reads, see `ThreadTask`. */
   readonly budgets?: Int32Array;
-  /** Carries what is streamed, under the name of the run, see `Start`. By default all leaves without it. */
-  readonly mail?: Mail;
-  readonly line?: number | null;
 }
 
-/**
- * Opens the worker's end of a run's channel. The run is stopped when the main thread closes the port, when a message can't be
- * sent, and when an ack does not arrive.
- */
+/** Opens the worker's end of a run's channel. The run is stopped when the main thread closes the port, and when an ack does not arrive. */
 export function openChannel(port: RunPort, options: ChannelOptions = {}): Channel {
   const { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1), budgets = NO_BUDGETS } = options;
-  const { mail = NO_MAIL, line = null } = options;
   const halt = makeHalt();
-  const post = makePost(port, () => stop(LOST));
-  const { add: send, flush } = makeOutbox({ mail, line, post });
+  const { send } = port;
   const permits = makePermits(send, halt);
   const answers = makeAnswers(halt);
   let reason: Stop | null = null;
@@ -86,8 +71,6 @@ export function openChannel(port: RunPort, options: ChannelOptions = {}): Channe
         return permits.granted();
       case 'reply':
         return answers.give(control.request, control.reply);
-      case 'ping':
-        return send({ t: 'pong' });
       case 'abort':
         return stop({ kind: 'canceled', reason: control.reason });
       default:
@@ -101,7 +84,7 @@ export function openChannel(port: RunPort, options: ChannelOptions = {}): Channe
     stopped: () => reason,
     stop,
     send,
-    commit: makeCommit(send, answers, { afterMs: ackTimeoutMs, lost: () => stop(LOST) }),
+    commit: makeCommit(send, answers, { afterMs: ackTimeoutMs, lost: () => stop(UNACKNOWLEDGED) }),
     takePermit: permits.take,
     returnPermit: permits.giveBack,
     hasBudgets: () => Atomics.load(budgets, 0) === 1,
@@ -109,23 +92,8 @@ export function openChannel(port: RunPort, options: ChannelOptions = {}): Channe
     request: makeRequest(send, answers),
     finish: (outcome, untouched) => {
       send({ t: 'done', outcome, untouched });
-      flush();
       port.close();
     },
-  };
-}
-
-/** Sends messages on a port. Returns false after it has called `lost`: a message can't be sent. */
-function makePost(port: RunPort, lost: () => void) {
-  return (parcel: Parcel): boolean => {
-    try {
-      port.post(parcel);
-      return true;
-    } catch {
-      lost();
-      if (parcel.batch.at(-1)?.t === 'done') port.post({ ...parcel, batch: ENDED_WITHOUT_OUTCOME });
-      return false;
-    }
   };
 }
 

@@ -7,10 +7,10 @@ import { RETRY_POLICY } from '../models/retries.ts';
 import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';
-import { openMail } from './mail.ts';
+import { openOutbox } from './outbox.ts';
 import type { Brief, ThreadTask } from './protocol.ts';
 import { type Channel, openChannel, type Stop } from './signals.ts';
-import { serveRuns } from './thread-port.ts';
+import { serveRuns } from './serve-runs.ts';
 
 // Search patterns come from the model: one that backtracks excessively falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
@@ -20,17 +20,16 @@ if (Number.parseInt(process.versions.v8, 10) >= 13) setFlagsFromString('--no-mem
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 /** Reasons for an abort that wait until the run is at rest. A drain has no time for that. */
-const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
+const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'unacknowledged']);
 
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
 const argumentFaults = makeArgumentCheck();
 
-/** Executes the runs that are ordered on the port, until it is closed. */
+/** Executes the runs that come on the port, until it is closed. */
 export default function serve({ port, taken, budgets }: ThreadTask): Promise<void> {
-  const mail = openMail(port, taken);
-  return serveRuns(port, ({ brief, line, waiting }, share) => {
-    void carryOut(brief, openChannel(share, { waiting, budgets, mail, line }));
+  return serveRuns(port, openOutbox(port, taken), ({ brief, waiting }, share) => {
+    void carryOut(brief, openChannel(share, { waiting, budgets }));
   });
 }
 

@@ -6,7 +6,7 @@ import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock as clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Bus } from '../../events/bus.ts';
-import type { WorkerPool } from '../../execution/executor/worker-pool.ts';
+import type { WorkerPool } from '../../execution/pool/worker-pool.ts';
 import { listen, type Listener, type ListenTarget } from '../../http/server/listen.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -16,7 +16,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import { grantMcpServer } from '../brief/mcp-grant.ts';
-import type { Permits } from '../queue/permits.ts';
+import type { Permits } from '../pool/permits.ts';
 import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';

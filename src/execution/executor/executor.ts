@@ -10,7 +10,7 @@ import type { Ending, WorkspaceUse } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Interruption } from '../../store/runs/rescue-runs.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
-import type { Place, PoolEnd } from './worker-pool.ts';
+import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {
   abort,
@@ -21,8 +21,8 @@ import {
   progressOf,
   type RunState,
 } from './run-state.ts';
+import { reserve } from './reserve.ts';
 import { makeStopwatch } from './stopwatch.ts';
-import { takePlace } from './take-place.ts';
 import { takeSignals } from './take-signals.ts';
 
 /** A run in progress. */
@@ -49,11 +49,11 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     baseline,
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
     hasUploads: false,
-    handle: undefined,
+    worker: undefined,
     abortedFor: undefined,
     hasGap: false,
     permit: undefined,
-    place: undefined,
+    reservation: undefined,
     slotFreed,
   };
   return {
@@ -88,11 +88,11 @@ async function execute(state: RunState): Promise<void> {
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
     noteLock(state, error);
-    workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
+    workerEnd = { kind: 'lost', why: messageOf(error), isCharged: true };
   } finally {
     state.stopwatch.stop();
     state.permit?.release();
-    state.place?.leave();
+    state.reservation?.leave();
   }
   if (workerEnd !== null) await finish(state, workerEnd);
 }
@@ -102,7 +102,7 @@ const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, unto
 /** Returns null when no brief could be built: the run has then failed. */
 async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
   const { parts, claim } = state;
-  const place = await takePlace(state);
+  const reservation = await reserve(state);
   if (state.abortedFor !== undefined) return NOT_BEGUN;
   state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
@@ -116,7 +116,7 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   await nextTurn();
   state.hasUploads = turn.attachments.length > 0;
   const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
-  const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
+  const task: Task = { reservation, brief: { ...built.brief, connectorToken: admission.token } };
   try {
     return state.abortedFor === undefined ? await work(state, task, resolved) : NOT_BEGUN;
   } finally {
@@ -125,18 +125,14 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
 }
 
 interface Task {
-  readonly place: Place;
+  readonly reservation: Reservation;
   readonly brief: Brief;
 }
 
-function work(state: RunState, { place, brief }: Task, resolved: ResolvedModel): Promise<PoolEnd> {
+function work(state: RunState, { reservation, brief }: Task, resolved: ResolvedModel): Promise<PoolEnd> {
   return new Promise((resolve) => {
-    state.handle = place.start(brief, {
+    state.worker = reservation.start(brief, {
       signals: (batch) => takeSignals(state, batch, resolved),
-      garbled: (why) => {
-        state.parts.log.error(logFacts(state, { why }), 'a message between a run and its worker was lost');
-        abort(state, 'port');
-      },
       ended: resolve,
     });
   });

@@ -13,9 +13,9 @@ import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';
-import type { RunHandle } from './line.ts';
-import type { Permit, Permits } from '../queue/permits.ts';
-import type { Place, WorkerPool } from './worker-pool.ts';
+import type { Permit, Permits } from '../pool/permits.ts';
+import type { WorkerRun } from '../pool/run-on-thread.ts';
+import type { Reservation, WorkerPool } from '../pool/worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';
 import type { RunServices } from './run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -25,7 +25,7 @@ export interface ExecutorParts {
   readonly workspaces: Pick<Workspaces, 'tidy'>;
   readonly buildBrief: BuildBrief;
   readonly clock: Clock;
-  readonly pool: Pick<WorkerPool, 'take'>;
+  readonly pool: Pick<WorkerPool, 'reserve'>;
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;
@@ -43,9 +43,9 @@ export interface ExecutorParts {
 /**
  * `drain`: the run returns to the queue and resumes after the next start. `stop`: it was canceled, and its end is committed.
  * `fenced`: another move of the run came first. `journal`: its progress could not be recorded; `locked`: because another
- * process locked the database. `port`: a message to or from its worker was lost.
+ * process locked the database.
  */
-export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked' | 'port';
+export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked';
 
 export interface RunState {
   readonly parts: ExecutorParts;
@@ -55,12 +55,12 @@ export interface RunState {
   readonly stopwatch: Stopwatch;
   /** Whether its turn has attachments, which are in the workspace by now. */
   hasUploads: boolean;
-  handle: RunHandle | undefined;
+  worker: WorkerRun | undefined;
   abortedFor: AbortReason | undefined;
   /** Whether a part of the attempt was not recorded. */
   hasGap: boolean;
   permit: Permit | undefined;
-  place: Place | undefined;
+  reservation: Reservation | undefined;
   /** Called when the run turns out to take no slot. */
   slotFreed(): void;
 }
@@ -77,9 +77,9 @@ export function abort(state: RunState, why: AbortReason): void {
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.baseline.abort();
-  // A run that is still queued for a place leaves; a running one keeps its place until its worker has ended.
-  if (state.handle === undefined) state.place?.leave();
-  state.handle?.send({ t: 'abort', reason: why });
+  // A run that still waits for a thread leaves; a running one keeps its reservation until its worker has ended.
+  if (state.worker === undefined) state.reservation?.leave();
+  state.worker?.send({ t: 'abort', reason: why });
 }
 
 /** Aborts a run of which something could not be written. */
@@ -89,7 +89,7 @@ export function callOffUnkept(state: RunState, error: unknown): void {
 }
 
 /** Reasons that leave a gap in the run's record. */
-const GAPS: ReadonlySet<AbortReason> = new Set(['journal', 'locked', 'port'] as const);
+const GAPS: ReadonlySet<AbortReason> = new Set(['journal', 'locked'] as const);
 
 /** Whether a part of the attempt was not recorded, so that nothing after it may be, whatever else it was aborted for before. */
 export function isRefused({ hasGap }: RunState): boolean {

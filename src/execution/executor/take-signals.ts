@@ -117,8 +117,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       return takeFailure(state, signal, endpoint);
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
-    // The thread group handles that they arrived, and the end.
-    case 'pong':
+    // Its thread handles the end.
     case 'done':
       return undefined;
     default:
@@ -196,7 +195,7 @@ async function serve(state: RunState, signal: Extract<Signal, { t: 'request' }>)
       return { ok: false, message } as const;
     },
   );
-  state.handle?.send({ t: 'reply', request, reply });
+  state.worker?.send({ t: 'reply', request, reply });
 }
 
 async function callService<S extends ServiceName>(
@@ -220,7 +219,7 @@ function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {
 }
 
 function acquirePermit(state: RunState, { name, maxInFlight }: Endpoint): void {
-  const grant = () => state.handle?.send({ t: 'permit' });
+  const grant = () => state.worker?.send({ t: 'permit' });
   if (maxInFlight === null) grant();
   else state.permit = state.parts.permits.acquire(name, maxInFlight, grant);
 }
@@ -230,7 +229,7 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   const answer = async () => {
     if (!(await write)) return abort(state, 'fenced');
     if (ack === undefined) return;
-    state.handle?.send({ t: 'ack', ack });
+    state.worker?.send({ t: 'ack', ack });
   };
   answer().catch((error: unknown) => callOffUnkept(state, error));
 }

@@ -11,7 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { ClaimOrder } from '../../store/runs/claim-runs.ts';
 import type { Claim, ModelChoice } from '../../store/runs/start-run.ts';
 import type { Execution } from '../executor/executor.ts';
-import type { WorkerPool } from '../executor/worker-pool.ts';
+import type { WorkerPool } from '../pool/worker-pool.ts';
 import { type AdmissionParts, type Admissions, makeAdmissions } from './admissions.ts';
 import { LEASE_MS } from './leases.ts';
 import { makeRunsInProgress, type StopTarget } from './in-progress.ts';

@@ -1,6 +1,7 @@
 // SQLite as an engine: runs a verb to its end in one turn of the event loop, so that verbs never interleave.
 import type Connection from 'better-sqlite3';
 import { withSteadyPlan } from './planner.ts';
+import { makeRowMapper, type RowMapper, type RowType } from './row-type.ts';
 import { READER, type Reader, type Statement, type Step } from './statement.ts';
 
 export type Statements = (sql: string) => Connection.Statement;
@@ -40,9 +41,29 @@ export function readOn<Result>(connection: Connection.Database, verb: (tx: Reade
   return carryOut(cacheStatements(connection), verb(READER));
 }
 
-function execute(prepared: Connection.Statement, { kind, values }: Statement<unknown>): unknown {
-  if (kind === 'get') return prepared.get(...values);
-  if (kind === 'all') return prepared.all(...values);
+function execute(prepared: Connection.Statement, { kind, values, rowType }: Statement<unknown>): unknown {
+  if (kind === 'get') {
+    const row = prepared.get(...values) as object | undefined;
+    return row === undefined || rowType === undefined ? row : mapperOf(prepared, rowType)(row);
+  }
+  if (kind === 'all') {
+    const rows = prepared.all(...values) as object[];
+    return rowType === undefined ? rows : rows.map(mapperOf(prepared, rowType));
+  }
   const { changes, lastInsertRowid } = prepared.run(...values);
   return kind === 'run' ? changes : Number(lastInsertRowid);
+}
+
+/** By statement; one is read as rows of one type. */
+const mappers = new WeakMap<Connection.Statement, { readonly rowType: RowType<unknown>; readonly map: RowMapper }>();
+
+function mapperOf(prepared: Connection.Statement, rowType: RowType<unknown>): RowMapper {
+  const known = mappers.get(prepared);
+  if (known?.rowType === rowType) return known.map;
+  const map = makeRowMapper(
+    prepared.columns().map(({ name }) => name),
+    rowType,
+  );
+  mappers.set(prepared, { rowType, map });
+  return map;
 }

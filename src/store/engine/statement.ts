@@ -1,5 +1,6 @@
 // What a verb yields: statements, one after another, each resumed with its result. An engine executes them.
 import type { NewEvent } from '../../domain/journal-event.ts';
+import type { RowType } from './row-type.ts';
 
 export type Value = string | number | bigint | Buffer | null;
 
@@ -11,12 +12,15 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
   readonly kind: 'get' | 'all' | 'run' | 'insert';
   readonly sql: string;
   readonly values: readonly Value[];
+  /** What `get` and `all` make of the rows; undefined for the columns as they are. */
+  readonly rowType: RowType<unknown> | undefined;
   #yielded = false;
 
-  constructor(kind: Statement<Result>['kind'], sql: string, values: readonly Value[]) {
+  constructor(kind: Statement<Result>['kind'], sql: string, values: readonly Value[], rowType?: RowType<unknown>) {
     this.kind = kind;
     this.sql = sql;
     this.values = values;
+    this.rowType = rowType;
   }
 
   [Symbol.iterator](): this {
@@ -40,10 +44,12 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
  */
 export type Step<Result> = Iterable<Statement<unknown>, Result, unknown>;
 
-/** Reads rows. */
+/** Reads rows: with a row type as objects of that type, otherwise as the columns are. */
 export interface Reader {
   get<Row>(sql: string, ...values: Value[]): Step<Row | undefined>;
   all<Row>(sql: string, ...values: Value[]): Step<Row[]>;
+  getAs<Row>(type: RowType<Row>, sql: string, ...values: Value[]): Step<Row | undefined>;
+  allAs<Row>(type: RowType<Row>, sql: string, ...values: Value[]): Step<Row[]>;
 }
 
 /** What a write verb may do inside its transaction. */
@@ -70,6 +76,14 @@ class StepReader implements Reader {
 
   all<Row>(sql: string, ...values: Value[]): Step<Row[]> {
     return new Statement<Row[]>('all', sql, values);
+  }
+
+  getAs<Row>(type: RowType<Row>, sql: string, ...values: Value[]): Step<Row | undefined> {
+    return new Statement<Row | undefined>('get', sql, values, type);
+  }
+
+  allAs<Row>(type: RowType<Row>, sql: string, ...values: Value[]): Step<Row[]> {
+    return new Statement<Row[]>('all', sql, values, type);
   }
 }
 

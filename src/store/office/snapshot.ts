@@ -1,4 +1,5 @@
 // A snapshot of Office Mode: the runs, their totals, what each team used today, and the sessions that changed last (G13).
+import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { Team } from '../../domain/people/user.ts';
@@ -9,7 +10,7 @@ import { IS_ENDED, isIn } from '../runs/run-states.ts';
 import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
 import { countActive, countActiveByTeam, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
-import { OFFICE_RUNS, type OfficeRun, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
+import { OFFICE_RUNS, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
 
 /** What to include: how many runs, and the quarter of an hour in which today began. */
 export interface SnapshotWish {

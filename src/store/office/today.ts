@@ -1,12 +1,12 @@
 // Today's runs of a team, in pages of its sessions (§4.8 rules 3-8).
 import type { RunSource } from '../../domain/sessions/office.ts';
+import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { STEP_OF_RUN, TASK_OF_RUN } from '../schedules/task-of-run.ts';
 import { activeSessions, type Basis, countActive, listLiveUnused, type TeamId } from './attribution.ts';
 import type { DayUsage } from './day-usage.ts';
-import type { OfficeRun } from './office-runs.ts';
 import { readRuns } from './snapshot.ts';
 
 /** `since`: the quarter of an hour in which today began. `source` null: any source. */

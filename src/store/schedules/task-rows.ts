@@ -1,7 +1,7 @@
 // Rows of scheduled tasks, and of their steps.
-import type { TaskRunStatus } from '../../domain/schedules/run-status.ts';
 import { nextFirings } from '../../domain/schedules/firing-times.ts';
-import type { Overlap, ScheduledTask, TaskStep } from '../../domain/schedules/task.ts';
+import type { Overlap, ScheduledTask } from '../../domain/schedules/task.ts';
+import { rowType } from '../engine/row-type.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A task with its owner. */
@@ -29,43 +29,14 @@ export interface TaskRow {
   updated_at: number;
 }
 
-export type TaskRecordRow = TaskRow & {
-  prompt: string | null;
-  steps: string;
-  last_status: TaskRunStatus | null;
-  user_id: string;
-  username: string;
-};
+export const TASK = rowType<TaskRecord>({ steps: 'json', enabled: 'flag' });
 
-export const TASKS = `SELECT task.*, p.prompt, p.steps, u.id AS user_id, u.username,
+export const TASKS = `SELECT task.seq, task.id, task.user_seq, u.id AS user_id, u.username, task.name, task.cron, task.timezone, p.prompt, p.steps,
+    task.target, task.project_id, task.enabled, task.overlap, task.next_fire_at, task.last_fired_at, task.last_skipped_at,
+    task.created_at, task.updated_at,
     (SELECT f.status FROM firings f WHERE f.task_seq = task.seq ORDER BY f.id DESC LIMIT 1) AS last_status
   FROM scheduled_tasks task JOIN users u ON u.seq = task.user_seq
     JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
-
-export function toTask(row: TaskRecordRow): TaskRecord {
-  return {
-    seq: row.seq,
-    id: row.id,
-    userSeq: row.user_seq,
-    userId: row.user_id,
-    username: row.username,
-    name: row.name,
-    cron: row.cron,
-    timezone: row.timezone,
-    prompt: row.prompt,
-    steps: JSON.parse(row.steps) as TaskStep[],
-    target: row.target,
-    projectId: row.project_id,
-    enabled: row.enabled === 1,
-    overlap: row.overlap,
-    nextFireAt: row.next_fire_at,
-    lastFiredAt: row.last_fired_at,
-    lastStatus: row.last_status,
-    lastSkippedAt: row.last_skipped_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
 
 /** The next time after a moment; null when there is none, also because the system no longer knows the time zone. */
 export function nextFiringOf({ cron, timezone }: Pick<TaskRow, 'cron' | 'timezone'>, after: number): number | null {
@@ -97,9 +68,10 @@ export interface Plan extends Pick<ScheduledTask, 'prompt' | 'steps'> {
   readonly seq: number;
 }
 
+const PLANNED = rowType<Plan>({ steps: 'json' });
+
 export function* getPlan(tx: Reader, which: typeof NEWEST_PLAN | typeof PLAN, seq: number): Step<Plan> {
-  const row = (yield* tx.get<{ seq: number; prompt: string | null; steps: string }>(which, seq))!;
-  return { ...row, steps: JSON.parse(row.steps) as TaskStep[] };
+  return (yield* tx.getAs(PLANNED, which, seq))!;
 }
 
 /** Deletes the steps that neither the task nor an unfinished firing needs. A deleted task needs none. */

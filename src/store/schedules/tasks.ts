@@ -1,23 +1,15 @@
 // Scheduled tasks: what their owners define (I1, I5, I8).
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
-import type { Listing, Page } from '../../domain/listing.ts';
+import type { Page } from '../../domain/listing.ts';
 import { PORTION_BYTES } from '../../domain/portions.ts';
 import { type ScheduledTask, TASK_LIMITS } from '../../domain/schedules/task.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { stopIn } from '../runs/stop-runs.ts';
-import { conditions, type ListQuery, readPage } from '../sessions/conditions.ts';
-import {
-  dropPlansIn,
-  nextFiringOf,
-  setNextIn,
-  type TaskRecord,
-  type TaskRecordRow,
-  TASKS,
-  toTask,
-} from './task-rows.ts';
+import { conditions, listPage, type ListQuery } from '../sessions/conditions.ts';
+import { dropPlansIn, nextFiringOf, setNextIn, type TaskRecord, TASK, TASKS } from './task-rows.ts';
 
 type Configuration = Pick<ScheduledTask, 'name' | 'cron' | 'timezone' | 'target' | 'projectId' | 'enabled' | 'overlap'>;
 
@@ -78,8 +70,7 @@ export function makeTasks(database: Database) {
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: string): Step<TaskRecord | undefined> {
-      const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
-      return row && toTask(row);
+      return yield* tx.getAs(TASK, BY_ID, id);
     }),
 
     /** A page in order of creation; shorter than its limit where their prompts are long, but never empty before the end. */
@@ -91,8 +82,7 @@ export function makeTasks(database: Database) {
       });
       const list = { from: 'scheduled_tasks task', select: TASKS, order: 'task.seq', ...where };
       const limit = yield* countFitting(tx, list, page);
-      const { rows, total } = yield* readPage<TaskRecordRow>(tx, list, { ...page, limit });
-      return { items: rows.map(toTask), total } satisfies Listing<TaskRecord>;
+      return yield* listPage(tx, TASK, list, { ...page, limit });
     }),
 
     /**
@@ -129,6 +119,8 @@ export function makeTasks(database: Database) {
   };
 }
 
+const BY_ID = `${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`;
+
 const SIZES = `SELECT octet_length(p.steps) + coalesce(octet_length(p.prompt), 0) AS bytes FROM scheduled_tasks task
   JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
 
@@ -146,9 +138,9 @@ function* countFitting(tx: Reader, { where, values, order }: ListQuery, { limit,
 }
 
 function* getIn(tx: Reader, id: string): Step<TaskRecord> {
-  const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
-  if (row === undefined) throw notFound('Scheduled task');
-  return toTask(row);
+  const task = yield* tx.getAs(TASK, BY_ID, id);
+  if (task === undefined) throw notFound('Scheduled task');
+  return task;
 }
 
 function* handOverIn(tx: Transaction, id: string, toUserSeq: number): Step<TaskRecord> {

@@ -1,5 +1,6 @@
 // Lists with filters: their WHERE clause, and a page of one.
-import type { Page } from '../../domain/listing.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { RowType } from '../engine/row-type.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
 /** A clause from the conditions that always apply and those whose value is not null, with these values in order. */
@@ -48,4 +49,12 @@ export function* readPage<Row>(
   const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM ${from} ${where}`, ...values))!;
   const rows = yield* tx.all<Row>(`${select} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`, ...values, limit, offset);
   return { rows, total };
+}
+
+/** The same, with its rows as objects of a type. */
+export function* listPage<Row>(tx: Reader, type: RowType<Row>, list: ListQuery, page: Page): Step<Listing<Row>> {
+  const { from, select, where, values, order } = list;
+  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM ${from} ${where}`, ...values))!;
+  const sql = `${select} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  return { items: yield* tx.allAs(type, sql, ...values, page.limit, page.offset), total };
 }

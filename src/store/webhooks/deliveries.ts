@@ -1,8 +1,9 @@
 // Deliveries as the sender has them: what is pending, and where it goes.
 import type { Webhook, WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
+import { rowType } from '../engine/row-type.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { WEBHOOK_COLUMNS, WEBHOOK_READINGS } from './webhook-rows.ts';
 
 /** A webhook with pending deliveries. */
 export interface Lane {
@@ -25,6 +26,8 @@ export interface DeliveryTarget {
   /** The one before, while it signs as well. */
   readonly previousSecret: Buffer | null;
 }
+
+const TARGET = rowType<Webhook & Omit<DeliveryTarget, 'webhook'>>(WEBHOOK_READINGS);
 
 export interface PendingDelivery {
   readonly id: number;
@@ -86,15 +89,18 @@ export function makeDeliveries({ read }: Database) {
 
     /** Undefined when the webhook is disabled or deleted, or rests with its owner. */
     findTarget: read(function* (tx: Reader, webhookId: number, now: number): Step<DeliveryTarget | undefined> {
-      const row = yield* tx.get<WebhookRow & { secret: Buffer | null; previous: Buffer | null }>(
+      const found = yield* tx.getAs(
+        TARGET,
         `SELECT ${WEBHOOK_COLUMNS}, w.secret,
-           CASE WHEN w.previous_secret_until > ? THEN w.previous_secret END AS previous
+           CASE WHEN w.previous_secret_until > ? THEN w.previous_secret END AS previous_secret
          FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
          WHERE w.id = ? AND w.enabled = 1 AND coalesce(u.disabled, 0) = 0`,
         now,
         webhookId,
       );
-      return row && { webhook: toWebhook(row), secret: row.secret, previousSecret: row.previous };
+      if (found === undefined) return undefined;
+      const { secret, previousSecret, ...webhook } = found;
+      return { webhook, secret, previousSecret };
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { Attempt, Delivery, DeliveryState } from '../../domain/webhooks/delivery.ts';
 import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
+import { rowType } from '../engine/row-type.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 
@@ -33,25 +34,14 @@ export interface DeliveryRecord extends Delivery {
 /** Deliveries that a filter finds are counted up to here. */
 export const MAX_COUNTED_DELIVERIES = 10_000;
 
-interface DeliveryRow {
-  id: number;
-  webhook_id: number;
-  owner: number;
-  event_id: string;
-  event_type: WebhookEventType;
-  session_id: string | null;
-  is_test: number;
-  state: DeliveryState;
-  attempt_count: number;
-  next_attempt_at: number | null;
-  last_status_code: number | null;
-  last_error: string | null;
-  body: string;
-  created_at: number;
-  delivered_at: number | null;
-}
+const DELIVERY = rowType<Delivery>({ isTest: 'flag' });
+const ATTEMPT = rowType<Attempt>({});
+/** A delivery with what its record adds. */
+const WHOLE = rowType<Delivery & { owner: number; body: string; sessionOwnerId: string | null }>({ isTest: 'flag' });
 
-const SELECT = `SELECT d.*, s.id AS session_id FROM webhook_deliveries d LEFT JOIN sessions s ON s.seq = d.session_seq
+const COLUMNS = `d.id, d.webhook_id, d.event_id, d.event_type, s.id AS session_id, d.is_test, d.state, d.attempt_count,
+  d.next_attempt_at, d.last_status_code, d.last_error, d.created_at, d.delivered_at`;
+const SELECT = `SELECT ${COLUMNS} FROM webhook_deliveries d LEFT JOIN sessions s ON s.seq = d.session_seq
   JOIN webhooks w ON w.id = d.webhook_id`;
 /** A deleted webhook takes its deliveries with it. */
 const IS_THERE = 'w.deleted_at IS NULL';
@@ -76,54 +66,34 @@ export function makeDeliveryRecords({ read }: Database) {
         ...values,
         MAX_COUNTED_DELIVERIES,
       ))!;
-      const rows = yield* tx.all<DeliveryRow>(
+      const items = yield* tx.allAs(
+        DELIVERY,
         `${SELECT} ${where} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?`,
         ...values,
         filter.limit,
         filter.offset,
       );
-      return { items: rows.map(toDelivery), total };
+      return { items, total };
     }),
 
     /** A delivery by its id, or undefined. */
     find: read(function* (tx: Reader, id: number): Step<DeliveryRecord | undefined> {
-      const row = yield* tx.get<DeliveryRow & { session_owner_id: string | null }>(
-        `SELECT d.*, s.id AS session_id, u.id AS session_owner_id FROM webhook_deliveries d
+      const found = yield* tx.getAs(
+        WHOLE,
+        `SELECT ${COLUMNS}, d.owner, d.body, u.id AS session_owner_id FROM webhook_deliveries d
            JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN sessions s ON s.seq = d.session_seq
            LEFT JOIN users u ON u.seq = s.user_seq WHERE d.id = ? AND ${IS_THERE}`,
         id,
       );
-      if (row === undefined) return undefined;
-      const attempts = yield* tx.all<Attempt>(
-        `SELECT no, at, status_code AS statusCode, duration_ms AS durationMs, error,
-           response_excerpt AS responseExcerpt FROM webhook_attempts WHERE delivery_id = ? ORDER BY no`,
+      if (found === undefined) return undefined;
+      const attempts = yield* tx.allAs(
+        ATTEMPT,
+        `SELECT no, at, status_code, duration_ms, error, response_excerpt FROM webhook_attempts
+           WHERE delivery_id = ? ORDER BY no`,
         id,
       );
-      return {
-        ...toDelivery(row),
-        userSeq: row.owner === 0 ? null : row.owner,
-        sessionOwnerId: row.session_owner_id,
-        body: row.body,
-        attempts,
-      };
+      const { owner, ...delivery } = found;
+      return { ...delivery, userSeq: owner === 0 ? null : owner, attempts };
     }),
-  };
-}
-
-function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    webhookId: row.webhook_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    sessionId: row.session_id,
-    isTest: row.is_test === 1,
-    state: row.state,
-    attemptCount: row.attempt_count,
-    nextAttemptAt: row.next_attempt_at,
-    lastStatusCode: row.last_status_code,
-    lastError: row.last_error,
-    createdAt: row.created_at,
-    deliveredAt: row.delivered_at,
   };
 }

@@ -8,7 +8,7 @@ import type { EventRow } from '../journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
 import { type HeldEvent, heldUntil } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
-import { ownerOf, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { ownerOf, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
 /** What one commit may plan: whichever is reached first ends it, also in the middle of an event. */
 export const EVENTS_AT_ONCE = 100;
@@ -164,7 +164,7 @@ function* webhooksOf(
   { type, owner }: { readonly type: WebhookEventType; readonly owner: number },
 ): Step<readonly Webhook[]> {
   const key = `${type} ${owner}`;
-  const known = webhooks.get(key) ?? (yield* tx.all<WebhookRow>(WEBHOOKS, type, owner)).map(toWebhook);
+  const known = webhooks.get(key) ?? (yield* tx.allAs(WEBHOOK, WEBHOOKS, type, owner));
   webhooks.set(key, known);
   return known;
 }

@@ -328,12 +328,3 @@ test('a run that is stopped while it waits for a permit makes no call', async ()
   expect(server.requests.length).toBe(before);
   expect(main.of('permit-returned')).toEqual([]);
 });
-
-test('a ping is answered while the model is silent', async () => {
-  server.enqueue({ hang: 'after-headers' });
-  const main = startRun(await briefFor('openai'), []);
-  main.control({ t: 'ping' });
-  await main.next(({ t }) => t === 'pong');
-  main.control({ t: 'abort', reason: 'end of test' });
-  await main.done;
-});

@@ -1,39 +1,31 @@
-// How signals leave a thread: what is streamed with its mail, all else on the port of its run, in one numbering.
+// How signals leave a thread: what is streamed in one message for all runs, what is urgent at once.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { makeMail, type Parcel } from '../../../src/agent/port/mail.ts';
 import { makeOutbox } from '../../../src/agent/port/outbox.ts';
-import type { Signal } from '../../../src/agent/port/protocol.ts';
+import type { Message, Signal } from '../../../src/agent/port/protocol.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const text = (words: string, index = 0): Signal => ({ t: 'text', index, text: words });
 const BLOCK: Signal = { t: 'block-start', index: 0 };
 const LOG: Signal = { t: 'log', level: 'info', message: 'x', facts: {} };
-const PONG: Signal = { t: 'pong' };
+const WANTED: Signal = { t: 'permit-wanted', model: 'm' };
 
 function makeThread(isTaken: () => boolean = () => true) {
-  const mails: (readonly Parcel[])[] = [];
-  const mail = makeMail((parcels) => mails.push(parcels), isTaken);
-  const openRun = (line: number | null) => {
-    const posted: Parcel[] = [];
-    const post = (parcel: Parcel) => posted.push(parcel) > 0;
-    return { posted, ...makeOutbox({ mail, line, post }) };
-  };
-  return { mails, openRun };
+  const sent: Message[] = [];
+  return { sent, ...makeOutbox((message) => sent.push(message), isTaken) };
 }
 
 test('the first text after a quiet time leaves in the same turn, with its block and the text of other runs', async () => {
-  const { mails, openRun } = makeThread();
-  const [one, other] = [openRun(1), openRun(2)];
-  one.add(BLOCK);
-  one.add(text('Hi'));
-  other.add(text('a'));
-  other.add(text('b'));
+  const { sent, add } = makeThread();
+  add(1, BLOCK);
+  add(1, text('Hi'));
+  add(2, text('a'));
+  add(2, text('b'));
   await turn();
-  expect(mails).toEqual([
+  expect(sent).toEqual([
     [
-      { line: 1, number: 0, batch: [BLOCK, text('Hi')] },
-      { line: 2, number: 0, batch: [text('ab')] },
+      { run: 1, signals: [BLOCK, text('Hi')] },
+      { run: 2, signals: [text('ab')] },
     ],
   ]);
 });
@@ -41,85 +33,65 @@ test('the first text after a quiet time leaves in the same turn, with its block 
 test('text that follows closely waits and is merged, and leaves though nothing follows it', {
   tags: ['G8'],
 }, async () => {
-  const { mails, openRun } = makeThread();
-  const run = openRun(1);
-  run.add(text('a'));
+  const { sent, add } = makeThread();
+  add(1, text('a'));
   await turn();
-  for (const word of ['b', 'c']) run.add(text(word));
-  run.add(text('d', 1));
-  expect(mails).toHaveLength(1);
-  await waitFor(() => mails.length === 2);
-  expect(mails[1]).toEqual([{ line: 1, number: 1, batch: [text('bc'), text('d', 1)] }]);
+  for (const word of ['b', 'c']) add(1, text(word));
+  add(1, text('d', 1));
+  expect(sent).toHaveLength(1);
+  await waitFor(() => sent.length === 2);
+  expect(sent[1]).toEqual([{ run: 1, signals: [text('bc'), text('d', 1)] }]);
 });
 
-test('what is urgent takes along what waits, on the port of the run, and numbers continue', async () => {
-  const { mails, openRun } = makeThread();
-  const run = openRun(1);
-  run.add(text('a'));
+test('what is urgent takes along what waits of its run, and leaves what others stream', async () => {
+  const { sent, add } = makeThread();
+  add(1, text('a'));
   await turn();
-  run.add(text('b'));
-  run.add(PONG);
-  run.add(LOG);
+  add(1, text('b'));
+  add(2, text('other'));
+  add(1, WANTED);
+  add(1, LOG);
   await turn();
-  expect(run.posted).toEqual([{ line: 1, number: 1, batch: [text('b'), PONG, LOG] }]);
-  run.add(text('c'));
-  await waitFor(() => mails.length === 2);
-  expect(mails[1]).toEqual([{ line: 1, number: 2, batch: [text('c')] }]);
+  expect(sent.slice(1)).toEqual([[{ run: 1, signals: [text('b'), WANTED, LOG] }]]);
+  add(1, text('c'));
+  await waitFor(() => sent.length === 3);
+  expect(sent[2]).toEqual([
+    { run: 2, signals: [text('other')] },
+    { run: 1, signals: [text('c')] },
+  ]);
 });
 
-test('the mail has nothing but what is streamed: a message that cannot be read must harm only its own run', async () => {
-  const { mails, openRun } = makeThread();
-  const run = openRun(1);
-  run.add(text('a'));
-  run.add(LOG);
-  await turn();
-  expect(run.posted).toEqual([{ line: 1, number: 0, batch: [text('a'), LOG] }]);
-  expect(mails).toEqual([]);
-});
-
-test('without a line all is sent on the port', async () => {
-  const { mails, openRun } = makeThread();
-  const run = openRun(null);
-  run.add(text('a'));
-  await turn();
-  expect(run.posted.map(({ batch }) => batch)).toEqual([[text('a')]]);
-  expect(mails).toEqual([]);
-});
-
-test('while the main thread has not taken the last mail, text grows instead of leaving', async () => {
+test('while the main thread has not taken the last message, text grows instead of leaving', async () => {
   let isTaken = true;
-  const { mails, openRun } = makeThread(() => isTaken);
-  const run = openRun(1);
-  run.add(text('a'));
+  const { sent, add } = makeThread(() => isTaken);
+  add(1, text('a'));
   await turn();
   isTaken = false;
-  run.add(text('b'));
-  // Leaves after the same time as one with a main thread that takes its mail.
-  const other = makeThread();
-  const marker = other.openRun(1);
-  marker.add(text('x'));
+  add(1, text('b'));
+  // Leaves after the same time as one with a main thread that takes its messages.
+  const marker = makeThread();
+  marker.add(1, text('x'));
   await turn();
-  marker.add(text('y'));
-  await waitFor(() => other.mails.length === 2);
-  expect(mails).toHaveLength(1);
-  run.add(text('c'));
+  marker.add(1, text('y'));
+  await waitFor(() => marker.sent.length === 2);
+  expect(sent).toHaveLength(1);
+  add(1, text('c'));
   isTaken = true;
-  await waitFor(() => mails.length === 2);
-  expect(mails[1]).toEqual([{ line: 1, number: 1, batch: [text('bc')] }]);
+  await waitFor(() => sent.length === 2);
+  expect(sent[1]).toEqual([{ run: 1, signals: [text('bc')] }]);
 });
 
-test('mail that nobody takes leaves all the same, in the end', async () => {
-  const { mails, openRun } = makeThread(() => false);
-  const run = openRun(1);
-  run.add(text('a'));
+test('text that nobody takes leaves all the same, in the end', async () => {
+  const { sent, add } = makeThread(() => false);
+  add(1, text('a'));
   await turn();
-  run.add(text('b'));
-  await waitFor(() => mails.length === 2);
+  add(1, text('b'));
+  await waitFor(() => sent.length === 2);
 });
 
 test('a batch never grows beyond 64 signals', () => {
-  const run = makeThread().openRun(1);
-  for (let index = 0; index < 200; index += 1) run.add(text('x', index));
-  run.flush();
-  expect(run.posted.map(({ batch }) => batch.length)).toEqual([64, 64, 64, 8]);
+  const { sent, add, flush } = makeThread();
+  for (let index = 0; index < 200; index += 1) add(1, text('x', index));
+  flush(1);
+  expect(sent.map((message) => message.map(({ signals }) => signals.length))).toEqual([[64], [64], [64], [8]]);
 });

@@ -37,16 +37,6 @@ test('a commit resolves with its own ack only', async () => {
   channel.finish({ status: 'canceled' }, true);
 });
 
-test('a message that cannot be sent stops the run, and its end is still reported', async () => {
-  const { main, channel } = makePair();
-  const facts = { unfit: () => undefined } as never;
-  channel.send({ t: 'log', level: 'info', message: 'x', facts });
-  await expect(channel.commit(RESULT)).rejects.toThrow();
-  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
-  channel.finish({ status: 'failed', error: facts }, true);
-  expect(await main.done).toEqual({ status: 'canceled' });
-});
-
 test('a port that the main thread closes stops the run', async () => {
   const { port1, port2 } = new MessageChannel();
   const channel = openChannel(aloneOn(port2));
@@ -60,7 +50,7 @@ test('an ack that never comes stops the run', async () => {
   const main = sitAtMain(port1, { acks: () => false });
   const channel = openChannel(aloneOn(port2), { ackTimeoutMs: 20 });
   await expect(channel.commit(RESULT)).rejects.toThrow();
-  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'unacknowledged' });
   main.hangUp();
 });
 

@@ -7,8 +7,7 @@ import { Piscina } from 'piscina';
 import { afterAll, expect, test } from 'vitest';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, type MainSide, makeBrief, sitAtMain } from '../play-main.ts';
-import type { News } from '../../../src/agent/port/mail.ts';
-import type { Brief, Control, Order, ThreadTask } from '../../../src/agent/port/protocol.ts';
+import type { Brief, Control, Message, ThreadControl, ThreadTask } from '../../../src/agent/port/protocol.ts';
 
 const pool = new Piscina<ThreadTask, void>({
   filename: new URL('../../../src/agent/port/worker.ts', import.meta.url).href,
@@ -19,11 +18,11 @@ const pool = new Piscina<ThreadTask, void>({
 const { port1: port, port2 } = new MessageChannel();
 const numberOf = () => new Int32Array(new SharedArrayBuffer(4));
 const task = pool.run({ port: port2, taken: numberOf(), budgets: numberOf() }, { transferList: [port2] });
-const order = (what: Order) => port.postMessage(what);
+const post = (message: ThreadControl) => port.postMessage(message);
 /** The ports of the tests, one for each run. */
 const runs = new Map<number, MessagePort>();
-port.on('message', (news: News) => {
-  for (const parcel of 'batch' in news ? [news] : news) runs.get(parcel.line)?.postMessage(parcel);
+port.on('message', (message: Message) => {
+  for (const batch of message) runs.get(batch.run)?.postMessage([batch]);
 });
 afterAll(async () => {
   port.close();
@@ -33,11 +32,11 @@ afterAll(async () => {
 
 function startInThread(brief: Brief): MainSide {
   const { port1: here, port2: there } = new MessageChannel();
-  const line = runs.size + 1;
-  runs.set(line, here);
-  here.on('message', (control: Control) => order({ line, control }));
+  const run = runs.size + 1;
+  runs.set(run, here);
+  here.on('message', (control: Control) => post({ run, control }));
   afterAll(() => here.close());
-  order({ line, brief, waiting: numberOf() });
+  post({ run, brief, waiting: numberOf() });
   return sitAtMain(there);
 }
 
@@ -79,15 +78,6 @@ test('runs share a thread: one that is stopped leaves the others alone', async (
 test('a brief that makes no sense ends as a failed run and never as a lost thread', async () => {
   const main = startInThread({ ...(await makeBrief()), turn: null } as unknown as Brief);
   expect(await main.done).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
-});
-
-test('a ping of a run that is not there is answered by its end', async () => {
-  const { port1: here, port2: there } = new MessageChannel();
-  afterAll(() => here.close());
-  runs.set(1_000, here);
-  const main = sitAtMain(there);
-  order({ line: 1_000, control: { t: 'ping' } });
-  expect(await main.done).toEqual({ status: 'canceled' });
 });
 
 test('the options that threads set are known to this Node.js', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import type { McpServerDefinition } from '../../../src/catalog/definitions.ts';
 import { makeChecks } from '../../../src/execution/checks/checks.ts';
-import { makePermits } from '../../../src/execution/queue/permits.ts';
+import { makePermits } from '../../../src/execution/pool/permits.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeLog } from '../../../src/log/log.ts';

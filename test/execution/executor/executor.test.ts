@@ -2,7 +2,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
-import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
+import type { RunSink } from '../../../src/execution/pool/run-on-thread.ts';
+import type { PoolEnd, Reservation } from '../../../src/execution/pool/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
 import { aSpentCall, aStep, fenceOf, type StoreHouse, storeHouse, TIMING } from '../../support/store/store-house.ts';
@@ -20,20 +21,22 @@ function countTurns(): () => number {
   return () => turns;
 }
 
+type Sink = RunSink<PoolEnd>;
+
 const DONE: PoolEnd = {
   kind: 'done',
   outcome: { status: 'completed', text: '', stopReason: 'end_turn' },
   untouched: true,
 };
 const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
-const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Store['turns']> = {}) =>
-  executorParts(house, { take: () => ({ ...AT_ONCE, ...place }) }, turns);
+const partsWith = (house: StoreHouse, reservation: Partial<Reservation>, turns: Partial<Store['turns']> = {}) =>
+  executorParts(house, { reserve: () => ({ ...AT_ONCE, ...reservation }) }, turns);
 const nobody = () => undefined;
 
-/** How a place starts its run, and what the run's signals go to from then on. */
+/** How a reservation starts its run, and what the run's signals go to from then on. */
 function openStart() {
-  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
-  const start = (_: Brief, sink: PoolSink) => {
+  const { promise: started, resolve: begin } = Promise.withResolvers<Sink>();
+  const start = (_: Brief, sink: Sink) => {
     begin(sink);
     return { send: nobody };
   };
@@ -47,7 +50,7 @@ test('the claim of a run, the reading of its text and the start of its worker ha
   const [run] = await house.claim();
   const turn = countTurns();
   const at: Record<string, number> = {};
-  const start = (_: Brief, sink: PoolSink) => {
+  const start = (_: Brief, sink: Sink) => {
     at['start'] = turn();
     sink.ended(DONE);
     return { send: () => undefined };
@@ -63,11 +66,11 @@ test('the claim of a run, the reading of its text and the start of its worker ha
   expect(at['start']).toBeGreaterThan(at['read']!);
 });
 
-/** A place that is not ready before it is let in, or left. */
-function latePlace() {
+/** A reservation that is not ready before it is let in, or left. */
+function lateReservation() {
   const { promise: ready, resolve: letIn } = Promise.withResolvers<void>();
   const seen = { starts: 0, leaves: 0 };
-  const start = (_: Brief, sink: PoolSink) => {
+  const start = (_: Brief, sink: Sink) => {
     seen.starts += 1;
     end = sink.ended;
     return { send: nobody };
@@ -76,25 +79,25 @@ function latePlace() {
     seen.leaves += 1;
     letIn();
   };
-  let end: PoolSink['ended'] | undefined;
-  return { place: { takesNoSlot: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
+  let end: Sink['ended'] | undefined;
+  return { reservation: { takesNoSlot: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
 }
 
 const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
-const LOST: PoolEnd = { kind: 'lost', why: 'it died', wasWaiting: false, isCharged: false };
+const LOST: PoolEnd = { kind: 'lost', why: 'it died', isCharged: false };
 
-test('what a run waits for its place is not time at work, what follows is, and nothing is read before', async () => {
+test('what a run waits for its thread is not time at work, what follows is, and nothing is read before', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const { place, seen, letIn, lose } = latePlace();
+  const { reservation, seen, letIn, lose } = lateReservation();
   const reads: number[] = [];
   const get = (...of: [number, number]) => {
     reads.push(of[0]);
     return house.store.turns.get(...of);
   };
   const went = vi.fn<() => void>();
-  const execution = executeRun(partsWith(house, place, { get }), { run: run!, choice: CHOICE }, went);
+  const execution = executeRun(partsWith(house, reservation, { get }), { run: run!, choice: CHOICE }, went);
   await waitFor(() => went.mock.calls.length > 0);
   house.clock.advance(600_000);
   await house.store.runs.renewLeases([execution.progress()], 60_000);
@@ -232,29 +235,29 @@ test('text that comes in one long piece is recorded in short ones, some at a tim
   expect(append.mock.calls.length).toBeGreaterThanOrEqual(3);
 });
 
-test('a place is taken for the bytes of the turn, before any of it is read', async () => {
+test('a thread is reserved for the bytes of the turn, before any of it is read', async () => {
   const house = await storeHouse();
   await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });
   const [run] = await house.claim();
   const taken: number[] = [];
-  const take = (_: string, bytes: number): Place => {
+  const reserve = (_: string, bytes: number): Reservation => {
     taken.push(bytes);
     return { ...AT_ONCE, ready: new Promise(nobody) };
   };
   const get = vi.fn<Store['turns']['get']>();
-  executeRun(executorParts(house, { take }, { get }), { run: run!, choice: CHOICE }, nobody);
+  executeRun(executorParts(house, { reserve }, { get }), { run: run!, choice: CHOICE }, nobody);
   await waitFor(() => taken.length === 1);
   expect(taken[0]).toBeGreaterThanOrEqual(100_000);
   expect(get).not.toHaveBeenCalled();
 });
 
-test.each(['drain', 'stop'] as const)('a run that waits for its place answers a %s at once', async (why) => {
+test.each(['drain', 'stop'] as const)('a run that waits for its thread answers a %s at once', async (why) => {
   const house = await storeHouse();
   const accepted = await house.accept();
   const [run] = await house.claim();
-  const { place, seen } = latePlace();
+  const { reservation, seen } = lateReservation();
   const went = vi.fn<() => void>();
-  const execution = executeRun(partsWith(house, place), { run: run!, choice: CHOICE }, went);
+  const execution = executeRun(partsWith(house, reservation), { run: run!, choice: CHOICE }, went);
   await waitFor(() => went.mock.calls.length > 0);
   house.clock.advance(600_000);
   if (why === 'stop')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
-import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
+import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
 import { makeQueue, modelOf, type Queue, type QueueParts } from '../../../src/execution/queue/queue.ts';
 import type { Acceptance, NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
@@ -37,23 +37,23 @@ test.each([
 });
 
 /** A queue over a pool without threads, whose runs never end. */
-function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'take' | 'slots' | 'withoutSlot'>) {
+function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'reserve' | 'slots' | 'withoutSlot'>) {
   const parts = executorParts(house, pool);
   const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
   return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
 }
 
-test('a run that waits for its place outside the slots leaves its slot to the next at once', async () => {
+test('a run that waits for its thread outside the slots leaves its slot to the next at once', async () => {
   const house = await storeHouse();
   const [apart, other] = [await house.accept(), await house.accept()];
   const taken: string[] = [];
   const { promise: ready, resolve: leave } = Promise.withResolvers<void>();
-  const take = (runId: string): Place => {
+  const reserve = (runId: string): Reservation => {
     taken.push(runId);
     return runId === apart.id ? { ...AT_ONCE, takesNoSlot: true, ready, leave } : AT_ONCE;
   };
-  const queue = queueOver(house, { take, slots: () => 1, withoutSlot: () => Number(taken.includes(apart.id)) });
+  const queue = queueOver(house, { reserve, slots: () => 1, withoutSlot: () => Number(taken.includes(apart.id)) });
   queue.start();
   await waitFor(() => taken.includes(other.id));
   expect(queue.load()).toMatchObject({ slots: 1, busy: 1 });
@@ -65,7 +65,7 @@ test('a run that waited because all slots were taken is recorded with it, one th
   const house = await storeHouse();
   await house.accept();
   let slots = 1;
-  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => slots, withoutSlot: () => 0 });
+  const queue = queueOver(house, { reserve: () => AT_ONCE, slots: () => slots, withoutSlot: () => 0 });
   const started = () => house.committed.flatMap(({ type, payload }) => (type === 'run.started' ? [payload] : []));
   queue.start();
   await waitFor(() => started().length === 1);
@@ -88,13 +88,13 @@ async function accepted(acceptance: Promise<Acceptance>) {
   return got;
 }
 
-/** A place that is ready, for a run that ends when it is asked to. */
-const STOPPABLE: Place = {
+/** A reservation that is ready, for a run that ends when it is asked to. */
+const STOPPABLE: Reservation = {
   ...AT_ONCE,
   start: (_, { ended }) => ({ send: () => ended({ kind: 'done', outcome: { status: 'canceled' }, untouched: true }) }),
 };
 
-const ONE_SLOT = { take: () => STOPPABLE, slots: () => 1, withoutSlot: () => 0 };
+const ONE_SLOT = { reserve: () => STOPPABLE, slots: () => 1, withoutSlot: () => 0 };
 
 test('a turn that is accepted while a slot is free starts in the same commit', async () => {
   const house = await storeHouse();

@@ -19,7 +19,7 @@ test.each<[string, Partial<DeliveryFilter>]>([
   const plans: string[] = [];
   const { prepare } = Connection.prototype;
   const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: Connection.Database, sql) {
-    if (sql.startsWith('SELECT d.*')) {
+    if (sql.startsWith('SELECT d.id, d.webhook_id')) {
       const values = sql.match(/\?/g)!.map(() => null);
       const explain = prepare.call(this, `EXPLAIN QUERY PLAN ${sql}`) as unknown as Connection.Statement<null[]>;
       const lines = explain.all(...values) as { detail: string }[];

@@ -8,10 +8,9 @@ import { findChromium } from '../../../src/agent/browser/find-chromium.ts';
 import { browserTools } from '../../../src/agent/packs/browser.ts';
 import { performCall } from '../../../src/agent/loop/perform-call.ts';
 import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../../src/agent/port/grants.ts';
-import type { Brief } from '../../../src/agent/port/protocol.ts';
+import type { Brief, Message } from '../../../src/agent/port/protocol.ts';
 import type { Services } from '../../../src/agent/port/services.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
-import type { Parcel } from '../../../src/agent/port/mail.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
 import { aloneOn } from '../../agent/run-port.ts';
@@ -77,8 +76,8 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
   });
   const { port1, port2 } = new MessageChannel();
   const pictures: Picture[] = [];
-  port1.on('message', ({ batch }: Parcel) => {
-    for (const signal of batch) {
+  port1.on('message', (message: Message) => {
+    for (const signal of message.flatMap(({ signals }) => signals)) {
       if (signal.t !== 'request') continue;
       pictures.push(signal.input as Picture);
       port1.postMessage({ t: 'reply', request: signal.request, reply: { ok: true, output: { sha256: '' } } });

@@ -3,7 +3,7 @@ import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { makeBuildBrief } from '../../../src/execution/brief/brief.ts';
-import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
+import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
 import type { ExecutorParts } from '../../../src/execution/executor/run-state.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { Store } from '../../../src/store/open-store.ts';
@@ -51,8 +51,8 @@ const catalog: Catalog = {
   defaultScenario: 'general',
 };
 
-/** A place that is ready, for a run that never ends. */
-export const AT_ONCE: Place = {
+/** A reservation that is ready, for a run that never ends. */
+export const AT_ONCE: Reservation = {
   takesNoSlot: false,
   ready: Promise.resolve(),
   start: () => ({ send: () => undefined }),

@@ -8,6 +8,9 @@ import { isMainThread, MessagePort } from 'node:worker_threads';
 
 const LOOK_EVERY_MS = 10;
 
+/** The signals of a message on the port of a thread. */
+const signalsOf = (message) => (Array.isArray(message) ? message.flatMap(({ signals }) => signals ?? []) : []);
+
 const FAULTS = {
   /** An error that nobody catches. */
   throw: () => {
@@ -25,7 +28,7 @@ const FAULTS = {
   garble: () => {
     const { postMessage } = MessagePort.prototype;
     MessagePort.prototype.postMessage = function (message, ...rest) {
-      if (!message.batch?.some(({ t }) => t === 'step')) return postMessage.call(this, message, ...rest);
+      if (!signalsOf(message).some(({ t }) => t === 'step')) return postMessage.call(this, message, ...rest);
       MessagePort.prototype.postMessage = postMessage;
       return postMessage.call(this, JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)), ...rest);
     };
@@ -42,8 +45,7 @@ const POISON = 'arsenic';
 function dieOfPoison() {
   const { postMessage } = MessagePort.prototype;
   MessagePort.prototype.postMessage = function (message, ...rest) {
-    const parcels = Array.isArray(message) ? message : [message];
-    if (parcels.some(({ batch }) => batch?.some(({ text }) => text?.includes(POISON)))) process.exit(9);
+    if (signalsOf(message).some(({ text }) => text?.includes(POISON))) process.exit(9);
     return postMessage.call(this, message, ...rest);
   };
 }
