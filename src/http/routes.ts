@@ -13,6 +13,7 @@ import { connections } from '../wire/capabilities/connection.ts';
 import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
+import { once } from '../wire/composites.ts';
 import { programs } from '../wire/programs.ts';
 import { keys } from '../wire/people/key.ts';
 import { teams } from '../wire/people/team.ts';
@@ -94,11 +95,6 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   // Made at the first request: it takes some milliseconds that a start need not have.
   const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
   return routes;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** What programs with a key, and anybody, may ask. */

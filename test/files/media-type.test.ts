@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mediaTypeOf, presentationOf, publishedPresentationOf } from '../../src/domain/media-type.ts';
+import { mediaTypeOf, presentationOf, publishedPresentationOf } from '../../src/files/media-type.ts';
 
 const TEXT = 'inline text/plain; charset=utf-8';
 
