@@ -1,6 +1,9 @@
 #!/bin/bash
 # Runs on the booted machine: types what an administrator types, and writes what was typed, what came of it, and how long each step
 # took into /srv/result. `FAILED` begins what did not hold.
+# The versions of the two packages.
+# shellcheck source=/dev/null
+. /srv/company/versions.sh
 say() { printf '%s\n' "$*" >>/srv/result; }
 fail() { say "FAILED  $*"; }
 finish() {

@@ -8,6 +8,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { VERSION } from '../../src/version.ts';
 import { layRepository, makeKey, makeVariant } from '../package/prove/variants.ts';
 import { runTool } from '../package/run-tool.ts';
 import { layDebian, layProof, prove, requireMachine, say, Skipped } from '../systemd/container.ts';
@@ -20,8 +21,8 @@ const PACKAGES = 'systemd,systemd-sysv,dbus,curl,ca-certificates';
 /** What apt fetches in the course of the day. It is in apt's cache before, since the machines have no network. */
 const FETCHED = ['bubblewrap', 'unattended-upgrades'];
 const MINUTE = 60_000;
-/** The later version, and what the packages are called. */
-const LATER = '0.1.1';
+/** The version after this one. */
+const LATER = VERSION.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 const HOSTS = `127.0.0.1 localhost errand.example.com agents.example.com
 127.0.0.2 llm.corp.example
 127.0.0.3 proxy.example.com
@@ -70,6 +71,7 @@ async function layCompany(root: string, work: string, name: string): Promise<voi
   }
   await copyFile(process.execPath, company('node'));
   await writeFile(company('package.json'), '{ "type": "module" }\n');
+  await writeFile(company('versions.sh'), `first_version=${VERSION}\nlater_version=${LATER}\n`);
   for (const file of ['company.key', 'company.pem']) await copyFile(path.join(work, file), company(file));
   await writeFile(path.join(root, 'etc/hosts'), HOSTS);
   await writeFile(path.join(root, 'etc/hostname'), `${name}\n`);
@@ -124,7 +126,7 @@ async function workOn(suite: string, debs: { first: string; later: string }, giv
     for (const name of ['corp-root.crt', 'old.pem', 'old.key', 'renewed.pem', 'renewed.key']) {
       await copyFile(path.join(work, name), path.join(work, 'notes', name));
     }
-    await copyFile(debs.first, path.join(first, 'root/errand_0.1.0_amd64.deb'));
+    await copyFile(debs.first, path.join(first, `root/errand_${VERSION}_amd64.deb`));
     const key = await makeKey(work);
     const before = path.join(work, 'www-before');
     await layRepository([debs.first], { key, directory: before });

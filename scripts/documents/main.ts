@@ -11,7 +11,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   maxBuffer: 16 * 1024 * 1024,
 }).split('\n');
 
-const documents = files.filter((file) => file === 'docs/ARCHITECTURE.md');
+const documents = files.filter((file) => file === 'docs/ARCHITECTURE.md' || file.startsWith('docs/DECISIONS/'));
 for (const document of documents) {
   for (const { line, path } of findMissingPaths(document, readFileSync(`${root}${document}`, 'utf8'), files)) {
     process.stderr.write(`${document}:${line}: there is no ${path}\n`);

@@ -1,27 +1,8 @@
-// Writes docs/openapi.json from the table of routes: `npm run openapi [-- --check]`. Ends with 1 when, with --check, it is
-// out of date.
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { describeRoutes } from '../../src/http/openapi.ts';
-import { makeRoutes, type RouteParts } from '../../src/http/routes.ts';
-import { VERSION } from '../../src/version.ts';
+// Writes the description of the interface: `npm run openapi [-- FILE]`, to dist/openapi.json when no file is named.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describeInterface } from './describe.ts';
 
-const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
-
-// Describes the table; no handler is called.
-const nothing = {
-  operations: {},
-  conversations: {},
-  officeStreams: {},
-  runs: {},
-} as unknown as RouteParts;
-const text = `${JSON.stringify(describeRoutes(makeRoutes(nothing), VERSION), null, 2)}\n`;
-
-if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
-  if (options.check) {
-    process.stderr.write('docs/openapi.json is out of date: npm run openapi\n');
-    process.exitCode = 1;
-  } else await writeFile(file, text);
-}
+const [file = path.join(import.meta.dirname, '../../dist/openapi.json')] = process.argv.slice(2);
+await mkdir(path.dirname(file), { recursive: true });
+await writeFile(file, describeInterface());

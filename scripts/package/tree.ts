@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeInterface } from '../openapi/describe.ts';
 import { compiledAddon } from './addon/addon.ts';
 import { bundle, READ_BY_PLAYWRIGHT } from './bundle.ts';
 import { packageFolder } from './parts.ts';
@@ -24,7 +25,8 @@ export async function layTree(directory: string, target: Target, { isDraft = fal
   const copy = (from: string, to: string) => cpSync(from, path.join(directory, to), { recursive: true });
   copy(path.join(ROOT, 'src/http/share/static'), 'dist/http/share/static');
   copy(path.join(ROOT, 'config'), 'config');
-  copy(path.join(ROOT, 'docs/openapi.json'), 'docs/openapi.json');
+  mkdirSync(path.join(directory, 'docs'));
+  writeFileSync(path.join(directory, 'docs/openapi.json'), describeInterface());
   copy(path.join(ROOT, 'LICENSE'), 'LICENSE');
   const { name, version, license, type } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as Record<
     string,

@@ -1,6 +1,7 @@
 // Seals manifests, and reads them: one that was altered is refused.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ErrandError } from '../domain/errors.ts';
+import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { refusalOfSchema, SCHEMA_VERSION } from '../store/engine/schema.ts';
 import { readWhole } from '../wire/composites.ts';
@@ -37,6 +38,11 @@ export function requireKnownSchema({ schema_version: version, errand_version }: 
     throw new ErrandError('conflict', `The backup was made by a newer Errand, ${errand_version}. Use that one.`);
   const refusal = refusalOfSchema(version);
   if (refusal !== null) throw new ErrandError('conflict', `The database of the backup ${refusal}`);
+}
+
+/** Whether the audit log ends where the manifest says; null for an empty one. */
+export function endsAs({ audit }: Manifest, end: AuditLink | null): boolean {
+  return end?.id === audit?.last_id && end?.hash === audit?.last_hash;
 }
 
 /** Whether the installation with this key has sealed the manifest. */

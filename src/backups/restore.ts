@@ -18,7 +18,7 @@ import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { type LeftOut, makeLeftOut } from './left-out.ts';
-import { requireKnownSchema } from './manifest.ts';
+import { endsAs, requireKnownSchema } from './manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
@@ -133,11 +133,11 @@ function noDatabase({ id }: Manifest, error?: ErrandError): ErrandError {
 
 /** What a daemon compares the log with at its first start. Throws `conflict` for a log that is not that of the manifest. */
 function restoreAuditEnd({ dataDir, manifest }: RestoreRequest): void {
-  const { audit, audit_anchor: anchor } = manifest;
+  const { audit_anchor: anchor } = manifest;
   const database = join(dataDir, 'errand.db');
   const copy = openCopy(database);
   try {
-    if (JSON.stringify(copy.auditEnd()) !== JSON.stringify(audit))
+    if (!endsAs(manifest, copy.auditEnd()))
       throw new ErrandError(
         'conflict',
         `The audit log in the backup ${manifest.id} ends elsewhere than its manifest says: one of them was altered.`,

@@ -66,6 +66,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
     const except = new Set(task.except);
     await copier.copyTree(configuration, { kind: 'configuration', root: task.configuration, prefix: '', except });
     progress({ phase: 'finishing', done: 0, total: 1 });
+    const end = copy.auditEnd();
     const facts = {
       format: FORMAT,
       id: task.id,
@@ -80,7 +81,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
       left_out: leftOut.count,
       left_out_files: leftOut.named,
       changing: losses.changing,
-      audit: copy.auditEnd(),
+      audit: end && { last_id: end.id, last_hash: end.hash },
       audit_anchor: task.anchor === null ? null : parseAnchor(task.anchor),
       list: await list.end(),
       master_key: task.wrappedKey,

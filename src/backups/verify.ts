@@ -13,7 +13,7 @@ import { linkOf } from '../wire/people/audit-anchor.ts';
 import { readList } from './file-list.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
-import { isSealedWith, requireKnownSchema } from './manifest.ts';
+import { endsAs, isSealedWith, requireKnownSchema } from './manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
 import { isShared, entryPathOf } from './archive/entry-path.ts';
@@ -142,7 +142,7 @@ async function openDatabase(file: string, manifest: Manifest, faults: string[]):
   const end = before.auditEnd();
   before.close();
   if (schemaVersion !== manifest.schema_version) faults.push(`The database has schema version ${schemaVersion}.`);
-  if (JSON.stringify(end) !== JSON.stringify(manifest.audit)) faults.push('The audit log ends elsewhere than it did.');
+  if (!endsAs(manifest, end)) faults.push('The audit log ends elsewhere than it did.');
   await openStore(file, systemClock).close();
   const copy = openCopy(file);
   faults.push(...copy.faults(), ...faultOfAnchor(copy, manifest));

@@ -31,7 +31,7 @@ export function verbsOf<T extends Endpoints>(table: T, call: CallManagement, com
   }
 
   async function completed(shape: AnyShape | undefined, said: object): Promise<object> {
-    const byName = (shape as Partial<FieldsShape> | undefined)?.byName ?? {};
+    const byName = (shape as Partial<FieldsShape> | undefined)?.byName?.() ?? {};
     const fields = Object.entries(said).map(async ([name, value]) => [name, await whole(byName[name], value)] as const);
     return Object.fromEntries(await Promise.all(fields));
   }

@@ -36,10 +36,10 @@ export function pause(clock: Clock, ms: number): Promise<void> {
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-const digits = (count: number, value: number) => String(value).padStart(count, '0');
-const MINUTES = Array.from({ length: 1_440 }, (_, at) => `${digits(2, Math.floor(at / 60))}:${digits(2, at % 60)}:`);
-const SECONDS = Array.from({ length: 60 }, (_, at) => `${digits(2, at)}.`);
-const MILLISECONDS = Array.from({ length: 1_000 }, (_, at) => `${digits(3, at)}Z`);
+/** The parts of a time of day, as they are rendered; each is made when it is first met. */
+const minutes = Array.from<string | undefined>({ length: 1_440 });
+const seconds = Array.from<string | undefined>({ length: 60 });
+const milliseconds = Array.from<string | undefined>({ length: 1_000 });
 
 /** Days that were rendered, such as `2026-03-01T`. */
 const days = new Map<number, string>();
@@ -56,9 +56,16 @@ export function isoTime(at: number): string {
   const minute = Math.floor(inDay / MINUTE_MS);
   const inMinute = inDay - minute * MINUTE_MS;
   const second = Math.floor(inMinute / 1_000);
-  const date = days.get(day) ?? renderDay(day);
-  return date + MINUTES[minute]! + SECONDS[second]! + MILLISECONDS[inMinute - second * 1_000]!;
+  const millisecond = inMinute - second * 1_000;
+  return (
+    (days.get(day) ?? renderDay(day)) +
+    (minutes[minute] ??= `${digits(2, Math.floor(minute / 60))}:${digits(2, minute % 60)}:`) +
+    (seconds[second] ??= `${digits(2, second)}.`) +
+    (milliseconds[millisecond] ??= `${digits(3, millisecond)}Z`)
+  );
 }
+
+const digits = (count: number, value: number) => String(value).padStart(count, '0');
 
 /** Throws RangeError for what no date is. */
 function renderDay(day: number): string {

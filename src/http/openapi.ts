@@ -123,7 +123,7 @@ function pathParametersOf({ path, params }: Route): object[] {
 }
 
 function parametersOf(place: 'query' | 'header', shape: FieldsShape | undefined, components: Components): object[] {
-  return Object.entries(shape?.byName ?? {}).map(([name, field]) => ({
+  return Object.entries(shape?.byName() ?? {}).map(([name, field]) => ({
     name,
     in: place,
     required: field.absence === undefined,

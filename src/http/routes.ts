@@ -13,6 +13,7 @@ import { connections } from '../wire/capabilities/connection.ts';
 import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
+import { once } from '../wire/composites.ts';
 import { programs } from '../wire/programs.ts';
 import { keys } from '../wire/people/key.ts';
 import { teams } from '../wire/people/team.ts';
@@ -52,7 +53,6 @@ import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
 import { office } from '../wire/office/office.ts';
-import { makeFloorHandlers } from './office/floor.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import type { makeOfficeStreams } from './office/streams.ts';
 import { makeShareHandlers } from './share/handlers.ts';
@@ -82,15 +82,10 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
-    ...routesOf(
-      office,
-      {},
-      {
-        ...makeFloorHandlers(parts.operations),
-        ...makeOfficeSessionHandlers(parts.operations),
-        ...parts.officeStreams,
-      },
-    ),
+    ...routesOf(office, parts.operations, {
+      ...makeOfficeSessionHandlers(parts.operations),
+      ...parts.officeStreams,
+    }),
     ...routesOf(publishes, parts.operations),
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
@@ -100,11 +95,6 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   // Made at the first request: it takes some milliseconds that a start need not have.
   const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
   return routes;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** What programs with a key, and anybody, may ask. */

@@ -1,4 +1,4 @@
-// Look-ups of names while they last, and the one error of every name that leads nowhere (decision 90).
+// Look-ups of names while they last, and the one error of every name that leads nowhere (decision 25).
 import { plainHost } from './address-rules.ts';
 import { EgressError, type EgressPolicy, type ResolveName } from './egress.ts';
 import { makeResolver } from './resolve-name.ts';

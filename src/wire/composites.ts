@@ -26,13 +26,13 @@ export type Flat<T> = T extends infer O ? { readonly [N in keyof O]: O[N] } : ne
 
 /** The shape of an object, with its fields by their names on the wire. */
 export interface FieldsShape<out T = unknown, out J = unknown> extends Shape<T, J, never> {
-  readonly byName: Fields;
+  readonly byName: () => Fields;
 }
 
 /** The shape of an object. `fields` are there to build others from. */
 export interface ObjectShape<F extends Fields = Fields> extends Shape<ObjectOf<F>, ObjectJson<F>> {
   readonly fields: F;
-  readonly byName: Fields;
+  readonly byName: () => Fields;
 }
 
 export interface ObjectRules {
@@ -43,7 +43,7 @@ export interface ObjectRules {
 
 /** An object. Fields that it doesn't name are passed over, or refused when it is `closed`. */
 export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): ObjectShape<F> {
-  const members = Object.entries(fields).map(([name, shape]) => ({ key: name, name, shape }));
+  const members = () => Object.entries(fields).map(([name, shape]) => ({ key: name, name, shape }));
   return { fields, ...objectOf<ObjectOf<F>>(members, rules) };
 }
 
@@ -54,14 +54,21 @@ export interface Member {
   readonly shape: AnyShape;
 }
 
+/** Makes a value when it is first needed: a process loads all shapes, and uses few. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
 /** The shape of an object with these fields, without a renderer. */
-export function objectOf<T>(members: readonly Member[], { closed = false, atLeastOne = false }: ObjectRules) {
-  const byName: Fields = Object.fromEntries(members.map(({ name, shape }) => [name, shape]));
-  const names = new Set(Object.keys(byName));
+export function objectOf<T>(makeMembers: () => readonly Member[], { closed = false, atLeastOne = false }: ObjectRules) {
+  const members = once(makeMembers);
+  const byName = once((): Fields => Object.fromEntries(members().map(({ name, shape }) => [name, shape])));
 
   function refuseUnknown(holder: JsonObject, path: string): void {
-    const unknown = Object.keys(holder).find((name) => !names.has(name));
-    if (unknown !== undefined) throw unprocessable(at(path, unknown), `must be one of ${[...names].join(', ')}`);
+    const unknown = Object.keys(holder).find((name) => !Object.hasOwn(byName(), name));
+    if (unknown !== undefined)
+      throw unprocessable(at(path, unknown), `must be one of ${Object.keys(byName()).join(', ')}`);
   }
 
   return {
@@ -71,7 +78,7 @@ export function objectOf<T>(members: readonly Member[], { closed = false, atLeas
       const holder = jsonObject.read(value, path);
       if (closed) refuseUnknown(holder, path);
       const found: Record<string, unknown> = {};
-      for (const { key, name, shape } of members) {
+      for (const { key, name, shape } of members()) {
         const member = holder[name];
         if (member !== undefined || shape.absence !== 'nothing') found[key] = shape.read(member, at(path, name));
       }
@@ -80,10 +87,12 @@ export function objectOf<T>(members: readonly Member[], { closed = false, atLeas
       return found as T;
     },
     describe: (components: Components): JsonSchema => {
-      const required = members.filter(({ shape }) => shape.absence === undefined).map(({ name }) => name);
+      const required = members()
+        .filter(({ shape }) => shape.absence === undefined)
+        .map(({ name }) => name);
       return {
         type: 'object',
-        properties: Object.fromEntries(members.map(({ name, shape }) => [name, shape.describe(components)])),
+        properties: Object.fromEntries(members().map(({ name, shape }) => [name, shape.describe(components)])),
         ...(required.length > 0 && { required }),
         ...(atLeastOne && { minProperties: 1 }),
         ...(closed && { additionalProperties: false }),
@@ -193,15 +202,16 @@ export function tagged<const T extends string, const V extends Variants>(
   variants: V,
 ): Shape<TaggedOf<T, V>, TaggedJson<T, V>> {
   const words = oneOf(Object.keys(variants));
-  const shapes = new Map(
-    Object.entries(variants).map(([word, fields]) => [word, object({ [tag]: oneOf([word]), ...fields })]),
+  const shapes = once(
+    () =>
+      new Map(Object.entries(variants).map(([word, fields]) => [word, object({ [tag]: oneOf([word]), ...fields })])),
   );
   return {
     admits: isJsonObject,
     read: (value, path) => {
       const word = words.read(jsonObject.read(value, path)[tag], at(path, tag));
-      return shapes.get(word)!.read(value, path) as unknown as TaggedOf<T, V>;
+      return shapes().get(word)!.read(value, path) as unknown as TaggedOf<T, V>;
     },
-    describe: (components) => ({ oneOf: [...shapes.values()].map(({ describe }) => describe(components)) }),
+    describe: (components) => ({ oneOf: [...shapes().values()].map(({ describe }) => describe(components)) }),
   };
 }

@@ -53,7 +53,7 @@ export interface EndpointLine {
   readonly sendsPage?: true;
   /** Its reply is small whatever there is, so that it needs no room among the large ones: it answers when they have it all. */
   readonly isSmall?: true;
-  /** Addresses in its reply begin with this: the record is rendered from what was found and `base`. */
+  /** What addresses in its reply begin with: the record is rendered from what was found and `Addressing`. */
   readonly base?: 'own' | 'shares';
   /** Its operation also takes a signal, which fires when the client disconnects. */
   readonly endsWithClient?: true;

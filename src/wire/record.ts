@@ -6,7 +6,7 @@
 //   id: called('scheduled_task_id', uuid)             another name than that of the rule
 //   usedPercent: made(integer(), percentUsed)         made of the whole value
 //   owner: part(record({ userId: uuid }))             a record within the record, of the same value
-import { type FieldsShape, type Member, objectOf, type ObjectRules } from './composites.ts';
+import { type FieldsShape, type Member, objectOf, type ObjectRules, once } from './composites.ts';
 import type { Called, FieldTable, JsonOfFields, Made, MadeOf, ReadOfFields, SourceOfFields } from './field-types.ts';
 import type { AnyShape, Shape } from './shape.ts';
 
@@ -28,15 +28,16 @@ export interface RequestShape<F extends FieldTable>
 
 /** What is replied. Its fields are rendered in the order of the table. */
 export function record<F extends FieldTable>(fields: F): RecordShape<F> {
-  const lines = linesOf(fields);
-  const members = lines.map(({ wireName, shape }) => ({ key: wireName, name: wireName, shape }));
-  const render = rendererOf(lines) as RecordShape<F>['render'];
-  return { fields, ...objectOf<JsonOfFields<F>>(members, {}), render };
+  const lines = once(() => linesOf(fields));
+  const members = () => lines().map(({ wireName, shape }) => ({ key: wireName, name: wireName, shape }));
+  const renderer = once(() => rendererOf(lines()) as RecordShape<F>['render']);
+  return { fields, ...objectOf<JsonOfFields<F>>(members, {}), render: (value) => renderer()(value) };
 }
 
 /** What is asked: read under the names of the wire, with the names of the domain as the result. */
 export function request<F extends FieldTable>(fields: F, rules: ObjectRules = {}): RequestShape<F> {
-  const members = linesOf(fields).map(({ name, wireName, shape }): Member => ({ key: name, name: wireName, shape }));
+  const members = () =>
+    linesOf(fields).map(({ name, wireName, shape }): Member => ({ key: name, name: wireName, shape }));
   return { fields, ...objectOf<ReadOfFields<F>>(members, rules) };
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { describeInterface } from '../../openapi/describe.ts';
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import { runTool } from '../run-tool.ts';
 import type { Target } from '../targets.ts';
@@ -114,7 +115,7 @@ async function layDocuments({ tree, sbom, licenses }: DebianParts, root: string,
   text(`${documents}/changelog.gz`, gzipSync(readFileSync(path.join(ROOT, 'CHANGELOG.md')), { level: 9 }));
   text('usr/share/lintian/overrides/errand', readFileSync(path.join(HERE, 'lintian-overrides')));
   text(`${documents}/errand.cdx.json`, sbom);
-  copy(path.join(ROOT, 'docs/openapi.json'), `${documents}/openapi.json`);
+  text(`${documents}/openapi.json`, describeInterface());
   for (const page of readdirSync(path.join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))) {
     copy(path.join(ROOT, 'docs', page), `${documents}/${page}`);
   }

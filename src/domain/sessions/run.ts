@@ -111,7 +111,7 @@ export interface Run {
   readonly answer: string | null;
   /** The request gave an output schema (§4.4). */
   readonly wantsStructured: boolean;
-  /** Its result is the JSON text of the reply's content, as client libraries read it, rather than `structured_output` (decision 86). */
+  /** Its result is the JSON text of the reply's content, as client libraries read it, rather than `structured_output` (decision 9). */
   readonly resultInContent: boolean;
   /** The result that fits the output schema; null when there is none. A result may itself be `null`. */
   readonly structuredOutput: { readonly value: JsonValue } | null;

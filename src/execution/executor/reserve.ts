@@ -1,4 +1,4 @@
-// From the claim to a thread for the run. Waiting for it does not count as run time (docs/DECISIONS/0025).
+// From the claim to a thread for the run. Waiting for it does not count as run time (docs/DECISIONS/0005).
 import { ownBytesOf } from '../brief/brief-room.ts';
 import type { Reservation } from '../pool/worker-pool.ts';
 import type { RunState } from './run-state.ts';

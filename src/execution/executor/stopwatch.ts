@@ -1,4 +1,4 @@
-// How long a run has been at work: the time that it had a worker, over all its attempts (docs/DECISIONS/0025).
+// How long a run has been at work: the time that it had a worker, over all its attempts (docs/DECISIONS/0005).
 import type { Clock } from '../../domain/clock.ts';
 
 export interface Stopwatch {

@@ -1,5 +1,5 @@
 // The headers under which a file of someone else is sent, so that it can't act in the daemon's origin (E7, F3).
-import type { Presentation } from '../../domain/media-type.ts';
+import type { Presentation } from '../../files/media-type.ts';
 import type { Headers } from '../replies/head.ts';
 
 /** Images and media can be displayed; nothing can run. */

@@ -12,7 +12,7 @@ export function readQuery(text: string, shape: FieldsShape): unknown {
   const given: JsonObject = {};
   if (text !== '') {
     for (const [name, value] of new URLSearchParams(text)) {
-      if (!Object.hasOwn(shape.byName, name)) continue;
+      if (!Object.hasOwn(shape.byName(), name)) continue;
       if (Object.hasOwn(given, name)) throw unprocessable(name, 'must be given once');
       given[name] = value;
     }
@@ -23,7 +23,7 @@ export function readQuery(text: string, shape: FieldsShape): unknown {
 /** Reads the headers that the shape names. Throws `unprocessable`. */
 export function readHeaders<S extends FieldsShape>({ headers }: IncomingMessage, shape: S): Static<S> {
   const given: JsonObject = {};
-  for (const name of Object.keys(shape.byName)) {
+  for (const name of Object.keys(shape.byName())) {
     const value = headers[name.toLowerCase()];
     if (value !== undefined) given[name] = value;
   }

@@ -1,5 +1,6 @@
 // Routes of a table of endpoints: each line with the operation that it names, or with a handler of its own.
 import type { Listing, Page } from '../../domain/listing.ts';
+import { mediaTypeOf } from '../../files/media-type.ts';
 import type { LongListing } from '../../domain/portions.ts';
 import {
   type Endpoint,
@@ -10,6 +11,7 @@ import {
   splitRoute,
 } from '../../wire/endpoint.ts';
 import type { ListShape } from '../../wire/listing.ts';
+import type { Addressing } from '../../wire/publishing/file.ts';
 import type { AnyShape, JsonOf, SourceOf, Static } from '../../wire/shape.ts';
 import { renderList, renderLongList, renderWholeList } from '../replies/render-list.ts';
 import type { Reply } from '../replies/reply.ts';
@@ -27,8 +29,8 @@ type FoundOf<E extends Endpoint> = E['reply'] extends { readonly item: infer I }
   ? Listing<WithoutBase<E, SourceOf<I>>> | LongListing<WithoutBase<E, SourceOf<I>>>
   : WithoutBase<E, SourceOf<E['reply']>>;
 
-/** The base of addresses comes from the request. */
-type WithoutBase<E extends Endpoint, D> = E extends { readonly base: string } ? Omit<D, 'base'> : D;
+/** What addresses take doesn't come from the operation. */
+type WithoutBase<E extends Endpoint, D> = E extends { readonly base: string } ? Omit<D, keyof Addressing> : D;
 
 /** The operations that a table names. */
 export type OperationsOf<T extends Endpoints> = {
@@ -94,7 +96,7 @@ async function replyOf(
   const status = statuses[0]!;
   const said = saidIn(endpoint, exchange);
   const rendererOf = (shape: AnyShape | undefined) => (found: object) =>
-    render(shape, base === undefined ? found : { ...found, base: exchange.bases[base] });
+    render(shape, base === undefined ? found : { ...found, base: exchange.bases[base], mediaTypeOf });
   if (!isList(reply)) return { status, body: rendererOf(reply)((await ask(...said)) as object) };
   const item = rendererOf(reply.item);
   if (perPart === undefined) return { status, body: renderItems((await ask(...said)) as AnyListing, item) };

@@ -1,5 +1,5 @@
 // The handlers of published bytes: an entry, a file of its folder, a medium. Found by the manifest, never by a path (F4).
-import { publishedPresentationOf } from '../../domain/media-type.ts';
+import { publishedPresentationOf } from '../../files/media-type.ts';
 import type { OpenedShare } from '../../operations/publishing/public-pages.ts';
 import type { contentQuery } from '../../wire/publishing/public-share.ts';
 import type { Static } from '../../wire/shape.ts';

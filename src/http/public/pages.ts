@@ -1,5 +1,6 @@
 // The handlers of what everybody may read of published pages (§4.7). They read no credential.
 import { createHash } from 'node:crypto';
+import { mediaTypeOf } from '../../files/media-type.ts';
 import type {
   PublicPage,
   PublicPages,
@@ -42,7 +43,13 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
     },
     get: async (exchange: Exchange) =>
       countMisses(exchange.req, async () =>
-        ok(publicPage.render({ ...(await publicPages.page(keyInPath(exchange))), base: exchange.bases.shares })),
+        ok(
+          publicPage.render({
+            ...(await publicPages.page(keyInPath(exchange))),
+            base: exchange.bases.shares,
+            mediaTypeOf,
+          }),
+        ),
       ),
     versions: async (exchange: Exchange<PublicVersionQueryWire>) =>
       countMisses(exchange.req, async () => {
@@ -59,12 +66,12 @@ export function makePublicPageHandlers({ operations, countMisses }: PublicParts)
     share: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
         const { page, version } = await publicPages.share(codeInPath(exchange));
-        return ok(publicShare.render({ ...page, ...version, base: exchange.bases.shares }));
+        return ok(publicShare.render({ ...page, ...version, base: exchange.bases.shares, mediaTypeOf }));
       }),
     metadata: async (exchange: Exchange) =>
       countMisses(exchange.req, async () => {
         const { page, version } = await publicPages.share(codeInPath(exchange));
-        return ok(shareMetadata.render({ ...page, ...version }));
+        return ok(shareMetadata.render({ ...page, ...version, mediaTypeOf }));
       }),
   };
 }

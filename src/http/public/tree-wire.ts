@@ -2,7 +2,7 @@
 import type { Portions } from '../../domain/portions.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
-import { mediaTypeOf } from '../../domain/media-type.ts';
+import { mediaTypeOf } from '../../files/media-type.ts';
 import { nodeId } from '../../operations/sessions/file-nodes.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 import { addressesOf, nameOf, type PublishedNodeWire } from '../../wire/publishing/file.ts';

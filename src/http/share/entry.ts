@@ -1,7 +1,7 @@
 // The entry of a share: what it is to a browser, and its addresses.
 import { folderOf } from '../../domain/publishing/manifest.ts';
 import { assetPathOf } from '../../domain/publishing/public-address.ts';
-import { mediaTypeOf, presentationOf } from '../../domain/media-type.ts';
+import { mediaTypeOf, presentationOf } from '../../files/media-type.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 
 /** How an entry is shown. `text` is tried: a file of an unknown type may turn out to be binary. */

@@ -20,15 +20,9 @@ export interface OfficeDetail {
   readonly at: number;
 }
 
-export interface OfficeSession {
-  readonly session: SessionRecord;
-  readonly overview: SessionOverview;
-}
+export interface OfficeSession extends SessionRecord, SessionOverview {}
 
-export interface OfficeSummary {
-  readonly session: SessionRecord;
-  readonly summary: SessionSummary;
-}
+export interface OfficeSummary extends SessionRecord, SessionSummary {}
 
 /** How full the model's context window was at its last call; null before the first. */
 export interface ContextUsage {
@@ -65,12 +59,12 @@ export function makeSessionFacts({ store, looking, catalog, clock }: SessionFact
 
     getOfficeSession: async (caller: Administrator, id: string): Promise<OfficeSession> => {
       const session = await looking.session(caller, id);
-      return { session, overview: await store.office.getOverview(session.seq) };
+      return { ...session, ...(await store.office.getOverview(session.seq)) };
     },
 
     getOfficeSummary: async (caller: Administrator, id: string): Promise<OfficeSummary> => {
       const session = await looking.session(caller, id);
-      return { session, summary: await store.office.getSummary(session.seq) };
+      return { ...session, ...(await store.office.getSummary(session.seq)) };
     },
 
     getContextUsage: async (caller: Administrator, id: string): Promise<ContextUsage> => {

@@ -4,12 +4,11 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import { PORTION_BYTES, type Portions } from '../../domain/portions.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { MessageSize } from '../../store/sessions/history.ts';
 import type { Looking } from '../looking.ts';
 import { type HistoryMessage, messagesIn } from '../sessions/history.ts';
-import { type ConversationAccess, conversationAccess } from './conversation-access.ts';
+import { seen, type SeenRun } from './conversation-access.ts';
 
 /** A page of messages, ascending. `nextBeforeId` leads to the page before; null at the beginning of the session. */
 export interface OfficeMessages {
@@ -18,11 +17,8 @@ export interface OfficeMessages {
   readonly nextBeforeId: number | null;
 }
 
-export interface OfficeRuns extends Listing<OfficeRun> {
+export interface OfficeRuns extends Listing<SeenRun>, Page {
   readonly sessionId: string;
-  readonly access: ConversationAccess;
-  /** The time of the read. */
-  readonly at: number;
 }
 
 export interface RunRounds {
@@ -95,12 +91,9 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
     /** The session's runs, the newest first. */
     listOfficeRuns: async (caller: Administrator, id: string, page: Page): Promise<OfficeRuns> => {
       const session = await looking.session(caller, id);
-      return {
-        sessionId: session.id,
-        ...(await store.office.listRuns(session.seq, page)),
-        access: conversationAccess(caller, session.userId),
-        at: clock.now(),
-      };
+      const { items, total } = await store.office.listRuns(session.seq, page);
+      const at = clock.now();
+      return { sessionId: session.id, items: items.map((run) => seen(run, caller, at)), total, ...page };
     },
 
     /** The session's rounds, the oldest first. */

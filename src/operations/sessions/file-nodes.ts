@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
-import { mediaTypeOf } from '../../domain/media-type.ts';
+import { mediaTypeOf } from '../../files/media-type.ts';
 
 /** A file. */
 export interface FileLeaf {

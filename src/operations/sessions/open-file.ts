@@ -5,7 +5,7 @@ import type { ArchiveDownload } from '../../execution/artifacts/archive-download
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { BlobStore, OpenBlob } from '../../files/blobs/blobs.ts';
 import type { FileAddresses, FileGrant } from '../../files/file-address.ts';
-import { type Presentation, presentationOf } from '../../domain/media-type.ts';
+import { type Presentation, presentationOf } from '../../files/media-type.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readArchiveKey } from './archive-key.ts';
 

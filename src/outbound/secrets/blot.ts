@@ -51,7 +51,7 @@ const WORD = /[\w.~+/=-]{8,}/g;
 const ENDS: ReadonlySet<string> = new Set('.=/');
 
 /**
- * Makes the blot for some known secrets, which are found in every encoding of decision 32, and for any number of others, which
+ * Makes the blot for some known secrets, which are found in every encoding of decision 15, and for any number of others, which
  * are found as whole words.
  */
 export function makeBlot(secrets: readonly string[], words: ReadonlySet<string> = new Set()): Blot {

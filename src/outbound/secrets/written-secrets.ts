@@ -1,4 +1,4 @@
-// What is secret of a program's variables and arguments, though no definition marks it (decision 89).
+// What is secret of a program's variables and arguments, though no definition marks it (decision 15).
 import { isSecretName } from './blot.ts';
 import { passwordsIn } from './redact.ts';
 

@@ -43,7 +43,7 @@ type FileCount = Pick<EventPayloads['artifacts.ready'], 'fileCount' | 'totalSize
 export interface EndedRun {
   seq: number;
   id: string;
-  session_seq: number;
+  sessionSeq: number;
   status: RunStatus;
   error: string | null;
 }
@@ -71,7 +71,7 @@ function* moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): Step<
 /** pending → ready. */
 export function* readyIn(tx: Transaction, run: EndedRun, count: FileCount): Step<void> {
   yield* moveIn(tx, run.seq, 'ready');
-  tx.emit(run.session_seq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
+  tx.emit(run.sessionSeq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
 }
 
 /** pending → failed. */
@@ -84,5 +84,5 @@ export function* failIn(tx: Transaction, run: EndedRun, error: ArtifactError): S
     JSON.stringify(error),
     tx.now,
   );
-  tx.emit(run.session_seq, null, { type: 'artifacts.failed', payload: { runId: run.id, message: error.message } });
+  tx.emit(run.sessionSeq, null, { type: 'artifacts.failed', payload: { runId: run.id, message: error.message } });
 }

@@ -45,12 +45,12 @@ export function makeArtifactQueue({ read }: Database) {
     /** Sessions with something to collect or to pack, the longest-waiting first. */
     listSessionsToCollect: read(function* (tx: Reader): Step<number[]> {
       // Without its first column, SQLite would look through all runs that ever ended, in their index, for those to collect.
-      return (yield* tx.all<{ session_seq: number }>(
+      return (yield* tx.all<{ sessionSeq: number }>(
         `SELECT session_seq FROM (
              SELECT session_seq, seq FROM runs WHERE session_seq > 0 AND ${ENDED}
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
-      )).map((row) => row.session_seq);
+      )).map((row) => row.sessionSeq);
     }),
 
     /** What a session has to collect or to pack: after most runs, nothing. */

@@ -15,9 +15,9 @@ interface ConclusionRow {
   id: string;
   status: string | null;
   stale: number;
-  file_count: number | null;
-  archive_size: number | null;
-  has_files: number;
+  fileCount: number | null;
+  archiveSize: number | null;
+  hasFiles: number;
 }
 
 /** Returns null when the session's export may not cover its current files: then they are collected like any others. */
@@ -32,7 +32,7 @@ export function* findConclusion(
      FROM runs r LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
     runSeq,
   ))!;
-  const isUnknown = run.status === null && run.has_files === 1;
+  const isUnknown = run.status === null && run.hasFiles === 1;
   if (isUnknown || run.status === 'failed' || run.stale === 1) return null;
   return {
     status: outcome === 'failed' ? 'failed' : 'ready',
@@ -42,9 +42,9 @@ export function* findConclusion(
 }
 
 /** Without an export, there is nothing to pack. */
-const exportedOf = ({ status, file_count, archive_size }: ConclusionRow) => ({
-  fileCount: file_count ?? 0,
-  archiveSize: status === null ? 0 : archive_size,
+const exportedOf = ({ status, fileCount, archiveSize }: ConclusionRow) => ({
+  fileCount: fileCount ?? 0,
+  archiveSize: status === null ? 0 : archiveSize,
 });
 
 /** Reports a conclusion, in the commit of the run's end. */

@@ -40,22 +40,22 @@ export interface WorkspaceExport {
 }
 
 interface RunRow {
-  artifact_status: ArtifactStatus;
-  run_status: RunStatus;
-  run_error: string | null;
-  file_count: number | null;
-  total_size: number | null;
+  artifactStatus: ArtifactStatus;
+  runStatus: RunStatus;
+  runError: string | null;
+  fileCount: number | null;
+  totalSize: number | null;
   skipped: string | null;
-  archive_key: string | null;
-  archive_size: number | null;
+  archiveKey: string | null;
+  archiveSize: number | null;
   error: string | null;
 }
 
 interface ExportRow {
   status: 'pending' | 'ready' | 'failed';
-  file_count: number;
-  archive_key: string | null;
-  archive_size: number | null;
+  fileCount: number;
+  archiveKey: string | null;
+  archiveSize: number | null;
   error: string | null;
 }
 
@@ -70,12 +70,12 @@ export function makeReadArtifacts({ read }: Database) {
         runSeq,
       ))!;
       return {
-        status: row.artifact_status,
-        fileCount: row.file_count ?? 0,
-        totalSize: row.total_size ?? 0,
+        status: row.artifactStatus,
+        fileCount: row.fileCount ?? 0,
+        totalSize: row.totalSize ?? 0,
         skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
         archive: archiveOf(row),
-        isUnpacked: row.artifact_status === 'ready' && row.archive_key === null && (row.file_count ?? 0) > 0,
+        isUnpacked: row.artifactStatus === 'ready' && row.archiveKey === null && (row.fileCount ?? 0) > 0,
         error: errorOf(row),
       };
     }),
@@ -123,7 +123,7 @@ function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
   return {
     status,
     archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
-    isUnpacked: status === 'ready' && row !== undefined && row.archive_key === null && row.file_count > 0,
+    isUnpacked: status === 'ready' && row !== undefined && row.archiveKey === null && row.fileCount > 0,
     error: status === 'failed' ? row!.error : null,
   };
 }
@@ -136,12 +136,12 @@ function* statusOf(tx: Reader, sessionSeq: number, row: ExportRow | undefined): 
   return (yield* tx.get(CONCLUDED, sessionSeq)) === undefined ? 'none' : 'ready';
 }
 
-function archiveOf({ archive_key, archive_size }: Pick<ExportRow, 'archive_key' | 'archive_size'>): Archive | null {
-  return archive_key === null || archive_size === null ? null : { key: archive_key, size: archive_size };
+function archiveOf({ archiveKey, archiveSize }: Pick<ExportRow, 'archiveKey' | 'archiveSize'>): Archive | null {
+  return archiveKey === null || archiveSize === null ? null : { key: archiveKey, size: archiveSize };
 }
 
 /** A run that did nothing has only its own end to report. */
-function errorOf({ artifact_status, run_status, run_error, error }: RunRow): ArtifactError | null {
-  if (artifact_status !== 'failed') return null;
-  return error === null ? errorOfRun(run_status, run_error) : (JSON.parse(error) as ArtifactError);
+function errorOf({ artifactStatus, runStatus, runError, error }: RunRow): ArtifactError | null {
+  if (artifactStatus !== 'failed') return null;
+  return error === null ? errorOfRun(runStatus, runError) : (JSON.parse(error) as ArtifactError);
 }

@@ -98,11 +98,11 @@ const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: Ende
 function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<Recorded | 'in parts' | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const before = yield* stateOf(tx, run.session_seq);
+  const before = yield* stateOf(tx, run.sessionSeq);
   if (isAt(before, 'own', run)) return 'in parts';
-  const change = yield* compareIn(tx, run.session_seq, found);
+  const change = yield* compareIn(tx, run.sessionSeq, found);
   const own = isAt(before, 'tree', run) ? before : yield* insertOwn(tx, run, { ...before, ...NONE }, change);
-  const after = yield* applyChange(tx, own, { sessionSeq: run.session_seq, ...change });
+  const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, ...change });
   return yield* conclude(tx, run, { found, state: after, change });
 }
 
@@ -110,9 +110,9 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
 function* beginIn(tx: Transaction, runSeq: number): Step<'own' | 'tree' | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const state = yield* stateOf(tx, run.session_seq);
+  const state = yield* stateOf(tx, run.sessionSeq);
   const step = isAt(state, 'tree', run) || !isKept(run) ? 'tree' : 'own';
-  if (!isAt(state, 'tree', run)) yield* saveState(tx, run.session_seq, { ...state, ...NONE, step, runSeq });
+  if (!isAt(state, 'tree', run)) yield* saveState(tx, run.sessionSeq, { ...state, ...NONE, step, runSeq });
   return step;
 }
 
@@ -127,16 +127,16 @@ function* clearIn(tx: Transaction, runSeq: number, most: number): Step<number> {
 function* addOwnIn(tx: Transaction, runSeq: number, part: Difference): Step<boolean> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return false;
-  const state = yield* stateOf(tx, run.session_seq);
-  const change = yield* compareIn(tx, run.session_seq, part);
-  yield* saveState(tx, run.session_seq, yield* insertOwn(tx, run, state, change));
+  const state = yield* stateOf(tx, run.sessionSeq);
+  const change = yield* compareIn(tx, run.sessionSeq, part);
+  yield* saveState(tx, run.sessionSeq, yield* insertOwn(tx, run, state, change));
   return true;
 }
 
 function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return false;
-  yield* saveState(tx, run.session_seq, { ...(yield* stateOf(tx, run.session_seq)), step: 'tree' });
+  yield* saveState(tx, run.sessionSeq, { ...(yield* stateOf(tx, run.sessionSeq)), step: 'tree' });
   return true;
 }
 
@@ -144,7 +144,7 @@ function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
 function* addTreeIn(tx: Transaction, runSeq: number, part: Difference): Step<readonly string[] | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const { session_seq: sessionSeq } = run;
+  const { sessionSeq } = run;
   const change = yield* compareIn(tx, sessionSeq, part);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
   // From now on, the files are those of no look.
@@ -161,7 +161,7 @@ function* finishIn(
 ): Step<Recorded | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
-  const state = yield* stateOf(tx, run.session_seq);
+  const state = yield* stateOf(tx, run.sessionSeq);
   return yield* conclude(tx, run, { found, state, change: { ...NOTHING, replacedKeys } });
 }
 
@@ -177,7 +177,7 @@ interface Conclusion {
 
 /** Reports the run's files and the session's, which are all there. */
 function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
-  const { session_seq: sessionSeq, seq: runSeq } = run;
+  const { sessionSeq, seq: runSeq } = run;
   yield* saveState(tx, sessionSeq, atRest(state, found.token ?? null));
   const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
   const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
@@ -250,7 +250,7 @@ function* uploadsOf(tx: Reader, runSeq: number): Step<ReadonlyMap<string, string
 function* failCollectionIn(tx: Transaction, runSeq: number, message: string): Step<boolean> {
   const run = yield* findEnded(tx, runSeq);
   if (run === undefined) return false;
-  yield* saveState(tx, run.session_seq, atRest(yield* stateOf(tx, run.session_seq), null));
+  yield* saveState(tx, run.sessionSeq, atRest(yield* stateOf(tx, run.sessionSeq), null));
   yield* failIn(tx, run, { type: 'api_error', message });
   yield* failExportIn(tx, run, message);
   return true;

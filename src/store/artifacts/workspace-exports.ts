@@ -9,7 +9,7 @@ import type { WorkspaceSize } from './workspace-tree.ts';
 interface ExportingRun {
   readonly seq: number;
   readonly id: string;
-  readonly session_seq: number;
+  readonly sessionSeq: number;
 }
 
 /**
@@ -36,9 +36,9 @@ export function makeWorkspaceExports({ write }: Database) {
         tx.now,
         sessionSeq,
       );
-      const payload = { runId: old.id, fileCount: old.file_count, archiveSize: archive.size };
+      const payload = { runId: old.id, fileCount: old.fileCount, archiveSize: archive.size };
       tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
-      return { replacedKey: old.archive_key === archive.key ? null : old.archive_key };
+      return { replacedKey: old.archiveKey === archive.key ? null : old.archiveKey };
     }),
 
     /** pending → failed, unless a later run has changed the workspace meanwhile. */
@@ -59,8 +59,8 @@ export function makeWorkspaceExports({ write }: Database) {
 
 interface ExportRow {
   id: string;
-  file_count: number;
-  archive_key: string | null;
+  fileCount: number;
+  archiveKey: string | null;
 }
 
 function* findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number): Step<ExportRow | undefined> {
@@ -80,9 +80,9 @@ interface Exported extends WorkspaceSize {
 interface OldExport {
   readonly status: string;
   readonly stale: number;
-  readonly file_count: number;
-  readonly archive_key: string | null;
-  readonly archive_size: number | null;
+  readonly fileCount: number;
+  readonly archiveKey: string | null;
+  readonly archiveSize: number | null;
 }
 
 /** `replacedKey`: an archive that is no longer of the workspace, when nothing replaces it yet. */
@@ -95,10 +95,10 @@ interface ExportMove {
 export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported): Step<ExportMove> {
   const old = yield* tx.get<OldExport>(
     'SELECT status, stale, file_count, archive_key, archive_size FROM workspace_exports WHERE session_seq = ?',
-    run.session_seq,
+    run.sessionSeq,
   );
   const isSame = old?.status === 'ready' && old.stale === 0 && !exported.hasChanged;
-  if (isSame) completeIn(tx, run, { fileCount: old.file_count, archiveSize: old.archive_size });
+  if (isSame) completeIn(tx, run, { fileCount: old.fileCount, archiveSize: old.archiveSize });
   if (isSame) return { isPending: false, replacedKey: null };
   const { fileCount, totalBytes, isSmall } = exported;
   yield* tx.run(
@@ -106,7 +106,7 @@ export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported
      VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = excluded.status, stale = 0,
        error = NULL, file_count = excluded.file_count, total_size = excluded.total_size, updated_at = excluded.updated_at`,
-    run.session_seq,
+    run.sessionSeq,
     run.seq,
     isSmall ? 'ready' : 'pending',
     fileCount,
@@ -115,17 +115,17 @@ export function* exportIn(tx: Transaction, run: ExportingRun, exported: Exported
   );
   if (!isSmall) return { isPending: true, replacedKey: null };
   const removed = 'UPDATE workspace_exports SET archive_key = NULL, archive_size = NULL, archived_at = NULL';
-  if (old !== undefined) yield* tx.run(`${removed} WHERE session_seq = ?`, run.session_seq);
+  if (old !== undefined) yield* tx.run(`${removed} WHERE session_seq = ?`, run.sessionSeq);
   completeIn(tx, run, { fileCount, archiveSize: null });
-  return { isPending: false, replacedKey: old?.archive_key ?? null };
+  return { isPending: false, replacedKey: old?.archiveKey ?? null };
 }
 
 function completeIn(
   tx: Transaction,
-  { id: runId, session_seq }: ExportingRun,
+  { id: runId, sessionSeq }: ExportingRun,
   archive: Omit<EventPayloads['workspace_export.completed'], 'runId'>,
 ): void {
-  tx.emit(session_seq, null, { type: 'workspace_export.completed', payload: { runId, ...archive } });
+  tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload: { runId, ...archive } });
 }
 
 /** The workspace could not be examined: its content is unknown. */
@@ -135,10 +135,10 @@ export function* failExportIn(tx: Transaction, run: ExportingRun, message: strin
      VALUES (?, ?, 'failed', 0, 0, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = excluded.status,
        error = excluded.error, updated_at = excluded.updated_at`,
-    run.session_seq,
+    run.sessionSeq,
     run.seq,
     message,
     tx.now,
   );
-  tx.emit(run.session_seq, null, { type: 'workspace_export.failed', payload: { runId: run.id, message } });
+  tx.emit(run.sessionSeq, null, { type: 'workspace_export.failed', payload: { runId: run.id, message } });
 }

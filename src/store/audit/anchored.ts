@@ -40,7 +40,7 @@ function* endIn(tx: Reader, seal: Seal): Step<AuditLink | null> {
   const head = yield* tx.get<HeadRow>(HEAD);
   const last = yield* tx.get<HeadRow>(LAST);
   if (!isIntact(head, last, seal)) return null;
-  return head === undefined ? NO_ENTRY : { id: head.last_id, hash: head.last_hash };
+  return head === undefined ? NO_ENTRY : { id: head.lastId, hash: head.lastHash };
 }
 
 /**
@@ -50,9 +50,9 @@ function* endIn(tx: Reader, seal: Seal): Step<AuditLink | null> {
 export function* anchorFaultIn(tx: Reader, had: AuditLink, seal: Seal | null): Step<AnchorFault | null> {
   if (had.id === 0) return null;
   const start = yield* tx.get<StartRow>(START);
-  if (start !== undefined && start.removed_id >= had.id) {
+  if (start !== undefined && start.removedId >= had.id) {
     if (seal !== null && !isStartIntact(start, seal)) return 'entries_missing';
-    return start.removed_id > had.id || start.removed_hash === had.hash ? null : 'entry_changed';
+    return start.removedId > had.id || start.removedHash === had.hash ? null : 'entry_changed';
   }
   const row = yield* tx.get<{ hash: string }>(HASH_OF, had.id);
   if (row === undefined) return 'entries_missing';

@@ -2,6 +2,7 @@
 import type { AuditActor, AuditEntry } from '../../domain/people/audit.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Database } from '../engine/database.ts';
+import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 import { isStartIntact, START, type StartRow } from './audit-start.ts';
@@ -42,21 +43,20 @@ export interface AuditHead {
   readonly isStartSealed: boolean;
 }
 
-export interface AuditRow {
-  id: number;
-  at: number;
-  user_id: string | null;
-  username: string;
-  via: AuditActor['via'];
-  key_id: string | null;
-  action: string;
-  target_type: string;
-  target_id: string;
-  session_id: string | null;
-  address: string;
-  request_id: string;
-  hash: string;
-}
+const ACTOR = rowKind<AuditActor>({ userId: plain, username: plain, via: plain, keyId: plain });
+
+export const AUDIT_ENTRY = rowKind<AuditEntry>({
+  id: plain,
+  at: plain,
+  actor: ACTOR,
+  action: plain,
+  targetType: plain,
+  targetId: plain,
+  sessionId: plain,
+  address: plain,
+  requestId: plain,
+  hash: plain,
+});
 
 /** Matching entries are counted up to this number. */
 export const MAX_COUNTED = 10_000;
@@ -84,7 +84,7 @@ export function makeAuditEntries(database: Database) {
       const { where, values } = conditions(always, { ...found, 'id > ?': from, 'id <= ?': to });
       const order = page.afterId === null ? 'DESC' : 'ASC';
       const sql = `SELECT * FROM audit_entries ${where} ORDER BY id ${order} LIMIT ?`;
-      return { items: (yield* tx.all<AuditRow>(sql, ...values, page.limit)).map(toEntry), total };
+      return { items: yield* tx.rows(AUDIT_ENTRY).all(sql, ...values, page.limit), total };
     }),
 
     /** The end of the log, verified with the daemon's seal. */
@@ -93,13 +93,13 @@ export function makeAuditEntries(database: Database) {
       const last = yield* tx.get<HeadRow>(LAST);
       const start = yield* tx.get<StartRow>(START);
       return {
-        removedId: start?.removed_id ?? 0,
-        removedHash: start?.removed_hash ?? null,
+        removedId: start?.removedId ?? 0,
+        removedHash: start?.removedHash ?? null,
         isStartSealed: isStartIntact(start, seal),
-        lastId: head?.last_id ?? last?.last_id ?? 0,
-        lastHash: head?.last_hash ?? last?.last_hash ?? null,
+        lastId: head?.lastId ?? last?.lastId ?? 0,
+        lastHash: head?.lastHash ?? last?.lastHash ?? null,
         isSealed: isIntact(head, last, seal),
-        doubtfulUntil: head?.doubtful_until ?? null,
+        doubtfulUntil: head?.doubtfulUntil ?? null,
       };
     }),
   };
@@ -113,11 +113,11 @@ function* nothingElse(): Step<void> {
 /** The ids of a time range: times never decrease from one entry to the next. */
 function* idsOf(tx: Reader, { fromAt, toAt }: AuditFilter): Step<{ after: number; upTo: number }> {
   const lastBefore = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
-  const last = toAt === null ? yield* tx.get<{ last_id: number }>(LAST) : undefined;
-  const removed = (yield* tx.get<StartRow>(START))?.removed_id ?? 0;
+  const last = toAt === null ? yield* tx.get<{ lastId: number }>(LAST) : undefined;
+  const removed = (yield* tx.get<StartRow>(START))?.removedId ?? 0;
   return {
     after: fromAt === null ? removed : ((yield* tx.get<{ id: number }>(lastBefore, fromAt))?.id ?? removed),
-    upTo: toAt === null ? (last?.last_id ?? 0) : ((yield* tx.get<{ id: number }>(lastBefore, toAt))?.id ?? 0),
+    upTo: toAt === null ? (last?.lastId ?? 0) : ((yield* tx.get<{ id: number }>(lastBefore, toAt))?.id ?? 0),
   };
 }
 
@@ -137,19 +137,4 @@ function equalitiesOf({ actor, action, targetId, sessionId }: AuditFilter) {
 function* countUpTo(tx: Reader, { where, values }: ReturnType<typeof conditions>): Step<number> {
   const sql = `SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries ${where} LIMIT ?)`;
   return (yield* tx.get<{ total: number }>(sql, ...values, MAX_COUNTED))!.total;
-}
-
-export function toEntry(row: AuditRow): AuditEntry {
-  return {
-    id: row.id,
-    at: row.at,
-    actor: { userId: row.user_id, username: row.username, via: row.via, keyId: row.key_id },
-    action: row.action,
-    targetType: row.target_type,
-    targetId: row.target_id,
-    sessionId: row.session_id,
-    address: row.address,
-    requestId: row.request_id,
-    hash: row.hash,
-  };
 }

@@ -3,18 +3,18 @@ import type { Seal } from './record-entry.ts';
 
 /** The last entry that was removed, under the daemon's seal. */
 export interface StartRow {
-  removed_id: number;
-  removed_hash: string;
+  removedId: number;
+  removedHash: string;
   /** Epoch ms. */
-  removed_at: number;
+  removedAt: number;
   seal: string;
 }
 
 export const START = 'SELECT removed_id, removed_hash, removed_at, seal FROM audit_start';
 
 /** The seal of a start. It can't be taken for that of an end, which is sealed under the same key. */
-export function sealOfStart({ removed_id, removed_hash, removed_at }: Omit<StartRow, 'seal'>, seal: Seal): string {
-  return seal(JSON.stringify(['start', removed_id, removed_hash, removed_at]));
+export function sealOfStart({ removedId, removedHash, removedAt }: Omit<StartRow, 'seal'>, seal: Seal): string {
+  return seal(JSON.stringify(['start', removedId, removedHash, removedAt]));
 }
 
 /** Whether the start is as the daemon wrote it. */

@@ -18,29 +18,29 @@ export interface Note<Result> {
 
 /** The last entry that the daemon has written, under its seal. */
 export interface HeadRow {
-  last_id: number;
-  last_at: number;
-  last_hash: string;
-  doubtful_until: number | null;
+  lastId: number;
+  lastAt: number;
+  lastHash: string;
+  doubtfulUntil: number | null;
   seal: string;
 }
 
-type Last = Pick<HeadRow, 'last_id' | 'last_at' | 'last_hash'>;
+type Last = Pick<HeadRow, 'lastId' | 'lastAt' | 'lastHash'>;
 
 export const HEAD = 'SELECT last_id, last_at, last_hash, doubtful_until, seal FROM audit_head';
 export const LAST =
   'SELECT id AS last_id, at AS last_at, hash AS last_hash FROM audit_entries ORDER BY id DESC LIMIT 1';
 
 /** The text that is sealed. */
-function sealedText({ last_id, last_at, last_hash, doubtful_until }: Omit<HeadRow, 'seal'>): string {
-  return JSON.stringify([last_id, last_at, last_hash, doubtful_until]);
+function sealedText({ lastId, lastAt, lastHash, doubtfulUntil }: Omit<HeadRow, 'seal'>): string {
+  return JSON.stringify([lastId, lastAt, lastHash, doubtfulUntil]);
 }
 
 /** Whether the end of the log is as the daemon wrote it. */
 export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal: Seal): boolean {
   if (head === undefined || last === undefined) return head === undefined && last === undefined;
   const isSealed = seal(sealedText(head)) === head.seal;
-  return isSealed && head.last_id === last.last_id && head.last_hash === last.last_hash;
+  return isSealed && head.lastId === last.lastId && head.lastHash === last.lastHash;
 }
 
 /**
@@ -76,20 +76,20 @@ export function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): St
   const head = yield* tx.get<HeadRow>(HEAD);
   const last = yield* tx.get<Last>(LAST);
   // When the log was cut short, the head still has the old end, so the gap stays visible.
-  const before = head !== undefined && head.last_id >= (last?.last_id ?? 0) ? head : last;
-  const numbered = { ...fresh, id: (before?.last_id ?? 0) + 1, at: Math.max(tx.now, before?.last_at ?? 0) };
-  const entry = { ...numbered, hash: auditHashOf(before?.last_hash ?? NO_HASH, numbered) };
+  const before = head !== undefined && head.lastId >= (last?.lastId ?? 0) ? head : last;
+  const numbered = { ...fresh, id: (before?.lastId ?? 0) + 1, at: Math.max(tx.now, before?.lastAt ?? 0) };
+  const entry = { ...numbered, hash: auditHashOf(before?.lastHash ?? NO_HASH, numbered) };
   yield* insert(tx, entry);
-  const doubtful = isIntact(head, last, seal) ? (head?.doubtful_until ?? null) : entry.id - 1;
-  const end = { last_id: entry.id, last_at: entry.at, last_hash: entry.hash, doubtful_until: doubtful };
+  const doubtful = isIntact(head, last, seal) ? (head?.doubtfulUntil ?? null) : entry.id - 1;
+  const end = { lastId: entry.id, lastAt: entry.at, lastHash: entry.hash, doubtfulUntil: doubtful };
   yield* tx.run(
     `INSERT INTO audit_head (id, last_id, last_at, last_hash, doubtful_until, seal) VALUES (1, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET last_id = excluded.last_id, last_at = excluded.last_at, last_hash = excluded.last_hash,
        doubtful_until = excluded.doubtful_until, seal = excluded.seal`,
-    end.last_id,
-    end.last_at,
-    end.last_hash,
-    end.doubtful_until,
+    end.lastId,
+    end.lastAt,
+    end.lastHash,
+    end.doubtfulUntil,
     seal(sealedText(end)),
   );
   return entry;

@@ -7,15 +7,15 @@ export interface BudgetRow {
   seq: number;
   id: string;
   subject: BudgetSubject;
-  key_seq: number | null;
-  user_seq: number | null;
-  team_id: string | null;
+  keySeq: number | null;
+  userSeq: number | null;
+  teamId: string | null;
   unit: BudgetUnit;
   period: BudgetPeriod;
   timezone: string;
   amount: number;
-  created_at: number;
-  updated_at: number;
+  createdAt: number;
+  updatedAt: number;
 }
 
 /** Budgets with the key, user or team that they name. */

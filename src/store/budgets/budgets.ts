@@ -23,7 +23,7 @@ export interface BudgetFilter extends Page {
   readonly payer: PastUse['payer'];
 }
 
-type NamedRow = BudgetRow & { subject_id: string | null; subject_name: string | null };
+type NamedRow = BudgetRow & { subjectId: string | null; subjectName: string | null };
 
 const SELECT = `SELECT b.*, coalesce(k.id, u.id, t.id) AS subject_id,
   ${NAME_OF_SUBJECT} AS subject_name FROM ${NAMED_BUDGETS}`;
@@ -63,7 +63,7 @@ export function makeBudgets(database: Database, kit: BudgetKit) {
         'b.team_id = ?': teamId,
       };
       const query = { from: NAMED_BUDGETS, select: SELECT, order: 'b.seq DESC', ...conditions(['b.seq > 0'], by) };
-      const { rows, total } = yield* readPage<NamedRow>(tx, query, filter);
+      const { items: rows, total } = yield* readPage<NamedRow>(tx, query, filter);
       const items: Budget[] = [];
       for (const row of rows) items.push(yield* toBudget(tx, kit, row, now));
       return { items, total };
@@ -166,13 +166,13 @@ function* toBudget(tx: Reader, { periodOf, held }: BudgetKit, row: NamedRow, now
     period: row.period,
     timeZone: row.timezone,
     limit: row.amount,
-    subjectId: row.subject_id,
-    subjectName: row.subject_name,
+    subjectId: row.subjectId,
+    subjectName: row.subjectName,
     spent: isOfRuns ? 0 : yield* readSpent(tx, row.seq, startsAt),
     reserved: held.reserved(row),
     startsAt: endsAt === null ? null : startsAt,
     renewsAt: endsAt,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }

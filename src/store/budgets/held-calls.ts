@@ -60,7 +60,7 @@ export function makeHeldCalls(): HeldCalls {
 }
 
 function pays({ keySeq, userSeq, teamId }: Payer, row: BudgetRow): boolean {
-  if (row.subject === 'user') return row.user_seq === userSeq;
-  if (row.subject === 'key') return row.key_seq === keySeq;
-  return row.subject === 'team' && row.team_id === teamId;
+  if (row.subject === 'user') return row.userSeq === userSeq;
+  if (row.subject === 'key') return row.keySeq === keySeq;
+  return row.subject === 'team' && row.teamId === teamId;
 }

@@ -3,9 +3,9 @@
 import Connection from 'better-sqlite3';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { auditHashOf, NO_HASH } from '../../domain/people/audit.ts';
-import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
+import { AUDIT_ENTRY } from '../audit/audit-entries.ts';
 import { anchorFaultIn } from '../audit/anchored.ts';
-import { readOn } from '../engine/sqlite.ts';
+import { iterateOn, readOn } from '../engine/sqlite.ts';
 import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 /** A blob that must exist, and the size that its rows say. */
@@ -23,7 +23,7 @@ export interface DatabaseCopy {
   sessions(): IterableIterator<string>;
   countSessions(): number;
   /** Null when there is no entry, or the schema has no audit log yet. */
-  auditEnd(): { readonly last_id: number; readonly last_hash: string } | null;
+  auditEnd(): AuditLink | null;
   /** What is wrong with the audit log, if it had an end. The schema must be this code's. */
   auditFault(had: AuditLink): AnchorFault | null;
   /** What SQLite finds wrong with it, and the first broken entry of the audit log. */
@@ -54,10 +54,7 @@ export function openCopy(file: string): DatabaseCopy {
     countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
     auditEnd: () => {
       if (copy.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit_head'").get() === undefined) return null;
-      const head = copy.prepare<[], { last_id: number; last_hash: string }>(
-        'SELECT last_id, last_hash FROM audit_head',
-      );
-      return head.get() ?? null;
+      return readOn(copy, (tx) => tx.get<AuditLink>('SELECT last_id AS id, last_hash AS hash FROM audit_head')) ?? null;
     },
     auditFault: (had) => readOn(copy, (tx) => anchorFaultIn(tx, had, null)),
     faults: () => [...faultsOfFile(copy), ...faultOfAudit(copy)],
@@ -80,8 +77,7 @@ function faultsOfFile(copy: Connection.Database): string[] {
 /** The chain from the first entry that is there. */
 function faultOfAudit(copy: Connection.Database): string[] {
   let last: { id: number; hash: string } | undefined;
-  for (const row of copy.prepare<[], AuditRow>('SELECT * FROM audit_entries ORDER BY id').iterate()) {
-    const entry = toEntry(row);
+  for (const entry of iterateOn(copy, AUDIT_ENTRY, 'SELECT * FROM audit_entries ORDER BY id')) {
     const before = last?.hash ?? (entry.id === 1 ? NO_HASH : undefined);
     const isNext = last === undefined || entry.id === last.id + 1;
     if (!isNext || (before !== undefined && entry.hash !== auditHashOf(before, entry)))

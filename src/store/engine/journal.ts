@@ -29,7 +29,7 @@ const MAX_RUNS = 4_096;
 /** Makes them for the one connection that writes. */
 export function makeStreamSeqs(statements: Statements): StreamSeqs {
   const last = new Map<number, number>();
-  const read = (runSeq: number) => carryOut(statements, lastOfRun(READER, runSeq))?.stream_seq;
+  const read = (runSeq: number) => carryOut(statements, lastOfRun(READER, runSeq))?.streamSeq;
   return {
     next: (runSeq, type) => {
       const next = type === 'run.queued' ? 1 : (last.get(runSeq) ?? read(runSeq) ?? 0) + 1;
@@ -80,7 +80,7 @@ function insert(
     values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
     return streamSeq;
   });
-  const before = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid) - emitted.length;
+  const before = Number(statements(INSERTS[emitted.length]!).statement.run(...values).lastInsertRowid) - emitted.length;
   for (const [at, { sessionSeq, runSeq, event }] of emitted.entries()) {
     written.push({ ...event, id: before + 1 + at, sessionSeq, runSeq, streamSeq: numbers[at] ?? null, createdAt: now });
   }

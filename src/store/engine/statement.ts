@@ -1,5 +1,6 @@
 // What a verb yields: statements, one after another, each resumed with its result. An engine executes them.
 import type { NewEvent } from '../../domain/journal-event.ts';
+import type { RowKind } from './row.ts';
 
 export type Value = string | number | bigint | Buffer | null;
 
@@ -11,12 +12,15 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
   readonly kind: 'get' | 'all' | 'run' | 'insert';
   readonly sql: string;
   readonly values: readonly Value[];
+  /** Of `get` and `all`: what its rows are. A statement has the same kind each time. */
+  readonly rows: RowKind<unknown> | undefined;
   #yielded = false;
 
-  constructor(kind: Statement<Result>['kind'], sql: string, values: readonly Value[]) {
+  constructor(kind: Statement<Result>['kind'], sql: string, values: readonly Value[], rows?: RowKind<unknown>) {
     this.kind = kind;
     this.sql = sql;
     this.values = values;
+    this.rows = rows;
   }
 
   [Symbol.iterator](): this {
@@ -40,10 +44,18 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
  */
 export type Step<Result> = Iterable<Statement<unknown>, Result, unknown>;
 
-/** Reads rows. */
+/** Reads rows, whose fields are the columns in camel case. */
 export interface Reader {
   get<Row>(sql: string, ...values: Value[]): Step<Row | undefined>;
   all<Row>(sql: string, ...values: Value[]): Step<Row[]>;
+  /** Reads rows of a kind: some of their columns are more than plain values. */
+  rows<Row>(kind: RowKind<Row>): RowReader<Row>;
+}
+
+/** Reads rows of one kind. */
+export interface RowReader<Row> {
+  get(sql: string, ...values: Value[]): Step<Row | undefined>;
+  all(sql: string, ...values: Value[]): Step<Row[]>;
 }
 
 /** What a write verb may do inside its transaction. */
@@ -70,6 +82,13 @@ class StepReader implements Reader {
 
   all<Row>(sql: string, ...values: Value[]): Step<Row[]> {
     return new Statement<Row[]>('all', sql, values);
+  }
+
+  rows<Row>(kind: RowKind<Row>): RowReader<Row> {
+    return {
+      get: (sql, ...values) => new Statement<Row | undefined>('get', sql, values, kind),
+      all: (sql, ...values) => new Statement<Row[]>('all', sql, values, kind),
+    };
   }
 }
 

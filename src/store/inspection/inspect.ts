@@ -142,7 +142,7 @@ function stuckIn(connection: Connection.Database, silentSince: number): StuckRun
     .prepare<[number], StuckRun & { readonly seq: number }>(sql)
     .iterate(silentSince)) {
     // It may have streamed text since.
-    const since = carryOut(statements, lastOf(seq))?.created_at ?? run.since;
+    const since = carryOut(statements, lastOf(seq))?.createdAt ?? run.since;
     if (since < silentSince) stuck.push({ ...run, since });
     if (stuck.length === MAX_NAMED) break;
   }

@@ -36,10 +36,10 @@ export function toEvent(row: EventRow): JournalEvent {
   return {
     ...({ type: row.type, payload } as unknown as NewEvent),
     id: row.id,
-    sessionSeq: row.session_seq,
-    runSeq: row.run_seq,
-    streamSeq: row.stream_seq,
-    createdAt: row.created_at,
+    sessionSeq: row.sessionSeq,
+    runSeq: row.runSeq,
+    streamSeq: row.streamSeq,
+    createdAt: row.createdAt,
   };
 }
 
@@ -57,7 +57,7 @@ export function makeEvents({ read }: Database) {
     listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<EventsOfRun> {
       const range = { afterId, beforeId: null, order: 'asc', limit } as const;
       const heads = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
-      const retold = heads[0]?.stream_seq === 1 ? undefined : yield* retellIn(tx, runSeq, afterId);
+      const retold = heads[0]?.streamSeq === 1 ? undefined : yield* retellIn(tx, runSeq, afterId);
       if (retold !== undefined) return { events: retold, isCut: false };
       const rows = yield* wholeRows(tx, heads);
       return { events: rows.map(toEvent), isCut: rows.length < heads.length };

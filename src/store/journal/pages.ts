@@ -38,7 +38,7 @@ export interface Open {
 /** Rows that are read at once: with much text, most of a page is that. */
 const PORTION = 100;
 
-type OwnMark = Mark & Pick<EventHead, 'run_id'>;
+type OwnMark = Mark & Pick<EventHead, 'runId'>;
 
 /** The events of a page of a journal, without their contents. */
 export function* listPage(tx: Reader, others: Others, { order, limit, ...range }: EventRange): Step<EventHead[]> {
@@ -66,11 +66,11 @@ export function* listPage(tx: Reader, others: Others, { order, limit, ...range }
 
 /** Where a part of a journal may have text: between two events of a run. */
 function spansOf(rows: readonly EventHead[], open: Open | undefined, part: Pick<BoundRange, 'afterId' | 'beforeId'>) {
-  const marks = rows.filter(({ run_seq: runSeq }) => runSeq !== null);
-  const runs = new Map<number, OwnMark[]>(Map.groupBy(marks, ({ run_seq: runSeq }) => runSeq!));
+  const marks = rows.filter(({ runSeq }) => runSeq !== null);
+  const runs = new Map<number, OwnMark[]>(Map.groupBy(marks, ({ runSeq }) => runSeq!));
   if (open !== undefined && rows[0]?.id !== open.mark.id) {
     const { run, mark } = open;
-    runs.set(run.seq, [{ ...mark, run_id: run.id }, ...(runs.get(run.seq) ?? [])]);
+    runs.set(run.seq, [{ ...mark, runId: run.id }, ...(runs.get(run.seq) ?? [])]);
   }
   const spans: TextSpan[] = [];
   for (const [runSeq, own] of runs) {
@@ -78,7 +78,7 @@ function spansOf(rows: readonly EventHead[], open: Open | undefined, part: Pick<
       const next = own[at + 1];
       if (!mayPrecedeText(mark, next)) continue;
       const [afterId, beforeId] = [Math.max(mark.id, part.afterId), next?.id ?? part.beforeId];
-      spans.push({ runSeq, runId: mark.run_id!, afterId, beforeId });
+      spans.push({ runSeq, runId: mark.runId!, afterId, beforeId });
     }
   }
   return spans.sort((a, b) => a.afterId - b.afterId);

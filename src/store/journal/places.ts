@@ -6,7 +6,7 @@ import { listTexts } from './text.ts';
 /** Above all ids, and above all places. */
 export const END_OF_JOURNAL = Number.MAX_SAFE_INTEGER;
 
-type LastEvent = Mark & Pick<EventRow, 'created_at'>;
+type LastEvent = Mark & Pick<EventRow, 'createdAt'>;
 
 const LAST = `SELECT id, stream_seq, type, created_at FROM events WHERE run_seq = ? AND type <> 'content_block_delta'
   ORDER BY stream_seq DESC LIMIT 1`;
@@ -45,7 +45,7 @@ export function* lastIdBefore(tx: Reader, runSeq: number, place: number): Step<n
   const mark = yield* tx.get<Mark>(LAST_BEFORE, runSeq, place);
   if (mark === undefined) return 0;
   const next = yield* firstMarkFrom(tx, runSeq, place);
-  if (mark.stream_seq === place - 1 || !mayPrecedeText(mark, next)) return mark.id;
+  if (mark.streamSeq === place - 1 || !mayPrecedeText(mark, next)) return mark.id;
   const newest = (yield* lastOfRun(tx, runSeq))!;
   let [low, high] = [mark.id, next?.id ?? newest.id + 1];
   // A binary search for the first id with no text of an earlier place above it, up to the next event.
@@ -53,7 +53,7 @@ export function* lastIdBefore(tx: Reader, runSeq: number, place: number): Step<n
     const middle = Math.floor((low + high) / 2);
     const span = { runSeq, afterId: middle - 1, beforeId: high };
     const [text] = yield* listTexts(tx, span, { order: 'asc', limit: 1 });
-    if (text !== undefined && text.stream_seq! < place) low = text.id;
+    if (text !== undefined && text.streamSeq! < place) low = text.id;
     else high = middle;
   }
   return low;

@@ -3,12 +3,12 @@ import type { EventType } from '../../domain/journal-event.ts';
 
 export interface EventRow {
   id: number;
-  session_seq: number;
-  run_seq: number | null;
-  stream_seq: number | null;
+  sessionSeq: number;
+  runSeq: number | null;
+  streamSeq: number | null;
   type: EventType;
   payload: string;
-  created_at: number;
+  createdAt: number;
 }
 
 export interface RunOfSession {
@@ -17,9 +17,9 @@ export interface RunOfSession {
 }
 
 /** An event without its content, which may be long, and without what is stored behind that. */
-export interface EventHead extends Pick<EventRow, 'id' | 'session_seq' | 'run_seq' | 'stream_seq' | 'type'> {
+export interface EventHead extends Pick<EventRow, 'id' | 'sessionSeq' | 'runSeq' | 'streamSeq' | 'type'> {
   /** Null in events that belong to the session alone. */
-  readonly run_id: string | null;
+  readonly runId: string | null;
   /** Of the payload, as it is stored. */
   readonly bytes: number;
 }
@@ -27,15 +27,15 @@ export interface EventHead extends Pick<EventRow, 'id' | 'session_seq' | 'run_se
 /** The columns of events `e`. Those of their runs are read beside them. */
 export const HEAD = 'e.id, e.session_seq, e.run_seq, e.stream_seq, e.type, octet_length(e.payload) AS bytes';
 
-export type RowOfSession = EventRow & Pick<EventHead, 'run_id'>;
+export type RowOfSession = EventRow & Pick<EventHead, 'runId'>;
 
 /** The place of an event that isn't text, in the journal and in its run. */
-export type Mark = Pick<EventRow, 'id' | 'stream_seq' | 'type'>;
+export type Mark = Pick<EventRow, 'id' | 'streamSeq' | 'type'>;
 
 /** Events behind which a run may stream text until its next event. */
 export const BEFORE_TEXT: ReadonlySet<EventType> = new Set(['run.started', 'content_block_start']);
 
 /** Whether there may be text behind an event. `next`: the run's next that isn't text, where it is known. */
 export function mayPrecedeText(mark: Mark, next: Mark | undefined): boolean {
-  return next === undefined ? BEFORE_TEXT.has(mark.type) : next.stream_seq! > mark.stream_seq! + 1;
+  return next === undefined ? BEFORE_TEXT.has(mark.type) : next.streamSeq! > mark.streamSeq! + 1;
 }

@@ -85,6 +85,6 @@ function* wholeEvents(tx: Reader, heads: readonly EventHead[]): Step<EventsOfSes
   return { events, isCut: events.length < heads.length };
 }
 
-function toEventOfSession({ run_id: runId, ...row }: RowOfSession): EventOfSession {
+function toEventOfSession({ runId, ...row }: RowOfSession): EventOfSession {
   return { event: toEvent(row), runId };
 }

@@ -12,7 +12,7 @@ export function* wholeRows(tx: Reader, heads: readonly EventHead[]): Step<RowOfS
   for (const { bytes: own, ...head } of heads) {
     bytes += own;
     if (bytes > PORTION_BYTES && rows.length > 0) break;
-    rows.push({ ...head, ...(yield* tx.get<Pick<EventRow, 'payload' | 'created_at'>>(CONTENT, head.id))! });
+    rows.push({ ...head, ...(yield* tx.get<Pick<EventRow, 'payload' | 'createdAt'>>(CONTENT, head.id))! });
   }
   return rows;
 }

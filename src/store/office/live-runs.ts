@@ -1,8 +1,8 @@
 // Live runs by pages, where there are more of them than a snapshot has room for.
 import type { Listing, Page } from '../../domain/listing.ts';
+import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import type { OfficeRun } from './office-runs.ts';
 import { readRuns } from './snapshot.ts';
 
 /** The verb. */

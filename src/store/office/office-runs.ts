@@ -1,57 +1,13 @@
 // Runs as Office Mode shows them: owner, team, progress, cost, and current activity (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { EventType } from '../../domain/journal-event.ts';
-import { reportedStatus, type RunError, type RunState } from '../../domain/sessions/run.ts';
+import type { CurrentCall, ModelWait, OfficeRun } from '../../domain/sessions/office-run.ts';
+import { reportedStatus, type RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { textBehind } from '../journal/places.ts';
 import { BEFORE_TEXT } from '../journal/rows.ts';
 import { isReportedAs } from '../runs/run-states.ts';
-
-/** A run with its session's and its owner's names, and the counts of its session (G20). */
-export interface OfficeRun {
-  readonly id: string;
-  readonly status: RunState;
-  readonly sessionId: string;
-  readonly sessionTitle: string;
-  readonly userId: string;
-  readonly username: string;
-  readonly fullName: string;
-  /** The run's team, else that of its owner today (§4.8 rule 2); null without any. */
-  readonly teamId: string | null;
-  readonly teamName: string | null;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  /** Its last event. */
-  readonly updatedAt: number;
-  readonly error: RunError | null;
-  readonly costUsd: number;
-  readonly totalTokens: number;
-  /** Replies of its model; 0 unless it is running. */
-  readonly steps: number;
-  /** Finished tool calls. */
-  readonly toolCount: number;
-  readonly messageCount: number;
-  readonly artifactCount: number;
-  /** The tool call in progress, if any. */
-  readonly call: CurrentCall | null;
-  /** It waits for the server of its model, which is down. */
-  readonly modelWait: ModelWait | null;
-}
-
-/** `agent`: the sub-agent that waits, if it is one. */
-export interface ModelWait {
-  readonly model: string;
-  readonly agent: string | null;
-  readonly message: string;
-  readonly since: number;
-}
-
-/** `input`: the beginning of its arguments as JSON. */
-export interface CurrentCall {
-  readonly name: string;
-  readonly input: string;
-}
 
 export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call' | 'modelWait'> {
   readonly seq: number;
@@ -96,7 +52,7 @@ export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<O
     runs.push({
       ...rest,
       error: error === null ? null : (JSON.parse(error) as RunError),
-      updatedAt: row.finishedAt ?? text?.created_at ?? lastAt ?? row.startedAt ?? createdAt,
+      updatedAt: row.finishedAt ?? text?.createdAt ?? lastAt ?? row.startedAt ?? createdAt,
       modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: lastAt! },
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
     });

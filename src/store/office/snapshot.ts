@@ -1,4 +1,5 @@
 // A snapshot of Office Mode: the runs, their totals, what each team used today, and the sessions that changed last (G13).
+import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { Team } from '../../domain/people/user.ts';
@@ -6,10 +7,10 @@ import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IS_ENDED, isIn } from '../runs/run-states.ts';
-import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
+import { SELECT_TEAM } from '../rows.ts';
 import { countActive, countActiveByTeam, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
-import { OFFICE_RUNS, type OfficeRun, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
+import { OFFICE_RUNS, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
 
 /** What to include: how many runs, and the quarter of an hour in which today began. */
 export interface SnapshotWish {
@@ -128,8 +129,8 @@ function* countTasks(tx: Reader): Step<Counted['tasks']> {
 
 function* readTeams(tx: Reader, { usages, tasks }: Counted, since: number): Step<TeamDay[]> {
   const active = yield* countActiveByTeam(tx, since);
-  return (yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)).map((row) => ({
-    ...toTeam(row),
+  return (yield* tx.all<Team>(`${SELECT_TEAM} ORDER BY name`)).map((row) => ({
+    ...row,
     ...(usages.get(row.id) ?? NOTHING),
     active: active.get(row.id) ?? 0,
     scheduledTasks: tasks.get(row.id) ?? 0,

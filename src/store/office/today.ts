@@ -1,12 +1,12 @@
 // Today's runs of a team, in pages of its sessions (§4.8 rules 3-8).
 import type { RunSource } from '../../domain/sessions/office.ts';
+import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { STEP_OF_RUN, TASK_OF_RUN } from '../schedules/task-of-run.ts';
 import { activeSessions, type Basis, countActive, listLiveUnused, type TeamId } from './attribution.ts';
 import type { DayUsage } from './day-usage.ts';
-import type { OfficeRun } from './office-runs.ts';
 import { readRuns } from './snapshot.ts';
 
 /** `since`: the quarter of an hour in which today began. `source` null: any source. */
@@ -86,13 +86,13 @@ function* pageOf(
 ): Step<number[]> {
   const basis: Basis = source ?? 'run';
   const { text, values } = activeSessions(team, basis, since);
-  const rows = yield* tx.all<{ session_seq: number }>(
+  const rows = yield* tx.all<{ sessionSeq: number }>(
     `SELECT session_seq FROM (${text}) active ORDER BY quarter DESC, session_seq DESC LIMIT ? OFFSET ?`,
     ...values,
     limit,
     offset,
   );
-  return rows.map((row) => row.session_seq);
+  return rows.map((row) => row.sessionSeq);
 }
 
 const OF_SOURCE: Readonly<Record<RunSource, string>> = {
@@ -123,7 +123,7 @@ function* itemsOf(tx: Reader, { sessionSeq, runSeqs }: Shown, since: number): St
     sessionSeq,
     since * QUARTER_MS,
   ))!;
-  const session = yield* tx.get<{ deleted_at: number | null }>(
+  const session = yield* tx.get<{ deletedAt: number | null }>(
     'SELECT deleted_at FROM sessions WHERE seq = ?',
     sessionSeq,
   );
@@ -131,7 +131,7 @@ function* itemsOf(tx: Reader, { sessionSeq, runSeqs }: Shown, since: number): St
   const runs = yield* readRuns(tx, runSeqs);
   for (const [index, run] of runs.entries()) {
     const origin = (yield* tx.get<Pick<TodayRun, 'source' | 'taskId' | 'stepId'>>(ORIGIN, runSeqs[index]!))!;
-    items.push({ run, ...origin, usage, isDeleted: session?.deleted_at !== null });
+    items.push({ run, ...origin, usage, isDeleted: session?.deletedAt !== null });
   }
   return items;
 }

@@ -1,23 +1,10 @@
 // Rows of users' connections to services. The secret is opaque here: the caller encrypts it (I4, J6).
 import { notFound } from '../../domain/errors.ts';
-import type { Connection, ConnectionState } from '../../domain/capabilities/connector.ts';
+import type { Connection } from '../../domain/capabilities/connector.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
+import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-
-interface ConnectionRow {
-  seq: number;
-  id: string;
-  user_seq: number;
-  connector: string;
-  name: string;
-  state: ConnectionState;
-  last_error: string | null;
-  created_at: number;
-  updated_at: number;
-  user_id: string;
-  username: string;
-}
 
 /** A connection with the names of its owner. */
 export interface ConnectionRecord extends Connection {
@@ -31,18 +18,18 @@ const OWNED = `SELECT connections.seq, connections.id, user_seq, connector, name
 
 const BY_ID = `${OWNED} WHERE connections.id = ?`;
 
-const toConnection = (row: ConnectionRow): ConnectionRecord => ({
-  seq: row.seq,
-  id: row.id,
-  userSeq: row.user_seq,
-  connector: row.connector,
-  name: row.name,
-  state: row.state,
-  lastError: row.last_error,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  userId: row.user_id,
-  username: row.username,
+const CONNECTION = rowKind<ConnectionRecord>({
+  seq: plain,
+  id: plain,
+  userSeq: plain,
+  connector: plain,
+  name: plain,
+  state: plain,
+  lastError: plain,
+  createdAt: plain,
+  updatedAt: plain,
+  userId: plain,
+  username: plain,
 });
 
 export interface NewConnection {
@@ -57,8 +44,7 @@ export interface NewConnection {
 /** The verbs that read connections. */
 function makeReads({ read }: Database) {
   const find = read(function* (tx: Reader, id: string): Step<ConnectionRecord | undefined> {
-    const row = yield* tx.get<ConnectionRow>(BY_ID, id);
-    return row === undefined ? undefined : toConnection(row);
+    return yield* tx.rows(CONNECTION).get(BY_ID, id);
   });
   return {
     find,
@@ -78,7 +64,7 @@ function makeReads({ read }: Database) {
       limit: number,
     ): Step<ConnectionRecord[]> {
       const sql = `${OWNED} WHERE user_seq = coalesce(?, user_seq) AND connections.seq > ? ORDER BY connections.seq LIMIT ?`;
-      return (yield* tx.all<ConnectionRow>(sql, userSeq, afterSeq, limit)).map(toConnection);
+      return yield* tx.rows(CONNECTION).all(sql, userSeq, afterSeq, limit);
     }),
 
     /** How many these are. */
@@ -90,7 +76,7 @@ function makeReads({ read }: Database) {
     /** The connections with these ids that belong to a user and are not revoked, in order of creation. */
     listOf: read(function* (tx: Reader, userSeq: number, ids: readonly string[]): Step<ConnectionRecord[]> {
       const sql = `${OWNED} WHERE user_seq = ? AND state <> 'revoked' ORDER BY connections.seq`;
-      return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
+      return (yield* tx.rows(CONNECTION).all(sql, userSeq)).filter(({ id }) => ids.includes(id));
     }),
 
     /** The sealed secrets of a user's connections, the newest first. */
@@ -142,7 +128,7 @@ export function makeConnections(database: Database) {
           tx.now,
           tx.now,
         );
-        return toConnection((yield* tx.get<ConnectionRow>(BY_ID, connection.id))!);
+        return (yield* tx.rows(CONNECTION).get(BY_ID, connection.id))!;
       }),
 
     /** Replaces the secret with the one that a service gave in exchange, unless the connection was revoked meanwhile. */
@@ -183,9 +169,9 @@ export function makeConnections(database: Database) {
           tx.now,
           id,
         );
-        const row = yield* tx.get<ConnectionRow>(BY_ID, id);
-        if (row === undefined) throw notFound('Connection');
-        return toConnection(row);
+        const connection = yield* tx.rows(CONNECTION).get(BY_ID, id);
+        if (connection === undefined) throw notFound('Connection');
+        return connection;
       }),
   };
 }

@@ -4,7 +4,8 @@ import type { ApiKey, User } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type ApiKeyRow, KEY_COLUMNS, toApiKey, toUser, USER_COLUMNS, type UserRow } from '../rows.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { API_KEY, USER } from '../rows.ts';
 
 export type NewApiKey = Pick<
   ApiKey,
@@ -21,11 +22,8 @@ export interface OwnedKey extends ApiKey {
   readonly username: string;
 }
 
-type OwnedKeyRow = ApiKeyRow & { user_id: string; username: string };
-
+const OWNED_KEY = rowKind<OwnedKey>({ ...API_KEY.fields, userId: plain, username: plain });
 const OWNED = 'SELECT k.*, u.id AS user_id, u.username FROM api_keys k JOIN users u ON u.seq = k.user_seq';
-
-const toOwnedKey = (row: OwnedKeyRow): OwnedKey => ({ ...toApiKey(row), userId: row.user_id, username: row.username });
 
 /** A key, its owner, and the hash of its secret in hexadecimal. */
 export interface KeyCredential {
@@ -34,31 +32,14 @@ export interface KeyCredential {
   readonly secretSha256: string;
 }
 
-/** A key with its owner, whose columns have a prefix. Every request reads one. */
-type CredentialRow = ApiKeyRow & { readonly secret_sha256_hex: string } & {
-  readonly [C in (typeof USER_COLUMNS)[number] as `owner_${C}`]: UserRow[C];
-};
+/** The owner's columns have a prefix. */
+const OWNER = rowKind<User>(USER.fields, 'owner_');
 
-const CREDENTIAL = `SELECT ${KEY_COLUMNS.map((column) => `k.${column}`).join(', ')},
-  hex(k.secret_sha256) AS secret_sha256_hex, ${USER_COLUMNS.map((column) => `u.${column} AS owner_${column}`).join(', ')}
+const CREDENTIAL = rowKind<KeyCredential>({ key: API_KEY, user: OWNER, secretSha256: plain });
+
+/** Every request reads one. */
+const BY_ID = `SELECT ${API_KEY.of('k')}, hex(k.secret_sha256) AS secret_sha256, ${OWNER.of('u')}
   FROM api_keys k JOIN users u ON u.seq = k.user_seq WHERE k.id = ?`;
-
-function ownerOf(row: CredentialRow): User {
-  return toUser({
-    seq: row.user_seq,
-    id: row.owner_id,
-    username: row.owner_username,
-    full_name: row.owner_full_name,
-    department: row.owner_department,
-    role: row.owner_role,
-    team_id: row.owner_team_id,
-    functional_role: row.owner_functional_role,
-    scenario: row.owner_scenario,
-    disabled: row.owner_disabled,
-    created_at: row.owner_created_at,
-    updated_at: row.owner_updated_at,
-  });
-}
 
 /** The verbs on API keys. Ids are the public ids. */
 export function makeApiKeys(database: Database) {
@@ -73,15 +54,13 @@ export function makeApiKeys(database: Database) {
 
     /** The credential of a public id with its owner as they are now, or undefined. */
     findCredential: read(function* (tx: Reader, id: string): Step<KeyCredential | undefined> {
-      const row = yield* tx.get<CredentialRow>(CREDENTIAL, id);
-      if (row === undefined) return undefined;
-      return { key: toApiKey(row), user: ownerOf(row), secretSha256: row.secret_sha256_hex };
+      return yield* tx.rows(CREDENTIAL).get(BY_ID, id);
     }),
 
     /** Up to `limit` keys, or those of one user, that were made after one, in order of creation. */
     list: read(function* (tx: Reader, userSeq: number | null, afterSeq: number, limit: number): Step<OwnedKey[]> {
       const sql = `${OWNED} WHERE k.user_seq = coalesce(?, k.user_seq) AND k.seq > ? ORDER BY k.seq LIMIT ?`;
-      return (yield* tx.all<OwnedKeyRow>(sql, userSeq, afterSeq, limit)).map(toOwnedKey);
+      return yield* tx.rows(OWNED_KEY).all(sql, userSeq, afterSeq, limit);
     }),
 
     /** How many these are. */
@@ -127,9 +106,9 @@ export function makeApiKeys(database: Database) {
 }
 
 function* getIn(tx: Reader, id: string): Step<OwnedKey> {
-  const row = yield* tx.get<OwnedKeyRow>(`${OWNED} WHERE k.id = ?`, id);
-  if (row === undefined) throw notFound('API key');
-  return toOwnedKey(row);
+  const key = yield* tx.rows(OWNED_KEY).get(`${OWNED} WHERE k.id = ?`, id);
+  if (key === undefined) throw notFound('API key');
+  return key;
 }
 
 /** Inserts a key. */

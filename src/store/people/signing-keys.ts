@@ -15,23 +15,8 @@ export interface SigningKey {
   readonly revokedAt: number | null;
 }
 
-interface SigningKeyRow {
-  id: string;
-  salt: Buffer;
-  created_at: number;
-  retired_at: number | null;
-  revoked_at: number | null;
-}
-
-const toSigningKey = (row: SigningKeyRow): SigningKey => ({
-  id: row.id,
-  salt: row.salt,
-  createdAt: row.created_at,
-  retiredAt: row.retired_at,
-  revokedAt: row.revoked_at,
-});
-
-const CURRENT = 'SELECT * FROM signing_keys WHERE retired_at IS NULL';
+const SELECT = 'SELECT id, salt, created_at, retired_at, revoked_at FROM signing_keys';
+const CURRENT = `${SELECT} WHERE retired_at IS NULL`;
 
 function* add(tx: Transaction, salt: Buffer): Step<SigningKey> {
   const id = newId(tx.now);
@@ -45,25 +30,22 @@ export function makeSigningKeys(database: Database) {
   const auditedWrite = makeAuditedWrite(database);
   return {
     find: read(function* (tx: Reader, id: string): Step<SigningKey | undefined> {
-      const row = yield* tx.get<SigningKeyRow>('SELECT * FROM signing_keys WHERE id = ?', id);
-      return row === undefined ? undefined : toSigningKey(row);
+      return yield* tx.get<SigningKey>(`${SELECT} WHERE id = ?`, id);
     }),
 
     /** The key that signs; undefined before the first token. */
     findCurrent: read(function* (tx: Reader): Step<SigningKey | undefined> {
-      const row = yield* tx.get<SigningKeyRow>(CURRENT);
-      return row === undefined ? undefined : toSigningKey(row);
+      return yield* tx.get<SigningKey>(CURRENT);
     }),
 
     /** The key that signs, created if there is none. */
     ensureCurrent: write(function* (tx: Transaction, salt: Buffer): Step<SigningKey> {
-      const row = yield* tx.get<SigningKeyRow>(CURRENT);
-      return row === undefined ? yield* add(tx, salt) : toSigningKey(row);
+      return (yield* tx.get<SigningKey>(CURRENT)) ?? (yield* add(tx, salt));
     }),
 
     /** Newest first. */
     list: read(function* (tx: Reader): Step<{ items: SigningKey[]; total: number }> {
-      const items = (yield* tx.all<SigningKeyRow>('SELECT * FROM signing_keys ORDER BY seq DESC')).map(toSigningKey);
+      const items = yield* tx.all<SigningKey>(`${SELECT} ORDER BY seq DESC`);
       return { items, total: items.length };
     }),
 

@@ -7,7 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { setTeamBudgetIn } from '../budgets/team-budget.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
-import { SELECT_TEAM, type TeamRow, toTeam } from '../rows.ts';
+import { SELECT_TEAM } from '../rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
 
@@ -37,22 +37,22 @@ export function makeTeams(database: Database, kit: BudgetKit) {
 
     /** Throws `not_found`. */
     get: read(function* (tx: Reader, reference: string): Step<Team> {
-      const row = yield* tx.get<TeamRow>(byReference, reference);
+      const row = yield* tx.get<Team>(byReference, reference);
       if (row === undefined) throw notFound('Team');
-      return toTeam(row);
+      return row;
     }),
 
     list: read(function* (tx: Reader): Step<{ items: Team[]; total: number }> {
-      const items = (yield* tx.all<TeamRow>(`${SELECT_TEAM} ORDER BY name`)).map(toTeam);
+      const items = yield* tx.all<Team>(`${SELECT_TEAM} ORDER BY name`);
       return { items, total: items.length };
     }),
 
     /** Throws `not_found`, and `conflict` when the new name is taken. */
     change: (reference: string, changes: TeamChanges, note?: Note<Team>): Promise<Team> =>
       write(note, function* (tx) {
-        const row = yield* tx.get<TeamRow>(byReference, reference);
+        const row = yield* tx.get<Team>(byReference, reference);
         if (row === undefined) throw notFound('Team');
-        const team = { ...toTeam(row), ...changes, updatedAt: tx.now };
+        const team = { ...row, ...changes, updatedAt: tx.now };
         if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ? AND id <> ?', team.name, team.id)) !== undefined) {
           throw nameTaken(team.name);
         }

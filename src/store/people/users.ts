@@ -7,7 +7,8 @@ import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { toUser, type UserRow } from '../rows.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { USER } from '../rows.ts';
 import type { Planning } from '../webhooks/planning.ts';
 
 export type NewUser = Pick<
@@ -33,17 +34,11 @@ export interface NamedUser {
   readonly lookAlike: string | undefined;
 }
 
-type UserRecordRow = UserRow & { team_name: string | null };
+const RECORD = rowKind<UserRecord>({ ...USER.fields, teamName: plain, workspaceBytes: plain });
 
 const WITH_TEAM = 'SELECT u.*, t.name AS team_name FROM users u LEFT JOIN teams t ON t.id = u.team_id';
 const BY_ID = `${WITH_TEAM} WHERE u.id = ?`;
 const BY_NAME = `${WITH_TEAM} WHERE u.username = ?`;
-
-const toUserRecord = (row: UserRecordRow): UserRecord => ({
-  ...toUser(row),
-  teamName: row.team_name,
-  workspaceBytes: row.workspace_bytes,
-});
 
 /** What a login with a password is checked against. */
 interface Login extends TokenHolder {
@@ -55,6 +50,9 @@ export interface TokenHolder {
   readonly user: User;
   readonly tokenGeneration: number;
 }
+
+const TOKEN_HOLDER = rowKind<TokenHolder>({ user: USER, tokenGeneration: plain });
+const LOGIN = rowKind<Login>({ ...TOKEN_HOLDER.fields, passwordHash: plain });
 
 const COLUMNS = {
   fullName: 'full_name',
@@ -83,28 +81,23 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
 
     /** By the id alone: a username may look like one. */
     findTokenHolder: read(function* (tx: Reader, id: string): Step<TokenHolder | undefined> {
-      const row = yield* tx.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
-      return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
+      return yield* tx.rows(TOKEN_HOLDER).get('SELECT * FROM users WHERE id = ?', id);
     }),
 
     /** By the username alone, in any spelling, with the hash of the password. */
-    findLogin: read(function* (tx: Reader, username: string): Step<Login | undefined> {
-      const row = yield* findByName(tx, username);
-      if (row === undefined) return undefined;
-      return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
-    }),
+    findLogin: read(findByName),
 
     /** The user of exactly this username, or else the name that looks like it and keeps it from being taken. */
     findNamed: read(function* (tx: Reader, username: string): Step<NamedUser> {
-      const named = yield* tx.get<UserRecordRow>(BY_NAME, username);
-      if (named !== undefined) return { found: toUserRecord(named), lookAlike: undefined };
+      const found = yield* tx.rows(RECORD).get(BY_NAME, username);
+      if (found !== undefined) return { found, lookAlike: undefined };
       return { found: undefined, lookAlike: (yield* findTaken(tx, username))?.username };
     }),
 
     /** The existing user of this username, or a new one made from the other fields. Throws as `create` does. */
     ensure: write(function* (tx: Transaction, user: NewUser): Step<User> {
-      const row = yield* findByName(tx, user.username);
-      return row === undefined ? yield* createUserIn(tx, user) : toUser(row);
+      const login = yield* findByName(tx, user.username);
+      return login === undefined ? yield* createUserIn(tx, user) : login.user;
     }),
 
     /** Old accounts whose names look alike, each found by its exact username only. */
@@ -117,7 +110,7 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
     /** Up to `limit` users whose names come after one, in the order of their names. */
     list: read(function* (tx: Reader, after: string, limit: number): Step<UserRecord[]> {
       const sql = `${WITH_TEAM} WHERE u.username > ? ORDER BY u.username LIMIT ?`;
-      return (yield* tx.all<UserRecordRow>(sql, after, limit)).map(toUserRecord);
+      return yield* tx.rows(RECORD).all(sql, after, limit);
     }),
 
     count: read(function* (tx: Reader): Step<number> {
@@ -160,32 +153,33 @@ function* changeIn(tx: Transaction, reference: string, changes: UserChanges): St
 }
 
 function* getIn(tx: Reader, reference: string): Step<UserRecord> {
-  const row = (yield* tx.get<UserRecordRow>(BY_ID, reference)) ?? (yield* tx.get<UserRecordRow>(BY_NAME, reference));
-  if (row === undefined) throw notFound('User');
-  return toUserRecord(row);
+  const rows = tx.rows(RECORD);
+  const user = (yield* rows.get(BY_ID, reference)) ?? (yield* rows.get(BY_NAME, reference));
+  if (user === undefined) throw notFound('User');
+  return user;
 }
 
 /** By the number alone: a username may look like the id of another user. */
 function* recordIn(tx: Reader, seq: number): Step<UserRecord> {
-  return toUserRecord((yield* tx.get<UserRecordRow>(`${WITH_TEAM} WHERE u.seq = ?`, seq))!);
+  return (yield* tx.rows(RECORD).get(`${WITH_TEAM} WHERE u.seq = ?`, seq))!;
 }
 
 const BY_ACCOUNT = 'SELECT * FROM users WHERE account = ? AND exact_only';
 
 /** The user whose name this is exactly; else the one user whose name looks like it. */
-function* findByName(tx: Reader, username: string): Step<UserRow | undefined> {
+function* findByName(tx: Reader, username: string): Step<Login | undefined> {
+  const rows = tx.rows(LOGIN);
   return (
-    (yield* tx.get<UserRow>('SELECT * FROM users WHERE username = ?', username)) ??
-    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, accountOf(username)))
+    (yield* rows.get('SELECT * FROM users WHERE username = ?', username)) ??
+    (yield* rows.get(`${BY_ACCOUNT} = 0`, accountOf(username)))
   );
 }
 
 /** The user whose name is this, or looks like it. */
-function* findTaken(tx: Reader, username: string): Step<UserRow | undefined> {
+function* findTaken(tx: Reader, username: string): Step<User | undefined> {
   const account = accountOf(username);
-  return (
-    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account)) ?? (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account))
-  );
+  const rows = tx.rows(LOGIN);
+  return ((yield* rows.get(`${BY_ACCOUNT} = 0`, account)) ?? (yield* rows.get(`${BY_ACCOUNT} = 1`, account)))?.user;
 }
 
 /** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is taken. */
@@ -212,5 +206,5 @@ export function* createUserIn(tx: Transaction, user: NewUser): Step<User> {
     tx.now,
     tx.now,
   );
-  return toUser((yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq))!);
+  return (yield* tx.rows(USER).get('SELECT * FROM users WHERE seq = ?', seq))!;
 }

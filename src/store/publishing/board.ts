@@ -4,7 +4,7 @@ import { searchable } from '../../domain/publishing/page.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
-import { PAGES, type PageRecord, type PageRecordRow, toPageRecord } from './page-rows.ts';
+import { PAGE, PAGES, type PageRecord } from './page-rows.ts';
 
 /** Null leaves a filter out. */
 export interface BoardFilter extends ListPage {
@@ -46,15 +46,17 @@ export function makeBoard({ read }: Database) {
       const sql = `SELECT count(*) AS total FROM (${BOARD}) AS page ${where}`;
       const { total } = (yield* tx.get<{ total: number }>(sql, ...values))!;
       const found = `SELECT id FROM (${BOARD}) AS page ${where} ORDER BY ${NEWEST_FIRST} LIMIT ? OFFSET ?`;
-      const rows = yield* tx.all<PageRecordRow>(
-        `${PAGES} WHERE p.id IN (${found}) ORDER BY p.latest_published_at DESC, p.id DESC`,
-        now,
-        ...values,
-        filter.limit,
-        filter.offset,
-      );
+      const pages = yield* tx
+        .rows(PAGE)
+        .all(
+          `${PAGES} WHERE p.id IN (${found}) ORDER BY p.latest_published_at DESC, p.id DESC`,
+          now,
+          ...values,
+          filter.limit,
+          filter.offset,
+        );
       // The end of a version may not have been noticed yet.
-      return { items: rows.map(toPageRecord).filter(({ latest }) => latest !== null), total };
+      return { items: pages.filter(({ latest }) => latest !== null), total };
     }),
 
     /** The categories of the board with the number of their pages, the largest first. */

@@ -90,14 +90,14 @@ export function makePublishJobs({ write, read }: Database) {
 }
 
 interface FailingRow {
-  session_seq: number;
-  attempt_count: number;
-  run_id: string;
-  page_id: number;
+  sessionSeq: number;
+  attemptCount: number;
+  runId: string;
+  pageId: number;
   name: string;
   key: string;
-  task_id: string;
-  is_gone: number;
+  taskId: string;
+  isGone: number;
 }
 
 const FAILING = `SELECT j.session_seq, j.attempt_count, r.id AS run_id, p.id AS page_id, p.name, p.key, p.task_id,
@@ -108,23 +108,23 @@ const FAILING = `SELECT j.session_seq, j.attempt_count, r.id AS run_id, p.id AS 
 function* failIn(tx: Transaction, id: number, message: string): Step<FailedAttempt> {
   const row = yield* tx.get<FailingRow>(FAILING, id);
   if (row === undefined) return 'gone';
-  const attemptCount = row.attempt_count + 1;
+  const attemptCount = row.attemptCount + 1;
   const pauseMs = PUBLISH_PAUSES_MS[attemptCount - 1];
-  if (row.is_gone === 0 && pauseMs !== undefined) {
+  if (row.isGone === 0 && pauseMs !== undefined) {
     const sql = 'UPDATE publish_jobs SET attempt_count = ?, next_attempt_at = ? WHERE id = ?';
     yield* tx.run(sql, attemptCount, tx.now + pauseMs, id);
     return 'retry';
   }
   yield* tx.run('DELETE FROM publish_jobs WHERE id = ?', id);
-  if (row.is_gone === 1) return 'gone';
-  tx.emit(row.session_seq, null, {
+  if (row.isGone === 1) return 'gone';
+  tx.emit(row.sessionSeq, null, {
     type: 'publish_page.failed',
     payload: {
-      page: { id: row.page_id, name: row.name, key: row.key },
+      page: { id: row.pageId, name: row.name, key: row.key },
       job: {
         id: String(id),
-        runId: row.run_id,
-        scheduledTaskId: row.task_id,
+        runId: row.runId,
+        scheduledTaskId: row.taskId,
         attemptCount,
         maxAttempts: MAX_PUBLISH_ATTEMPTS,
         message,

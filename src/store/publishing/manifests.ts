@@ -4,15 +4,7 @@ import type { PageVersion } from '../../domain/publishing/page.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
-import {
-  ENTRY,
-  IS_READABLE,
-  LATEST_NO,
-  READABLE_COLUMNS,
-  type ReadableVersion,
-  type ReadableVersionRow,
-  toReadable,
-} from './page-rows.ts';
+import { ENTRY, IS_READABLE, LATEST_NO, READABLE_COLUMNS, type ReadableVersion, READABLE } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 
 /** Null leaves a filter out. Published from one moment on and before another, epoch ms. */
@@ -53,8 +45,8 @@ export function makeManifests({ read }: Database) {
         ORDER BY ${hasDays ? 'v.published_at DESC, v.no DESC' : 'v.no DESC'} LIMIT ${MAX_COUNTED}`;
       const sql = `SELECT count(*) AS total FROM (${newest})`;
       const { total } = (yield* tx.get<{ total: number }>(sql, now, ...values))!;
-      const rows = yield* tx.all<ReadableVersionRow>(
-        `SELECT ${READABLE_COLUMNS}, v.no = ${LATEST_NO} AS is_latest FROM ${FROM} JOIN ${ENTRY}
+      const items = yield* tx.rows(READABLE).all(
+        `SELECT ${READABLE_COLUMNS}, v.no = ${LATEST_NO} AS v_is_latest FROM ${FROM} JOIN ${ENTRY}
          WHERE v.seq IN (SELECT seq FROM (${newest}) ORDER BY no DESC LIMIT ? OFFSET ?) ORDER BY v.no DESC`,
         now,
         now,
@@ -62,7 +54,7 @@ export function makeManifests({ read }: Database) {
         filter.limit,
         filter.offset,
       );
-      return { items: rows.map(toReadable), total };
+      return { items, total };
     }),
 
     /** The version of a share, whether it can be read or not; undefined for an unknown code, and of a page that is deleted or whose owner is disabled. */

@@ -6,7 +6,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
-import { PAGES, type PageRecord, type PageRecordRow, toPageRecord } from './page-rows.ts';
+import { PAGE, PAGES, type PageRecord } from './page-rows.ts';
 
 /** What can be changed of a page. */
 export type PageChanges = Partial<
@@ -42,14 +42,12 @@ export function makePages(database: Database) {
   const write = makeAuditedWrite(database);
   return {
     find: read(function* (tx: Reader, key: string, now: number): Step<PageRecord | undefined> {
-      const row = yield* tx.get<PageRecordRow>(`${PAGES} WHERE p.key = ? AND ${IS_THERE}`, now, key);
-      return row && toPageRecord(row);
+      return yield* tx.rows(PAGE).get(`${PAGES} WHERE p.key = ? AND ${IS_THERE}`, now, key);
     }),
 
     /** The same, unless its owner is disabled. */
     findPublic: read(function* (tx: Reader, key: string, now: number): Step<PageRecord | undefined> {
-      const row = yield* tx.get<PageRecordRow>(`${PAGES} WHERE p.key = ? AND ${IS_THERE} AND u.disabled = 0`, now, key);
-      return row && toPageRecord(row);
+      return yield* tx.rows(PAGE).get(`${PAGES} WHERE p.key = ? AND ${IS_THERE} AND u.disabled = 0`, now, key);
     }),
 
     /** Whose it is, and what its next version is made of. */
@@ -67,14 +65,10 @@ export function makePages(database: Database) {
         ...values,
         MAX_COUNTED,
       ))!;
-      const rows = yield* tx.all<PageRecordRow>(
-        `${PAGES} ${where} ORDER BY p.id DESC LIMIT ? OFFSET ?`,
-        now,
-        ...values,
-        filter.limit,
-        filter.offset,
-      );
-      return { items: rows.map(toPageRecord), total };
+      const items = yield* tx
+        .rows(PAGE)
+        .all(`${PAGES} ${where} ORDER BY p.id DESC LIMIT ? OFFSET ?`, now, ...values, filter.limit, filter.offset);
+      return { items, total };
     }),
 
     /** Changes what is given. Throws `not_found`. */

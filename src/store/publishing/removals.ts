@@ -13,15 +13,15 @@ export function makePageRemovals({ write, read }: Database) {
   return {
     /** Closes versions whose end has come. */
     closeEnded: write(function* (tx: Transaction): Step<boolean> {
-      const ended = yield* tx.all<{ seq: number; page_id: number }>(
+      const ended = yield* tx.all<{ seq: number; pageId: number }>(
         `SELECT seq, page_id FROM publish_versions WHERE is_open = 1 AND expires_at IS NOT NULL AND expires_at <= ?
          ORDER BY expires_at LIMIT ?`,
         tx.now,
         VERSIONS_AT_ONCE,
       );
-      for (const { seq, page_id } of ended) {
+      for (const { seq, pageId } of ended) {
         yield* tx.run('UPDATE publish_versions SET is_open = 0 WHERE seq = ?', seq);
-        yield* countOpenIn(tx, page_id, -1);
+        yield* countOpenIn(tx, pageId, -1);
       }
       return ended.length === VERSIONS_AT_ONCE;
     }),

@@ -5,7 +5,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
-import { countOpenIn, toVersionRecord, type VersionRecord, type VersionRecordRow, VERSIONS } from './page-rows.ts';
+import { countOpenIn, VERSION, type VersionRecord, VERSIONS, withStatus } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 
 export type OwnedShare = Pick<VersionRecord, 'userSeq'>;
@@ -19,9 +19,9 @@ export interface ShareFilter extends ListPage {
 /** The version of a share, in a page that is not deleted. */
 interface ShareRow {
   seq: number;
-  page_id: number;
-  is_open: number;
-  withdrawn_at: number | null;
+  pageId: number;
+  isOpen: number;
+  withdrawnAt: number | null;
 }
 
 const SHARE = `SELECT v.seq, v.page_id, v.is_open, v.withdrawn_at FROM publish_versions v
@@ -35,8 +35,8 @@ export function makeShares(database: Database) {
 
     find: read(function* (tx: Reader, code: string, now: number): Step<VersionRecord | undefined> {
       const sql = `${VERSIONS} WHERE v.share_code = ? AND p.deleted_at IS NULL`;
-      const row = yield* tx.get<VersionRecordRow>(sql, now, code);
-      return row && toVersionRecord(row, now);
+      const version = yield* tx.rows(VERSION).get(sql, now, code);
+      return version && withStatus(version, now);
     }),
 
     /** Whose it is. */
@@ -61,14 +61,16 @@ export function makeShares(database: Database) {
         ...values,
         MAX_COUNTED,
       ))!;
-      const rows = yield* tx.all<VersionRecordRow>(
-        `${VERSIONS} ${where} ORDER BY ${filter.pageId === null ? 'v.seq' : 'v.no'} DESC LIMIT ? OFFSET ?`,
-        now,
-        ...values,
-        filter.limit,
-        filter.offset,
-      );
-      return { items: rows.map((row) => toVersionRecord(row, now)), total };
+      const versions = yield* tx
+        .rows(VERSION)
+        .all(
+          `${VERSIONS} ${where} ORDER BY ${filter.pageId === null ? 'v.seq' : 'v.no'} DESC LIMIT ? OFFSET ?`,
+          now,
+          ...values,
+          filter.limit,
+          filter.offset,
+        );
+      return { items: versions.map((version) => withStatus(version, now)), total };
     }),
   };
 }
@@ -81,12 +83,12 @@ function makeShareEnds(database: Database) {
     setEnd: (code: string, expiresAt: number | null, note?: Note<void>): Promise<void> =>
       write(note, function* (tx) {
         const share = yield* getIn(tx, code);
-        if (share.withdrawn_at !== null)
+        if (share.withdrawnAt !== null)
           throw new ErrandError('conflict', 'The share was withdrawn for good. Publish a new version instead.');
         const isOpen = Number(expiresAt === null || expiresAt > tx.now);
         const sql = 'UPDATE publish_versions SET expires_at = ?, is_open = ? WHERE seq = ?';
         yield* tx.run(sql, expiresAt, isOpen, share.seq);
-        yield* countOpenIn(tx, share.page_id, isOpen - share.is_open);
+        yield* countOpenIn(tx, share.pageId, isOpen - share.isOpen);
       }),
 
     /** Withdraws it for good; its bytes are removed later. Does nothing the second time. Throws `not_found`. */
@@ -95,10 +97,10 @@ function makeShareEnds(database: Database) {
         note,
         function* (tx: Transaction) {
           const share = yield* getIn(tx, code);
-          if (share.withdrawn_at !== null) return false;
+          if (share.withdrawnAt !== null) return false;
           const sql = 'UPDATE publish_versions SET withdrawn_at = ?, is_open = 0 WHERE seq = ?';
           yield* tx.run(sql, tx.now, share.seq);
-          yield* countOpenIn(tx, share.page_id, -share.is_open);
+          yield* countOpenIn(tx, share.pageId, -share.isOpen);
           return true;
         },
         'free',

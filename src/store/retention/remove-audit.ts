@@ -1,7 +1,7 @@
 // Takes the oldest entries out of the audit log. The chain continues from the last of them, which is kept under the seal, and
 // the removal is an entry itself.
 import { AUDIT_ACTIONS, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/people/audit.ts';
-import { type AuditRow, toEntry } from '../audit/audit-entries.ts';
+import { AUDIT_ENTRY } from '../audit/audit-entries.ts';
 import { isStartIntact, sealOfStart, START, type StartRow } from '../audit/audit-start.ts';
 import { LAST, recordIn, type Seal } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
@@ -25,7 +25,7 @@ export function makeRemoveAudit({ read, write }: Database) {
   return {
     /** Ids count up without a gap, so nothing has to be counted. */
     countAuditEntries: read(function* (tx: Reader, before: number): Step<Amount> {
-      const removed = (yield* tx.get<StartRow>(START))?.removed_id ?? 0;
+      const removed = (yield* tx.get<StartRow>(START))?.removedId ?? 0;
       const rows = (yield* isDue(tx, before - SLACK_MS)) ? Math.max(0, (yield* lastBefore(tx, before)) - removed) : 0;
       return { rows, bytes: rows * ENTRY_BYTES, isAtLeast: false };
     }),
@@ -36,11 +36,11 @@ export function makeRemoveAudit({ read, write }: Database) {
      */
     auditEntries: write(function* (tx: Transaction, before: number, batch: Batch, seal: Seal): Step<Removed> {
       const start = yield* tx.get<StartRow>(START);
-      const isBegun = start !== undefined && start.removed_at > tx.now - SLACK_MS;
+      const isBegun = start !== undefined && start.removedAt > tx.now - SLACK_MS;
       if (!(yield* isDue(tx, before - (isBegun ? 0 : SLACK_MS)))) return NONE;
       if (!isStartIntact(start, seal)) return NONE;
       const upTo = yield* lastBefore(tx, before);
-      const from = { id: start?.removed_id ?? 0, hash: start?.removed_hash ?? NO_HASH };
+      const from = { id: start?.removedId ?? 0, hash: start?.removedHash ?? NO_HASH };
       const end = yield* lastIntactIn(tx, batch, { from, upTo });
       if (end.id === from.id) return NONE;
       yield* moveStartIn(tx, end, seal);
@@ -58,7 +58,7 @@ function* isDue(tx: Reader, before: number): Step<boolean> {
 
 /** The last entry that may go; 0 for none. */
 function* lastBefore(tx: Reader, before: number): Step<number> {
-  const last = (yield* tx.get<{ last_id: number }>(LAST))?.last_id ?? 0;
+  const last = (yield* tx.get<{ lastId: number }>(LAST))?.lastId ?? 0;
   return Math.min((yield* tx.get<{ id: number }>(LAST_BEFORE, before))?.id ?? 0, last - 1);
 }
 
@@ -74,8 +74,8 @@ interface Link {
 function* lastIntactIn(tx: Reader, batch: Batch, { from, upTo }: { from: Link; upTo: number }): Step<Link> {
   let last = from;
   for (let room = batch.room(WEIGHT); room > 0 && last.id < upTo; room = batch.room(WEIGHT)) {
-    for (const row of yield* tx.all<AuditRow>(ENTRIES, last.id, upTo, room)) {
-      if (row.id !== last.id + 1 || row.hash !== auditHashOf(last.hash, toEntry(row))) return last;
+    for (const row of yield* tx.rows(AUDIT_ENTRY).all(ENTRIES, last.id, upTo, room)) {
+      if (row.id !== last.id + 1 || row.hash !== auditHashOf(last.hash, row)) return last;
       last = row;
     }
   }
@@ -91,7 +91,7 @@ function* moveStartIn(tx: Transaction, { id, hash }: Link, seal: Seal): Step<voi
     id,
     hash,
     tx.now,
-    sealOfStart({ removed_id: id, removed_hash: hash, removed_at: tx.now }, seal),
+    sealOfStart({ removedId: id, removedHash: hash, removedAt: tx.now }, seal),
   );
 }
 

@@ -8,23 +8,23 @@ import type { Reader, Step } from '../engine/statement.ts';
 import { eventsOfResult } from '../runs/result-events.ts';
 
 interface RetoldRow {
-  session_seq: number;
+  sessionSeq: number;
   protocol: 'chat' | 'messages';
-  schedule_mode: ScheduleMode;
+  scheduleMode: ScheduleMode;
   status: RunStatus;
-  stop_reason: StopReason | null;
-  stop_cause: StopCause | null;
+  stopReason: StopReason | null;
+  stopCause: StopCause | null;
   error: string | null;
-  structured_output: string | null;
-  result_in_content: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  created_at: number;
-  finished_at: number;
-  message_id: number | null;
-  text_preview: string | null;
+  structuredOutput: string | null;
+  resultInContent: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  createdAt: number;
+  finishedAt: number;
+  messageId: number | null;
+  textPreview: string | null;
 }
 
 const RUN = `SELECT r.session_seq, r.protocol, r.schedule_mode, r.status, r.stop_reason, s.stop_cause, r.error,
@@ -59,16 +59,16 @@ export function* retellIn(tx: Reader, runSeq: number, afterId: number): Step<Jou
     (event, at): JournalEvent => ({
       ...event,
       id: at + 1,
-      sessionSeq: run.session_seq,
+      sessionSeq: run.sessionSeq,
       runSeq,
       streamSeq: at + 1,
-      createdAt: at === 0 ? run.created_at : run.finished_at,
+      createdAt: at === 0 ? run.createdAt : run.finishedAt,
     }),
   );
 }
 
 function beginningOf(run: RetoldRow): NewEvent[] {
-  return [{ type: 'run.queued', payload: { scheduleMode: run.schedule_mode, promptTokens: run.input_tokens } }];
+  return [{ type: 'run.queued', payload: { scheduleMode: run.scheduleMode, promptTokens: run.inputTokens } }];
 }
 
 function blockOf(text: string, index: number): NewEvent[] {
@@ -81,24 +81,24 @@ function blockOf(text: string, index: number): NewEvent[] {
 
 function endOf(run: RetoldRow): NewEvent[] {
   const usage = {
-    inputTokens: run.input_tokens,
-    outputTokens: run.output_tokens,
-    cacheReadTokens: run.cache_read_tokens,
-    cacheWriteTokens: run.cache_write_tokens,
+    inputTokens: run.inputTokens,
+    outputTokens: run.outputTokens,
+    cacheReadTokens: run.cacheReadTokens,
+    cacheWriteTokens: run.cacheWriteTokens,
   };
-  const result = run.structured_output === null ? undefined : { value: JSON.parse(run.structured_output) as JsonValue };
-  const inContent = run.result_in_content === 1;
+  const result = run.structuredOutput === null ? undefined : { value: JSON.parse(run.structuredOutput) as JsonValue };
+  const inContent = run.resultInContent === 1;
   const events = eventsOfResult(run.protocol, inContent ? result : undefined);
-  events.push({ type: 'run.finalizing', payload: { stopReason: run.stop_reason, usage } });
-  if (run.message_id !== null) {
+  events.push({ type: 'run.finalizing', payload: { stopReason: run.stopReason, usage } });
+  if (run.messageId !== null) {
     const structured = result === undefined || inContent ? {} : { structuredOutput: result.value };
-    const said = { messageId: run.message_id, role: 'assistant', textPreview: run.text_preview ?? '' } as const;
+    const said = { messageId: run.messageId, role: 'assistant', textPreview: run.textPreview ?? '' } as const;
     events.push({ type: 'message', payload: { ...said, usage, ...structured } });
   }
   return [...events, terminalOf(run)];
 }
 
-function terminalOf({ status, error, stop_cause: cause }: RetoldRow): NewEvent {
+function terminalOf({ status, error, stopCause: cause }: RetoldRow): NewEvent {
   if (status === 'completed') return { type: 'run.done', payload: { status } };
   if (status === 'canceled') return { type: 'run.stopped', payload: { reason: cause ?? 'user_requested_stop' } };
   return {

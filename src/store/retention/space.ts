@@ -44,5 +44,6 @@ export function makeSpace({ read, write }: Database) {
 }
 
 function* pragmaOf(tx: Reader, name: 'page_size' | 'page_count' | 'freelist_count' | 'auto_vacuum'): Step<number> {
-  return (yield* tx.get<Record<string, number>>(`PRAGMA ${name}`))![name]!;
+  const [value] = Object.values((yield* tx.get<Readonly<Record<string, number>>>(`PRAGMA ${name}`))!);
+  return value!;
 }

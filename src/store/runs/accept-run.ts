@@ -12,7 +12,8 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from './insert-run.ts';
 import { estimatePrompt } from './prompt-size.ts';
-import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { RUN, RUN_COLUMNS, SESSION } from '../rows.ts';
 import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
@@ -153,17 +154,17 @@ interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
 }
 
 /** Null for a run that takes its place in the queue, which also stops one whose user was disabled a moment ago (C6). */
-function* planStart(tx: Transaction, turn: NewTurn, found: SessionRow | undefined): Step<PlannedStart | null> {
+function* planStart(tx: Transaction, turn: NewTurn, found: OpenSession | undefined): Step<PlannedStart | null> {
   const { start, background, user, key, setup } = turn;
   if (start === null || background !== null) return null;
   const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(START, key.seq, user.seq))!;
   if (row.waiting === 1 || row.disabled === 1) return null;
-  const leadModel = found === undefined ? (setup.orchestration?.lead.model ?? null) : found.lead_model;
+  const leadModel = found === undefined ? (setup.orchestration?.lead.model ?? null) : found.leadModel;
   const choice = { keyModel, scenario, target: targetOf(turn, found), leadModel };
   return { choice, model: start.modelFor(choice), leaseMs: start.leaseMs };
 }
 
-function targetOf({ setup }: NewTurn, found: SessionRow | undefined): string {
+function targetOf({ setup }: NewTurn, found: OpenSession | undefined): string {
   return found?.target ?? setup.target;
 }
 
@@ -174,45 +175,65 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
   return yield* findUsedUp(tx, { keySeq: key.seq, userSeq: user.seq, teamId }, tx.now, periodOf);
 }
 
+/** A session that a turn continues. */
+interface OpenSession extends Session {
+  readonly target: string;
+  readonly leadModel: string | null;
+  readonly stopRequestedAt: number | null;
+  readonly stopConfirmedAt: number | null;
+}
+
+const OPEN_SESSION = rowKind<OpenSession>({
+  ...SESSION.fields,
+  target: plain,
+  leadModel: plain,
+  stopRequestedAt: plain,
+  stopConfirmedAt: plain,
+});
+
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id AS "teamId" FROM users WHERE seq = ?';
 
-function* findOpenSession(tx: Reader, turn: Submission): Step<SessionRow | undefined> {
-  return yield* tx.get<SessionRow>(
-    'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
-    turn.sessionId,
-    turn.user.seq,
-    turn.key.seq,
-  );
+function* findOpenSession(tx: Reader, turn: Submission): Step<OpenSession | undefined> {
+  return yield* tx
+    .rows(OPEN_SESSION)
+    .get(
+      'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
+      turn.sessionId,
+      turn.user.seq,
+      turn.key.seq,
+    );
 }
 
 function* getSession(tx: Reader, seq: number): Step<Session> {
-  return toSession((yield* tx.get<SessionRow>('SELECT * FROM sessions WHERE seq = ?', seq))!);
+  return (yield* tx.rows(SESSION).get('SELECT * FROM sessions WHERE seq = ?', seq))!;
 }
 
-function* findReplayed(tx: Reader, turn: Submission, session: SessionRow | undefined): Step<Acceptance | undefined> {
+function* findReplayed(tx: Reader, turn: Submission, session: OpenSession | undefined): Step<Acceptance | undefined> {
   if (turn.idempotencyKey === null) return undefined;
   const row = yield* findByKey(tx, turn, session);
   if (row === undefined) return undefined;
-  const replayed = yield* getSession(tx, row.session_seq);
+  const replayed = yield* getSession(tx, row.sessionSeq);
   if (replayed.deletedAt !== null) return { kind: 'session_gone' };
-  return { kind: 'replayed', session: replayed, run: toRun(row) };
+  return { kind: 'replayed', session: replayed, run: row };
 }
 
 /**
  * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
  */
-function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined): Step<RunRow | undefined> {
+function* findByKey(tx: Reader, turn: Submission, session: OpenSession | undefined): Step<Run | undefined> {
   const { user, key, idempotencyKey } = turn;
   if (turn.background !== null) {
-    return yield* tx.get<RunRow>(
-      `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
-      key.seq,
-      idempotencyKey,
-    );
+    return yield* tx
+      .rows(RUN)
+      .get(
+        `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
+        key.seq,
+        idempotencyKey,
+      );
   }
   if (session !== undefined) {
-    return yield* tx.get<RunRow>(
+    return yield* tx.rows(RUN).get(
       `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
          AND r.idempotency_key = ?`,
       session.seq,
@@ -220,7 +241,7 @@ function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefine
     );
   }
   if (turn.sessionId !== null) return undefined;
-  return yield* tx.get<RunRow>(
+  return yield* tx.rows(RUN).get(
     `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
        AND r.target = ? AND r.idempotency_key = ?`,
     user.seq,
@@ -253,7 +274,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
   };
 }
 
-function* continueSession(tx: Transaction, row: SessionRow, starting: 'pending' | 'running'): Step<Session> {
+function* continueSession(tx: Transaction, row: OpenSession, starting: 'pending' | 'running'): Step<Session> {
   const status = row.status === 'running' ? 'running' : starting;
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
@@ -265,11 +286,12 @@ function* continueSession(tx: Transaction, row: SessionRow, starting: 'pending' 
     tx.now,
     row.seq,
   );
-  return toSession({ ...row, status, updated_at: tx.now });
+  const { target: _, leadModel: __, stopRequestedAt: ___, stopConfirmedAt: ____, ...session } = row;
+  return { ...session, status, updatedAt: tx.now };
 }
 
-function isStopping(row: SessionRow): boolean {
-  return row.stop_requested_at !== null && row.stop_confirmed_at === null;
+function isStopping(row: OpenSession): boolean {
+  return row.stopRequestedAt !== null && row.stopConfirmedAt === null;
 }
 
 function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {

@@ -78,20 +78,20 @@ function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | u
 
 interface CandidateRow {
   id: string;
-  session_seq: number;
-  session_id: string;
-  user_seq: number;
+  sessionSeq: number;
+  sessionId: string;
+  userSeq: number;
   attempt: number;
-  is_scheduled: number;
-  is_background: number;
-  worked_ms: number;
-  opened_session: number;
-  output_schema: string | null;
-  key_model: string | null;
+  isScheduled: number;
+  isBackground: number;
+  workedMs: number;
+  openedSession: number;
+  outputSchema: string | null;
+  keyModel: string | null;
   scenario: string | null;
   disabled: number;
   target: string;
-  lead_model: string | null;
+  leadModel: string | null;
 }
 
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
@@ -105,28 +105,28 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
   const row = (yield* tx.get<CandidateRow>(CANDIDATE, runSeq))!;
   if (row.disabled === 1) {
     // Accepted just as the user was disabled. What waits behind it belongs to the same stop.
-    yield* stopIn(tx, { sessionSeq: row.session_seq, runSeq: null }, 'operator_requested_stop');
+    yield* stopIn(tx, { sessionSeq: row.sessionSeq, runSeq: null }, 'operator_requested_stop');
     return null;
   }
   const { scenario, target } = row;
-  const choice: ModelChoice = { keyModel: row.key_model, scenario, target, leadModel: row.lead_model };
+  const choice: ModelChoice = { keyModel: row.keyModel, scenario, target, leadModel: row.leadModel };
   const run: ClaimedRun = {
     seq: runSeq,
     id: row.id,
-    sessionSeq: row.session_seq,
-    sessionId: row.session_id,
-    userSeq: row.user_seq,
+    sessionSeq: row.sessionSeq,
+    sessionId: row.sessionId,
+    userSeq: row.userSeq,
     attempt: row.attempt + 1,
     model: order.modelFor(choice),
-    workedMs: row.worked_ms,
+    workedMs: row.workedMs,
     target,
-    opensSession: row.opened_session === 1,
-    isBackgroundWork: row.is_background === 1,
-    outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
+    opensSession: row.openedSession === 1,
+    isBackgroundWork: row.isBackground === 1,
+    outputSchema: row.outputSchema === null ? null : (JSON.parse(row.outputSchema) as JsonObject),
   };
   yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, runSeq);
   yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
   emitStarted(tx, run, order.fullSlots);
-  if (row.is_scheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
+  if (row.isScheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
   return { run, choice };
 }

@@ -171,7 +171,7 @@ interface FinalizingRow {
   outcome: 'completed' | 'failed' | 'incomplete';
   error: string | null;
   /** Null when it was already reported as `run.result`. */
-  structured_output: string | null;
+  structuredOutput: string | null;
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
@@ -182,7 +182,7 @@ export function* settleIn(tx: Transaction, fence: Fence, use: WorkspaceUse = {})
     fence.runSeq,
   );
   if (row === undefined) return false;
-  const { outcome, structured_output: stored } = row;
+  const { outcome, structuredOutput: stored } = row;
   const conclusion = yield* conclusionOf(tx, fence.runSeq, outcome, use);
   const facts = yield* moveToEnd(tx, fence, outcome, conclusion);
   const structured = stored === null ? undefined : { value: JSON.parse(stored) as JsonValue };

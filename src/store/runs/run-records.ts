@@ -3,7 +3,8 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import { FAILED, isTerminal, type Run, type RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { RUN, RUN_COLUMNS } from '../rows.ts';
 import { conditions, fromNearerEnd } from '../sessions/conditions.ts';
 import { HAS_FAILED, IS_ENDED, IS_UNFINISHED, isReportedAs } from './run-states.ts';
 
@@ -21,7 +22,7 @@ export interface RunFilter extends Page {
   readonly status: RunStatus | null;
 }
 
-type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string | null };
+const RECORD = rowKind<RunRecord>({ ...RUN.fields, userId: plain, username: plain, keyId: plain });
 
 const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
@@ -32,18 +33,12 @@ export function makeRunRecords({ read }: Database) {
   return {
     /** A run by its id, or undefined. */
     find: read(function* (tx: Reader, id: string): Step<RunRecord | undefined> {
-      const row = yield* tx.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toRunRecord(row);
+      return yield* tx.rows(RECORD).get(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
     }),
 
     /** Runs, the newest first. */
     list: read(listRuns),
   };
-}
-
-function toRunRecord(row: RunRecordRow): RunRecord {
-  const names = { userId: row.user_id, username: row.username, keyId: row.key_id };
-  return { ...toRun(row), ...names };
 }
 
 /** Counts all runs, or those that ended in one way, and the hidden ones of deleted sessions: no look at the session of each. */
@@ -72,11 +67,13 @@ function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter)
   const total = counted - hidden;
   const page = fromNearerEnd({ limit, offset }, total, hidden);
   const bySeq = `ORDER BY ${few === null ? 'r.seq' : '+r.seq'} ${page.order}`;
-  const items = yield* tx.all<RunRecordRow>(
-    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ${bySeq} LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
-    ...values,
-    page.limit,
-    page.offset,
-  );
-  return { items: items.map(toRunRecord), total };
+  const items = yield* tx
+    .rows(RECORD)
+    .all(
+      `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ${bySeq} LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
+      ...values,
+      page.limit,
+      page.offset,
+    );
+  return { items, total };
 }

@@ -2,22 +2,8 @@
 import type { Run, RunState, UNFINISHED } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { ANSWER } from './progress/replies.ts';
 import { IS_AWAITED, IS_BACKGROUND_WORK, IS_UNFINISHED } from './run-states.ts';
-import {
-  OUTCOME_COLUMNS,
-  type OutcomeRow,
-  RUN_COLUMNS,
-  type RunOutcome,
-  type RunRow,
-  toOutcome,
-  toRun,
-} from '../rows.ts';
-
-/** Columns computed from others. */
-const MADE: Readonly<Record<string, string>> = { answer: ANSWER };
-const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${column}`).join(', ')}
-  FROM runs r WHERE r.seq = ?`;
+import { OUTCOME, OUTCOME_COLUMNS, RUN, RUN_COLUMNS, type RunOutcome } from '../rows.ts';
 
 /** One query for each of the two indexes of claimable runs. */
 const CLAIMABLE = `SELECT ${[IS_AWAITED, IS_BACKGROUND_WORK]
@@ -30,23 +16,22 @@ export function makeRuns({ read }: Database) {
   return {
     /** How a run has ended, or its current state. */
     getOutcome: read(function* (tx: Reader, seq: number): Step<RunOutcome> {
-      return toOutcome((yield* tx.get<OutcomeRow>(OUTCOME, seq))!);
+      return (yield* tx.rows(OUTCOME).get(`SELECT ${OUTCOME_COLUMNS} FROM runs r WHERE r.seq = ?`, seq))!;
     }),
 
     /** The run as it is now. */
     get: read(function* (tx: Reader, seq: number): Step<Run> {
-      return toRun((yield* tx.get<RunRow>(`${select} WHERE r.seq = ?`, seq))!);
+      return (yield* tx.rows(RUN).get(`${select} WHERE r.seq = ?`, seq))!;
     }),
 
     /** The background run of a key's idempotency key whose session is not deleted, or undefined (D4). */
     findBackground: read(function* (tx: Reader, keySeq: number, idempotencyKey: string): Step<Run | undefined> {
-      const row = yield* tx.get<RunRow>(
+      return yield* tx.rows(RUN).get(
         `${select} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?
            AND s.deleted_at IS NULL`,
         keySeq,
         idempotencyKey,
       );
-      return row === undefined ? undefined : toRun(row);
     }),
 
     /** A waiting background run's place in the global queue, from 1. */

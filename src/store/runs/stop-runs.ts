@@ -27,10 +27,10 @@ export type StopCommit =
 
 interface StopRow {
   status: SessionStatus;
-  requested_at: number | null;
-  confirmed_at: number | null;
+  requestedAt: number | null;
+  confirmedAt: number | null;
   cause: StopCause | null;
-  deleted_at: number | null;
+  deletedAt: number | null;
 }
 
 interface UnfinishedRow {
@@ -96,8 +96,8 @@ export function* stopIn(tx: Transaction, scope: StopScope, cause: StopCause): St
      FROM sessions WHERE seq = ?`,
     sessionSeq,
   );
-  if (session === undefined || session.deleted_at !== null) return { kind: 'gone' };
-  const wasUnconfirmed = session.requested_at !== null && session.confirmed_at === null;
+  if (session === undefined || session.deletedAt !== null) return { kind: 'gone' };
+  const wasUnconfirmed = session.requestedAt !== null && session.confirmedAt === null;
   const runs = (yield* listUnfinished(tx, sessionSeq)).filter(({ seq }) => runSeq === null || seq === runSeq);
   if (runs.length === 0) {
     const nothing = { canceled: 0, expiredQuestions: 0 };

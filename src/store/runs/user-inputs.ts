@@ -4,6 +4,7 @@ import type { UserInput, UserInputStatus } from '../../domain/sessions/user-inpu
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions, readPage } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
+import { json, plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { continueRun } from './wait-for-user.ts';
@@ -23,24 +24,26 @@ export interface SettledQuestion {
   readonly answers: JsonValue | null;
 }
 
-interface UserInputRow {
-  seq: number;
-  id: string;
-  session_seq: number;
-  session_id: string;
-  run_id: string;
-  user_seq: number;
-  user_id: string;
-  username: string;
-  tool_use_id: string;
-  tool_name: string;
-  tool_input: string;
-  status: UserInputStatus;
-  answers: string | null;
-  created_at: number;
-  expires_at: number;
-  answered_at: number | null;
-}
+const USER_INPUT = rowKind<UserInput>({
+  seq: plain,
+  id: plain,
+  sessionSeq: plain,
+  sessionId: plain,
+  runId: plain,
+  userSeq: plain,
+  userId: plain,
+  username: plain,
+  toolUseId: plain,
+  toolName: plain,
+  toolInput: json<JsonObject>,
+  status: plain,
+  answers: json<JsonValue | null>,
+  createdAt: plain,
+  expiresAt: plain,
+  answeredAt: plain,
+});
+
+const SETTLED_QUESTION = rowKind<SettledQuestion>({ toolUseId: plain, status: plain, answers: json<JsonValue | null> });
 
 interface PendingRow {
   requestId: string;
@@ -68,8 +71,7 @@ function makeReads({ read }: Database) {
   return {
     /** The question of an id, or undefined. */
     find: read(function* (tx: Reader, id: string): Step<UserInput | undefined> {
-      const row = yield* tx.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toUserInput(row);
+      return yield* tx.rows(USER_INPUT).get(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
     }),
 
     /** Questions, the newest first, and their total number. */
@@ -81,27 +83,25 @@ function makeReads({ read }: Database) {
         'q.status = ?': status,
       });
       const list = {
+        rows: USER_INPUT,
         from: 'user_inputs q JOIN sessions s ON s.seq = q.session_seq',
         select: SELECT,
         order: 'q.seq DESC',
       };
-      const { rows, total } = yield* readPage<UserInputRow>(tx, { ...list, ...filters }, page);
-      return { items: rows.map(toUserInput), total };
+      return yield* readPage(tx, { ...list, ...filters }, page);
     }),
 
     /** The settled questions of a run, answered or not. */
     listSettled: read(function* (tx: Reader, runSeq: number): Step<SettledQuestion[]> {
-      return (yield* tx.all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
-        "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
-        runSeq,
-      )).map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) }));
+      const sql = "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'";
+      return yield* tx.rows(SETTLED_QUESTION).all(sql, runSeq);
     }),
 
     /** When the next question expires; undefined when none is pending. */
     nextExpiryAt: read(function* (tx: Reader): Step<number | undefined> {
-      return (yield* tx.get<{ expires_at: number }>(
+      return (yield* tx.get<{ expiresAt: number }>(
         "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
-      ))?.expires_at;
+      ))?.expiresAt;
     }),
   };
 }
@@ -157,29 +157,4 @@ function* emitExpired(tx: Transaction, row: PendingRow): Step<void> {
   const { sessionSeq, runSeq, ...payload } = row;
   tx.emit(sessionSeq, runSeq, { type: 'user_input.expired', payload });
   yield* continueRun(tx, row);
-}
-
-function readAnswers(text: string | null): JsonValue | null {
-  return text === null ? null : (JSON.parse(text) as JsonValue);
-}
-
-function toUserInput(row: UserInputRow): UserInput {
-  return {
-    seq: row.seq,
-    id: row.id,
-    sessionSeq: row.session_seq,
-    sessionId: row.session_id,
-    runId: row.run_id,
-    userSeq: row.user_seq,
-    userId: row.user_id,
-    username: row.username,
-    toolUseId: row.tool_use_id,
-    toolName: row.tool_name,
-    toolInput: JSON.parse(row.tool_input) as JsonObject,
-    status: row.status,
-    answers: readAnswers(row.answers),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    answeredAt: row.answered_at,
-  };
 }

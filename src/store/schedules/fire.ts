@@ -8,7 +8,7 @@ import { admitOfUser, type BackgroundLimits, PLACES_PER_SLOT, type UserRefusal }
 import { insertSession } from '../sessions/insert-session.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertStepRun } from './step-run.ts';
-import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn, type TaskRow } from './task-rows.ts';
+import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn } from './task-rows.ts';
 
 export interface FiringLimits extends Pick<BackgroundLimits, 'maxUnfinishedPerUser' | 'capacity'> {
   /** The space that workspaces of the owner may take; 0 for any. */
@@ -48,7 +48,9 @@ export type FireResult =
 /** Added to the time for which tasks are put off while their owner is over the quota of space. */
 const OVER_QUOTA_MS = 58_000;
 
-type FiringRow = TaskRow & { disabled: number };
+/** A task with the columns that its firing needs. */
+type TaskRow = Omit<ScheduledTask, 'enabled' | 'prompt' | 'steps' | 'lastStatus'>;
+type FiringRow = TaskRow & { readonly disabled: number };
 
 // All of an owner's at once, in the order of their times: while each returned on its own, thousands cost hundreds of commits a
 // second. A millisecond keeps each in its place.
@@ -82,7 +84,7 @@ export function makeFire(database: Database) {
 
     /** Computes the times anew that were computed by a clock that was ahead: some at a time. */
     recount: write(function* (tx: Transaction, limit: number): Step<void> {
-      const rows = yield* tx.all<Pick<TaskRow, 'seq' | 'cron' | 'timezone'>>(
+      const rows = yield* tx.all<Pick<ScheduledTask, 'seq' | 'cron' | 'timezone'>>(
         `SELECT seq, cron, timezone FROM scheduled_tasks WHERE look_at IS NOT NULL AND counted_at > ?
          ORDER BY counted_at DESC LIMIT ?`,
         tx.now,
@@ -151,11 +153,11 @@ function* fireDueIn(
   // Nobody's tasks may fill the queue alone when many are due at a time.
   const share = Math.max(1, Math.floor((PLACES_PER_SLOT * limits.capacity) / 2));
   const maxUnfinishedPerUser = Math.min(limits.maxUnfinishedPerUser, share);
-  const refused = yield* admitOfUser(tx, task.user_seq, { ...limits, maxUnfinishedPerUser });
-  const isOverQuota = (yield* findOverQuota(tx, task.user_seq, limits.userQuotaBytes)) !== undefined;
+  const refused = yield* admitOfUser(tx, task.userSeq, { ...limits, maxUnfinishedPerUser });
+  const isOverQuota = (yield* findOverQuota(tx, task.userSeq, limits.userQuotaBytes)) !== undefined;
   if (isOverQuota || refused === 'user_limit') {
     const forMs = isOverQuota ? OVER_QUOTA_MS + putOffMs : putOffMs;
-    yield* tx.run(PUT_OFF, tx.now + forMs, task.user_seq, tx.now + TASK_LIMITS.perOwner);
+    yield* tx.run(PUT_OFF, tx.now + forMs, task.userSeq, tx.now + TASK_LIMITS.perOwner);
     return 'putOff';
   }
   if (refused !== undefined) return 'full';
@@ -172,10 +174,10 @@ function* fireNowIn(
   const task = yield* tx.get<FiringRow>(TASK, taskSeq);
   if (task === undefined) return { kind: 'gone' };
   if (task.disabled === 1) return { kind: 'owner_disabled' };
-  const usedBytes = yield* findOverQuota(tx, task.user_seq, limits.userQuotaBytes);
+  const usedBytes = yield* findOverQuota(tx, task.userSeq, limits.userQuotaBytes);
   if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
   const { waits, refusal } = yield* findOverlap(tx, task);
-  const kind = refusal ?? (yield* admitOfUser(tx, task.user_seq, limits));
+  const kind = refusal ?? (yield* admitOfUser(tx, task.userSeq, limits));
   if (kind !== undefined) return { kind };
   const order = { trigger: 'manual', dueAt: tx.now, setup, ready: !waits } as const;
   return { kind: 'fired', firing: yield* insertFiring(tx, task, order) };
@@ -206,12 +208,12 @@ interface FiringOrder extends Pick<Firing, 'trigger' | 'dueAt'> {
 function* insertFiring(tx: Transaction, task: TaskRow, { trigger, dueAt, setup, ready }: FiringOrder): Step<Firing> {
   const plan = yield* getPlan(tx, NEWEST_PLAN, task.seq);
   const session = yield* insertSession(tx, {
-    userSeq: task.user_seq,
+    userSeq: task.userSeq,
     keySeq: null,
     kind: 'scheduled',
     title: task.name,
     status: 'pending',
-    projectId: task.project_id,
+    projectId: task.projectId,
     setup,
   });
   const firing = { trigger, dueAt, status: 'pending', stepNo: 1, stepCount: plan.steps.length } as const;

@@ -7,20 +7,20 @@ import { insertStepRun, emitMove } from './step-run.ts';
 import { dropPlansIn, getPlan, PLAN } from './task-rows.ts';
 
 interface PlaceRow {
-  firing_id: number;
-  task_seq: number;
-  task_id: string;
+  firingId: number;
+  taskSeq: number;
+  taskId: string;
   name: string;
   cron: string;
   timezone: string;
-  plan_seq: number;
-  step_no: number;
-  step_count: number;
-  step_id: string;
-  run_id: string;
-  session_seq: number;
-  session_id: string;
-  user_seq: number;
+  planSeq: number;
+  stepNo: number;
+  stepCount: number;
+  stepId: string;
+  runId: string;
+  sessionSeq: number;
+  sessionId: string;
+  userSeq: number;
   target: string;
 }
 
@@ -37,15 +37,15 @@ function* findPlace(tx: Reader, runSeq: number): Step<PlaceRow> {
 }
 
 const placeOf = (row: PlaceRow) => ({
-  task: { id: row.task_id, name: row.name, cron: row.cron, timezone: row.timezone },
-  runId: row.run_id,
-  stepId: row.step_id,
+  task: { id: row.taskId, name: row.name, cron: row.cron, timezone: row.timezone },
+  runId: row.runId,
+  stepId: row.stepId,
 });
 
 /** The run of a step was claimed for the first time. */
 export function* begunIn(tx: Transaction, run: { readonly seq: number; readonly sessionSeq: number }): Step<void> {
   const row = yield* findPlace(tx, run.seq);
-  yield* tx.run("UPDATE firings SET status = 'running' WHERE id = ? AND status = 'pending'", row.firing_id);
+  yield* tx.run("UPDATE firings SET status = 'running' WHERE id = ? AND status = 'pending'", row.firingId);
   emitMove(tx, run.sessionSeq, placeOf(row), { status: 'running', previous: 'pending', lastError: null });
 }
 
@@ -68,8 +68,8 @@ export function* endedIn(tx: Transaction, { runSeq, status: ended, hadBegun, mes
   const row = yield* findPlace(tx, runSeq);
   const status = STATUS_AFTER[ended] ?? 'failed';
   const previous = hadBegun ? 'running' : 'pending';
-  emitMove(tx, row.session_seq, placeOf(row), { status, previous, lastError: message });
-  if (status === 'completed' && row.step_no < row.step_count) {
+  emitMove(tx, row.sessionSeq, placeOf(row), { status, previous, lastError: message });
+  if (status === 'completed' && row.stepNo < row.stepCount) {
     yield* insertNextStep(tx, row);
     return;
   }
@@ -77,22 +77,22 @@ export function* endedIn(tx: Transaction, { runSeq, status: ended, hadBegun, mes
     'UPDATE firings SET status = ?, ended_at = ?, plan_seq = NULL WHERE id = ?',
     status,
     tx.now,
-    row.firing_id,
+    row.firingId,
   );
-  yield* dropPlansIn(tx, row.task_seq);
+  yield* dropPlansIn(tx, row.taskSeq);
   if (status === 'completed') {
-    const firing = { taskId: row.task_id, firingSeq: row.firing_id, sessionSeq: row.session_seq, runSeq };
+    const firing = { taskId: row.taskId, firingSeq: row.firingId, sessionSeq: row.sessionSeq, runSeq };
     yield* enqueueJobsIn(tx, firing);
   }
   yield* tx.run(
     `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
        (SELECT run_seq FROM firings WHERE task_seq = ? AND ended_at IS NULL ORDER BY id LIMIT 1)`,
-    row.task_seq,
+    row.taskSeq,
   );
 }
 
 function* insertNextStep(tx: Transaction, row: PlaceRow): Step<void> {
-  const session = { seq: row.session_seq, id: row.session_id, userSeq: row.user_seq, target: row.target };
-  const place = { task: placeOf(row).task, firingId: row.firing_id, session, opensSession: false, ready: true };
-  yield* insertStepRun(tx, place, yield* getPlan(tx, PLAN, row.plan_seq), row.step_no + 1);
+  const session = { seq: row.sessionSeq, id: row.sessionId, userSeq: row.userSeq, target: row.target };
+  const place = { task: placeOf(row).task, firingId: row.firingId, session, opensSession: false, ready: true };
+  yield* insertStepRun(tx, place, yield* getPlan(tx, PLAN, row.planSeq), row.stepNo + 1);
 }

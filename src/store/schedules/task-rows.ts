@@ -1,7 +1,7 @@
 // Rows of scheduled tasks, and of their steps.
-import type { TaskRunStatus } from '../../domain/schedules/run-status.ts';
 import { nextFirings } from '../../domain/schedules/firing-times.ts';
-import type { Overlap, ScheduledTask, TaskStep } from '../../domain/schedules/task.ts';
+import type { ScheduledTask, TaskStep } from '../../domain/schedules/task.ts';
+import { flag, json, plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A task with its owner. */
@@ -10,65 +10,39 @@ export interface TaskRecord extends ScheduledTask {
   readonly username: string;
 }
 
-/** A row of `scheduled_tasks`. */
-export interface TaskRow {
-  seq: number;
-  id: string;
-  user_seq: number;
-  name: string;
-  cron: string;
-  timezone: string;
-  target: string;
-  project_id: string | null;
-  enabled: number;
-  overlap: Overlap;
-  next_fire_at: number | null;
-  last_fired_at: number | null;
-  last_skipped_at: number | null;
-  created_at: number;
-  updated_at: number;
-}
-
-export type TaskRecordRow = TaskRow & {
-  prompt: string | null;
-  steps: string;
-  last_status: TaskRunStatus | null;
-  user_id: string;
-  username: string;
-};
+export const TASK = rowKind<TaskRecord>({
+  seq: plain,
+  id: plain,
+  userSeq: plain,
+  userId: plain,
+  username: plain,
+  name: plain,
+  cron: plain,
+  timezone: plain,
+  prompt: plain,
+  steps: json<TaskStep[]>,
+  target: plain,
+  projectId: plain,
+  enabled: flag,
+  overlap: plain,
+  nextFireAt: plain,
+  lastFiredAt: plain,
+  lastStatus: plain,
+  lastSkippedAt: plain,
+  createdAt: plain,
+  updatedAt: plain,
+});
 
 export const TASKS = `SELECT task.*, p.prompt, p.steps, u.id AS user_id, u.username,
     (SELECT f.status FROM firings f WHERE f.task_seq = task.seq ORDER BY f.id DESC LIMIT 1) AS last_status
   FROM scheduled_tasks task JOIN users u ON u.seq = task.user_seq
     JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
 
-export function toTask(row: TaskRecordRow): TaskRecord {
-  return {
-    seq: row.seq,
-    id: row.id,
-    userSeq: row.user_seq,
-    userId: row.user_id,
-    username: row.username,
-    name: row.name,
-    cron: row.cron,
-    timezone: row.timezone,
-    prompt: row.prompt,
-    steps: JSON.parse(row.steps) as TaskStep[],
-    target: row.target,
-    projectId: row.project_id,
-    enabled: row.enabled === 1,
-    overlap: row.overlap,
-    nextFireAt: row.next_fire_at,
-    lastFiredAt: row.last_fired_at,
-    lastStatus: row.last_status,
-    lastSkippedAt: row.last_skipped_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
 /** The next time after a moment; null when there is none, also because the system no longer knows the time zone. */
-export function nextFiringOf({ cron, timezone }: Pick<TaskRow, 'cron' | 'timezone'>, after: number): number | null {
+export function nextFiringOf(
+  { cron, timezone }: Pick<ScheduledTask, 'cron' | 'timezone'>,
+  after: number,
+): number | null {
   try {
     return nextFirings(cron, timezone, after, 1)[0] ?? null;
   } catch {
@@ -97,9 +71,10 @@ export interface Plan extends Pick<ScheduledTask, 'prompt' | 'steps'> {
   readonly seq: number;
 }
 
+const PLAN_ROW = rowKind<Plan>({ seq: plain, prompt: plain, steps: json<TaskStep[]> });
+
 export function* getPlan(tx: Reader, which: typeof NEWEST_PLAN | typeof PLAN, seq: number): Step<Plan> {
-  const row = (yield* tx.get<{ seq: number; prompt: string | null; steps: string }>(which, seq))!;
-  return { ...row, steps: JSON.parse(row.steps) as TaskStep[] };
+  return (yield* tx.rows(PLAN_ROW).get(which, seq))!;
 }
 
 /** Deletes the steps that neither the task nor an unfinished firing needs. A deleted task needs none. */

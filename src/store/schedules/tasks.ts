@@ -9,15 +9,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { stopIn } from '../runs/stop-runs.ts';
 import { conditions, type ListQuery, readPage } from '../sessions/conditions.ts';
-import {
-  dropPlansIn,
-  nextFiringOf,
-  setNextIn,
-  type TaskRecord,
-  type TaskRecordRow,
-  TASKS,
-  toTask,
-} from './task-rows.ts';
+import { dropPlansIn, nextFiringOf, setNextIn, type TaskRecord, TASK, TASKS } from './task-rows.ts';
 
 type Configuration = Pick<ScheduledTask, 'name' | 'cron' | 'timezone' | 'target' | 'projectId' | 'enabled' | 'overlap'>;
 
@@ -78,8 +70,7 @@ export function makeTasks(database: Database) {
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: string): Step<TaskRecord | undefined> {
-      const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
-      return row && toTask(row);
+      return yield* tx.rows(TASK).get(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
     }),
 
     /** A page in order of creation; shorter than its limit where their prompts are long, but never empty before the end. */
@@ -89,10 +80,9 @@ export function makeTasks(database: Database) {
         'task.name = ?': name,
         'task.enabled = ?': enabled === null ? null : Number(enabled),
       });
-      const list = { from: 'scheduled_tasks task', select: TASKS, order: 'task.seq', ...where };
+      const list = { rows: TASK, from: 'scheduled_tasks task', select: TASKS, order: 'task.seq', ...where };
       const limit = yield* countFitting(tx, list, page);
-      const { rows, total } = yield* readPage<TaskRecordRow>(tx, list, { ...page, limit });
-      return { items: rows.map(toTask), total } satisfies Listing<TaskRecord>;
+      return (yield* readPage(tx, list, { ...page, limit })) satisfies Listing<TaskRecord>;
     }),
 
     /**
@@ -133,7 +123,11 @@ const SIZES = `SELECT octet_length(p.steps) + coalesce(octet_length(p.prompt), 0
   JOIN task_plans p ON p.seq = (SELECT max(seq) FROM task_plans WHERE task_seq = task.seq)`;
 
 /** How many tasks of a page can be read together. Sizes are read without the texts. */
-function* countFitting(tx: Reader, { where, values, order }: ListQuery, { limit, offset }: Page): Step<number> {
+function* countFitting(
+  tx: Reader,
+  { where, values, order }: ListQuery<TaskRecord>,
+  { limit, offset }: Page,
+): Step<number> {
   const sizes = yield* tx.all<{ bytes: number }>(
     `${SIZES} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
     ...values,
@@ -146,9 +140,9 @@ function* countFitting(tx: Reader, { where, values, order }: ListQuery, { limit,
 }
 
 function* getIn(tx: Reader, id: string): Step<TaskRecord> {
-  const row = yield* tx.get<TaskRecordRow>(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
-  if (row === undefined) throw notFound('Scheduled task');
-  return toTask(row);
+  const task = yield* tx.rows(TASK).get(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
+  if (task === undefined) throw notFound('Scheduled task');
+  return task;
 }
 
 function* handOverIn(tx: Transaction, id: string, toUserSeq: number): Step<TaskRecord> {

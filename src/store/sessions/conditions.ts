@@ -1,5 +1,6 @@
 // Lists with filters: their WHERE clause, and a page of one.
 import type { Page } from '../../domain/listing.ts';
+import type { RowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
 /** A clause from the conditions that always apply and those whose value is not null, with these values in order. */
@@ -15,7 +16,9 @@ export function conditions(
 }
 
 /** A list: its tables and what is read of each row, under the same names, with its filters and order. */
-export interface ListQuery {
+export interface ListQuery<Row> {
+  /** Absent: rows of plain columns. */
+  readonly rows?: RowKind<Row>;
   readonly from: string;
   readonly select: string;
   readonly where: string;
@@ -41,11 +44,13 @@ export function fromNearerEnd({ limit, offset }: Page, total: number, hidden = 0
 /** One page of a list, and the number of all its rows. */
 export function* readPage<Row>(
   tx: Reader,
-  list: ListQuery,
+  list: ListQuery<Row>,
   { limit, offset }: Page,
-): Step<{ rows: Row[]; total: number }> {
-  const { from, select, where, values, order } = list;
+): Step<{ items: Row[]; total: number }> {
+  const { rows, from, select, where, values, order } = list;
   const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM ${from} ${where}`, ...values))!;
-  const rows = yield* tx.all<Row>(`${select} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`, ...values, limit, offset);
-  return { rows, total };
+  const page = `${select} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  const all = [page, ...values, limit, offset] as const;
+  const items = rows === undefined ? yield* tx.all<Row>(...all) : yield* tx.rows(rows).all(...all);
+  return { items, total };
 }

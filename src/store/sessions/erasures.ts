@@ -199,11 +199,11 @@ const LAST_OF_TYPE = `SELECT stream_seq FROM events WHERE run_seq = ? AND type <
 
 /** Records that the text streamed since the run's last recorded reply is not part of any reply. */
 export function* discardIn(tx: Transaction, runSeq: number): Step<void> {
-  const from = (yield* tx.get<{ stream_seq: number }>(LAST_OF_TYPE, runSeq, 'run.step'))?.stream_seq ?? 0;
-  const start = (yield* tx.get<{ stream_seq: number }>(LAST_OF_TYPE, runSeq, 'content_block_start'))?.stream_seq ?? 0;
+  const from = (yield* tx.get<{ streamSeq: number }>(LAST_OF_TYPE, runSeq, 'run.step'))?.streamSeq ?? 0;
+  const start = (yield* tx.get<{ streamSeq: number }>(LAST_OF_TYPE, runSeq, 'content_block_start'))?.streamSeq ?? 0;
   if (start <= from) return;
   const next = yield* firstMarkFrom(tx, runSeq, start + 1);
-  const to = next === undefined ? (yield* lastOfRun(tx, runSeq))!.stream_seq! : next.stream_seq! - 1;
+  const to = next === undefined ? (yield* lastOfRun(tx, runSeq))!.streamSeq! : next.streamSeq! - 1;
   yield* tx.run(
     'INSERT INTO discarded_texts (run_seq, from_stream_seq, to_stream_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     runSeq,

@@ -4,7 +4,8 @@ import { notFound } from '../../domain/errors.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies, readStoredReply, type StoredBlock } from '../runs/progress/replies.ts';
-import { type AttachmentRow, toAttachment } from './sessions.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { ATTACHMENT } from './sessions.ts';
 
 /** How many messages are measured at once: those of agents are summed over their steps. */
 export const MEASURED_MESSAGES = 64;
@@ -57,6 +58,12 @@ const SIZES = `SELECT id, runSeq, role, isInSteps, CASE WHEN isInSteps THEN ${SI
 
 type SizeRow = Omit<MessageSize, 'isInSteps'> & { readonly isInSteps: number };
 
+/** An attachment with its message. */
+const ATTACHED = rowKind<{ readonly messageId: number; readonly attachment: Attachment }>({
+  messageId: plain,
+  attachment: ATTACHMENT,
+});
+
 /** The verbs. */
 export function makeHistory({ read }: Database) {
   return {
@@ -78,16 +85,18 @@ export function makeHistory({ read }: Database) {
       const rows = yield* tx.all<MessageRow>(sql, sessionSeq, from, to);
       const replies = yield* readReplies(tx, BETWEEN, [sessionSeq, from, to]);
       const attachments = Map.groupBy(
-        yield* tx.all<AttachmentRow>(
-          `SELECT a.* FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE ${BETWEEN} ORDER BY a.seq`,
-          sessionSeq,
-          from,
-          to,
-        ),
-        ({ message_id }) => message_id,
+        yield* tx
+          .rows(ATTACHED)
+          .all(
+            `SELECT a.* FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE ${BETWEEN} ORDER BY a.seq`,
+            sessionSeq,
+            from,
+            to,
+          ),
+        ({ messageId }) => messageId,
       );
       return rows.map(({ runSeq, role, content, ...facts }) => {
-        const own = (attachments.get(facts.id) ?? []).map(toAttachment);
+        const own = (attachments.get(facts.id) ?? []).map(({ attachment }) => attachment);
         const blocks = content === IN_STEPS ? (replies.get(runSeq) ?? []) : JSON.parse(content);
         if (role === 'user') return { ...facts, role, content: blocks as UserBlock[], attachments: own };
         return { ...facts, role, content: blocks as AssistantBlock[], attachments: own };
@@ -95,18 +104,13 @@ export function makeHistory({ read }: Database) {
     }),
 
     /** What a user said, as JSON in UTF-8: decoding and parsing a long one takes long. Throws `not_found` after a deletion. */
-    getUserContent: read(function* (tx: Reader, id: number): Step<Buffer> {
-      const sql = 'SELECT CAST(content AS BLOB) AS content FROM messages WHERE id = ?';
-      const row = yield* tx.get<{ content: Buffer }>(sql, id);
-      if (row === undefined) throw notFound('Message');
-      return row.content;
-    }),
+    getUserContent: read(getUserContentIn),
 
     /** The attachments of a message. */
-    listAttachments: read(function* (tx: Reader, id: number): Step<Attachment[]> {
-      const sql = 'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq';
-      return (yield* tx.all<AttachmentRow>(sql, id)).map(toAttachment);
-    }),
+    listAttachments: read(
+      (tx: Reader, id: number): Step<Attachment[]> =>
+        tx.rows(ATTACHMENT).all('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', id),
+    ),
 
     /** A message without its content. Throws `not_found` after a deletion. */
     getMessageFacts: read(function* (tx: Reader, id: number): Step<MessageFacts> {
@@ -138,4 +142,11 @@ function* sizesOf(tx: Reader, which: string, values: readonly [number, number]):
   const sql = `${SIZES} WHERE m.session_seq = ? AND ${which} LIMIT ${MEASURED_MESSAGES})`;
   const rows = yield* tx.all<SizeRow>(sql, ...values);
   return rows.map((row) => ({ ...row, isInSteps: row.isInSteps === 1 }));
+}
+
+function* getUserContentIn(tx: Reader, id: number): Step<Buffer> {
+  const sql = 'SELECT CAST(content AS BLOB) AS content FROM messages WHERE id = ?';
+  const row = yield* tx.get<{ content: Buffer }>(sql, id);
+  if (row === undefined) throw notFound('Message');
+  return row.content;
 }

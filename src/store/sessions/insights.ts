@@ -1,9 +1,10 @@
 // Insights: reported by agents, moved to other statuses by people (I3).
-import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
+import type { Insight, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions, readPage } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
+import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type NewInsight, reportIn } from './report-insight.ts';
@@ -17,24 +18,24 @@ export interface InsightFilter extends Page {
   readonly status: InsightStatus | null;
 }
 
-interface InsightRow {
-  seq: number;
-  id: string;
-  session_id: string;
-  run_id: string;
-  user_seq: number;
-  user_id: string;
-  username: string;
-  title: string;
-  summary: string;
-  priority: InsightPriority;
-  status: InsightStatus;
-  created_at: number;
-  updated_at: number;
-}
+const INSIGHT = rowKind<Insight>({
+  seq: plain,
+  id: plain,
+  sessionId: plain,
+  runId: plain,
+  userSeq: plain,
+  userId: plain,
+  username: plain,
+  title: plain,
+  summary: plain,
+  priority: plain,
+  status: plain,
+  createdAt: plain,
+  updatedAt: plain,
+});
 
 /** What the event of a move contains of the insight. */
-type InsightSubject = Pick<InsightRow, 'title' | 'summary' | 'priority'>;
+type InsightSubject = Pick<Insight, 'title' | 'summary' | 'priority'>;
 
 const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM insights i
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
@@ -55,8 +56,7 @@ export function makeInsights(database: Database) {
 
     /** The insight of an id, or undefined. */
     find: read(function* (tx: Reader, id: string): Step<Insight | undefined> {
-      const row = yield* tx.get<InsightRow>(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toInsight(row);
+      return yield* tx.rows(INSIGHT).get(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
     }),
 
     /** Insights, the newest first, and their total number. */
@@ -67,9 +67,13 @@ export function makeInsights(database: Database) {
         'i.session_seq = ?': sessionSeq,
         'i.status = ?': status,
       });
-      const list = { from: 'insights i JOIN sessions s ON s.seq = i.session_seq', select: SELECT, order: 'i.seq DESC' };
-      const { rows, total } = yield* readPage<InsightRow>(tx, { ...list, ...filters }, page);
-      return { items: rows.map(toInsight), total };
+      const list = {
+        rows: INSIGHT,
+        from: 'insights i JOIN sessions s ON s.seq = i.session_seq',
+        select: SELECT,
+        order: 'i.seq DESC',
+      };
+      return yield* readPage(tx, { ...list, ...filters }, page);
     }),
 
     /** Changes the status of an insight. Returns false when its current status does not allow that. */
@@ -99,22 +103,4 @@ export function makeInsights(database: Database) {
 function* findReported(tx: Transaction, fence: Fence, callId: string): Step<string | undefined> {
   const sql = 'SELECT id FROM insights WHERE run_seq = ? AND tool_use_id = ?';
   return (yield* tx.get<{ id: string }>(sql, fence.runSeq, callId))?.id;
-}
-
-function toInsight(row: InsightRow): Insight {
-  return {
-    seq: row.seq,
-    id: row.id,
-    sessionId: row.session_id,
-    runId: row.run_id,
-    userSeq: row.user_seq,
-    userId: row.user_id,
-    username: row.username,
-    title: row.title,
-    summary: row.summary,
-    priority: row.priority,
-    status: row.status,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

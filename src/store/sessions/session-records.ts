@@ -4,7 +4,8 @@ import type { Session } from '../../domain/sessions/session.ts';
 import type { StopCause } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { type SessionRow, toSession } from '../rows.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { SESSION } from '../rows.ts';
 import { conditions, fromNearerEnd } from './conditions.ts';
 
 /** A session with the names of its owner and key. */
@@ -23,7 +24,24 @@ export interface SessionRecord extends Session {
 export type SessionFilter = Page &
   ({ readonly userSeq: number | null; readonly keySeq: null } | { readonly userSeq: number; readonly keySeq: number });
 
-type SessionRecordRow = SessionRow & { user_id: string; username: string; key_id: string | null };
+interface SessionRecordRow extends Session {
+  readonly userId: string;
+  readonly username: string;
+  readonly keyId: string | null;
+  readonly stopRequestedAt: number | null;
+  readonly stopConfirmedAt: number | null;
+  readonly stopCause: StopCause | null;
+}
+
+const RECORD = rowKind<SessionRecordRow>({
+  ...SESSION.fields,
+  userId: plain,
+  username: plain,
+  keyId: plain,
+  stopRequestedAt: plain,
+  stopConfirmedAt: plain,
+  stopCause: plain,
+});
 
 const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM sessions s
   JOIN users u ON u.seq = s.user_seq LEFT JOIN api_keys k ON k.seq = s.key_seq`;
@@ -37,7 +55,7 @@ export function makeSessionRecords({ read }: Database) {
   return {
     /** A session by its id, or undefined. */
     find: read(function* (tx: Reader, id: string): Step<SessionRecord | undefined> {
-      const row = yield* tx.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
+      const row = yield* tx.rows(RECORD).get(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
       return row === undefined ? undefined : toSessionRecord(row);
     }),
 
@@ -52,7 +70,7 @@ export function makeSessionRecords({ read }: Database) {
       const { counted, hidden } = (yield* tx.get<{ counted: number; hidden: number }>(count, ...values))!;
       const total = counted - hidden;
       const { order, limit, offset } = fromNearerEnd(filter, total, hidden);
-      const items = yield* tx.all<SessionRecordRow>(
+      const items = yield* tx.rows(RECORD).all(
         `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq ${order} LIMIT ? OFFSET ?)
          ORDER BY s.seq DESC`,
         ...values,
@@ -65,14 +83,6 @@ export function makeSessionRecords({ read }: Database) {
 }
 
 function toSessionRecord(row: SessionRecordRow): SessionRecord {
-  return {
-    ...toSession(row),
-    userId: row.user_id,
-    username: row.username,
-    keyId: row.key_id,
-    stop:
-      row.stop_requested_at === null
-        ? null
-        : { cause: row.stop_cause!, requestedAt: row.stop_requested_at, confirmedAt: row.stop_confirmed_at },
-  };
+  const { stopRequestedAt: requestedAt, stopConfirmedAt: confirmedAt, stopCause: cause, ...session } = row;
+  return { ...session, stop: requestedAt === null ? null : { cause: cause!, requestedAt, confirmedAt } };
 }

@@ -5,49 +5,42 @@ import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchest
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { type SessionRow, toSession } from '../rows.ts';
+import { json, plain, rowKind } from '../engine/row.ts';
+import { SESSION } from '../rows.ts';
 import { fromNearerEnd } from './conditions.ts';
 
-export interface AttachmentRow {
-  id: string;
-  message_id: number;
-  name: string;
-  path: string;
-  workspace_path: string;
-  mime_type: string;
-  size: number;
-  sha256: string;
-}
-
-export function toAttachment(row: AttachmentRow): Attachment {
-  return {
-    id: row.id,
-    name: row.name,
-    path: row.path,
-    workspacePath: row.workspace_path,
-    mimeType: row.mime_type,
-    size: row.size,
-    sha256: row.sha256,
-  };
-}
+export const ATTACHMENT = rowKind<Attachment>({
+  id: plain,
+  name: plain,
+  path: plain,
+  workspacePath: plain,
+  mimeType: plain,
+  size: plain,
+  sha256: plain,
+});
 
 /** Defaults for what a plan stored by an earlier version lacks. */
 const UNSAID = { connectors: [], subagents: [], browser: false } satisfies Partial<AgentPlan>;
 
-function toOrchestration(json: string): Orchestration {
-  const { lead, members, ...rest } = JSON.parse(json) as Orchestration;
+function toOrchestration(text: string | null): Orchestration | null {
+  if (text === null) return null;
+  const { lead, members, ...rest } = JSON.parse(text) as Orchestration;
   return { ...rest, lead: { ...UNSAID, ...lead }, members: members.map((one) => ({ ...UNSAID, ...one })) };
 }
-
-type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'> & {
-  readonly workspace_removed_at: number | null;
-};
 
 /** What a session was given, whose it is, and when the files of its workspace were removed by age; null if never. */
 export interface FoundSetup extends SessionSetup {
   readonly userSeq: number;
   readonly workspaceRemovedAt: number | null;
 }
+
+const SETUP = rowKind<FoundSetup>({
+  userSeq: plain,
+  workspaceRemovedAt: plain,
+  target: plain,
+  capabilityConfig: (text: string) => ({ ...NO_CAPABILITIES, ...json<Partial<CapabilityConfig>>(text) }),
+  orchestration: toOrchestration,
+});
 
 // The owner of a key never changes, so its sessions are that user's.
 const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
@@ -58,18 +51,12 @@ export function makeSessions({ read }: Database) {
   return {
     /** The setup of a session, which never changes, and its owner. */
     getSetup: read(function* (tx: Reader, sessionSeq: number): Step<FoundSetup> {
-      const row = (yield* tx.get<SetupRow>(
-        'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
-        sessionSeq,
-      ))!;
-      const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
-      return {
-        userSeq: row.user_seq,
-        workspaceRemovedAt: row.workspace_removed_at,
-        target: row.target,
-        capabilityConfig: { ...NO_CAPABILITIES, ...config },
-        orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
-      };
+      return (yield* tx
+        .rows(SETUP)
+        .get(
+          'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
+          sessionSeq,
+        ))!;
     }, 'written'),
 
     /**
@@ -88,24 +75,25 @@ export function makeSessions({ read }: Database) {
       ))!;
       // The page is found in the index; only its own rows are read.
       const page = fromNearerEnd({ limit, offset }, total);
-      const items = yield* tx.all<SessionRow>(
-        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${byChange(page.order)} LIMIT ? OFFSET ?) ${byChange('DESC')}`,
-        keySeq,
-        page.limit,
-        page.offset,
-      );
-      return { items: items.map(toSession), total };
+      const items = yield* tx
+        .rows(SESSION)
+        .all(
+          `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${byChange(page.order)} LIMIT ? OFFSET ?) ${byChange('DESC')}`,
+          keySeq,
+          page.limit,
+          page.offset,
+        );
+      return { items, total };
     }),
 
     /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
     findAttachment: read(function* (tx: Reader, userSeq: number, apiPath: string): Step<Attachment | undefined> {
-      const row = yield* tx.get<AttachmentRow>(
+      return yield* tx.rows(ATTACHMENT).get(
         `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
          WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
         apiPath,
         userSeq,
       );
-      return row === undefined ? undefined : toAttachment(row);
     }),
   };
 }

@@ -7,7 +7,7 @@ import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
 import { saidTogether, type StoredCall, type StoredStep, type StoredTurn } from './stored-turn.ts';
 import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
-import { type AttachmentRow, toAttachment } from './sessions.ts';
+import { ATTACHMENT } from './sessions.ts';
 
 /** What the model of a turn was asked with, and the schema that its result had to fit; null without one. */
 export interface AskedWith {
@@ -169,7 +169,7 @@ function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<
       before,
       oldest,
     ),
-    (row) => row.run_seq,
+    (row) => row.runSeq,
   );
   const calls = Map.groupBy(
     yield* tx.all<ToolCallRow>(
@@ -179,7 +179,7 @@ function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<
       before,
       oldest,
     ),
-    (row) => row.run_seq,
+    (row) => row.runSeq,
   );
   const turns: TurnRows[] = [];
   for (const { runSeq, id, content } of messages) {
@@ -190,31 +190,29 @@ function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<
 }
 
 /** As the content has it outside of texts, in which quotes are escaped. */
-const ATTACHMENT = '"type":"attachment"';
+const IN_CONTENT = '"type":"attachment"';
 
 function* readAttachments(tx: Reader, content: string, messageId: number): Step<Attachment[]> {
-  if (!content.includes(ATTACHMENT)) return [];
-  return (yield* tx.all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)).map(
-    (row) => toAttachment(row),
-  );
+  if (!content.includes(IN_CONTENT)) return [];
+  return yield* tx.rows(ATTACHMENT).all('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId);
 }
 
 interface StepRow {
-  run_seq: number;
+  runSeq: number;
   step: number;
   kind: string;
   message: string;
   text: string;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
 }
 
 interface ToolCallRow {
-  run_seq: number;
+  runSeq: number;
   step: number;
-  tool_use_id: string;
+  toolUseId: string;
   name: string;
   input: string;
   state: StoredCall['state'];
@@ -232,10 +230,10 @@ function toStep(row: StepRow, calls: readonly ToolCallRow[]): StoredStep {
     message: JSON.parse(row.message) as JsonValue,
     text: row.text,
     usage: {
-      inputTokens: row.input_tokens,
-      outputTokens: row.output_tokens,
-      cacheReadTokens: row.cache_read_tokens,
-      cacheWriteTokens: row.cache_write_tokens,
+      inputTokens: row.inputTokens,
+      outputTokens: row.outputTokens,
+      cacheReadTokens: row.cacheReadTokens,
+      cacheWriteTokens: row.cacheWriteTokens,
     },
     calls: calls.filter((call) => call.step === row.step).map(toStoredCall),
   };
@@ -243,7 +241,7 @@ function toStep(row: StepRow, calls: readonly ToolCallRow[]): StoredStep {
 
 function toStoredCall(row: ToolCallRow): StoredCall {
   return {
-    id: row.tool_use_id,
+    id: row.toolUseId,
     name: row.name,
     input: JSON.parse(row.input) as JsonObject,
     state: row.state,

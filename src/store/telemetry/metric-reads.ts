@@ -81,8 +81,8 @@ export function makeMetricReads({ read }: Database) {
         `SELECT count(*) AS pending FROM
            (SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT ${COUNTED_DELIVERIES})`,
       ))!;
-      const free = (yield* tx.get<{ freelist_count: number }>('PRAGMA freelist_count'))!;
-      const page = (yield* tx.get<{ page_size: number }>('PRAGMA page_size'))!;
+      const free = (yield* tx.get<{ freelistCount: number }>('PRAGMA freelist_count'))!;
+      const page = (yield* tx.get<{ pageSize: number }>('PRAGMA page_size'))!;
       return {
         oldestQueuedAt: (yield* tx.get<{ at: number }>(OLDEST_QUEUED))?.at ?? null,
         pendingDeliveries: deliveries.pending,
@@ -91,7 +91,7 @@ export function makeMetricReads({ read }: Database) {
           (yield* tx.get<{ at: number }>('SELECT created_at AS at FROM events ORDER BY id LIMIT 1'))?.at ?? null,
         newestAuditId:
           (yield* tx.get<{ id: number }>('SELECT id FROM audit_entries ORDER BY id DESC LIMIT 1'))?.id ?? 0,
-        freeBytes: free.freelist_count * page.page_size,
+        freeBytes: free.freelistCount * page.pageSize,
       };
     }),
   };

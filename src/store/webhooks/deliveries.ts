@@ -1,8 +1,9 @@
 // Deliveries as the sender has them: what is pending, and where it goes.
 import type { Webhook, WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
+import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
 /** A webhook with pending deliveries. */
 export interface Lane {
@@ -26,6 +27,8 @@ export interface DeliveryTarget {
   readonly previousSecret: Buffer | null;
 }
 
+const TARGET = rowKind<DeliveryTarget>({ webhook: WEBHOOK, secret: plain, previousSecret: plain });
+
 export interface PendingDelivery {
   readonly id: number;
   readonly webhookId: number;
@@ -41,11 +44,11 @@ export interface PendingDelivery {
 
 interface LaneRow {
   id: number;
-  user_seq: number | null;
+  userSeq: number | null;
   url: string;
-  failing_since: number | null;
-  last_success_at: number | null;
-  next_attempt_at: number;
+  failingSince: number | null;
+  lastSuccessAt: number | null;
+  nextAttemptAt: number;
 }
 
 // Webhooks are few: each is asked for its earliest. Those of disabled users rest (H16).
@@ -86,21 +89,20 @@ export function makeDeliveries({ read }: Database) {
 
     /** Undefined when the webhook is disabled or deleted, or rests with its owner. */
     findTarget: read(function* (tx: Reader, webhookId: number, now: number): Step<DeliveryTarget | undefined> {
-      const row = yield* tx.get<WebhookRow & { secret: Buffer | null; previous: Buffer | null }>(
+      return yield* tx.rows(TARGET).get(
         `SELECT ${WEBHOOK_COLUMNS}, w.secret,
-           CASE WHEN w.previous_secret_until > ? THEN w.previous_secret END AS previous
+           CASE WHEN w.previous_secret_until > ? THEN w.previous_secret END AS previous_secret
          FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
          WHERE w.id = ? AND w.enabled = 1 AND coalesce(u.disabled, 0) = 0`,
         now,
         webhookId,
       );
-      return row && { webhook: toWebhook(row), secret: row.secret, previousSecret: row.previous };
     }),
   };
 }
 
 function toLane(row: LaneRow): Lane {
-  const standing = row.failing_since !== null ? 'failing' : row.last_success_at === null ? 'untried' : 'proven';
+  const standing = row.failingSince !== null ? 'failing' : row.lastSuccessAt === null ? 'untried' : 'proven';
   const host = URL.parse(row.url)?.host ?? row.url;
-  return { webhookId: row.id, owner: row.user_seq ?? 0, host, nextAttemptAt: row.next_attempt_at, standing };
+  return { webhookId: row.id, owner: row.userSeq ?? 0, host, nextAttemptAt: row.nextAttemptAt, standing };
 }

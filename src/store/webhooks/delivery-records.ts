@@ -3,6 +3,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { Attempt, Delivery, DeliveryState } from '../../domain/webhooks/delivery.ts';
 import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
+import { flag, plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 
@@ -33,23 +34,28 @@ export interface DeliveryRecord extends Delivery {
 /** Deliveries that a filter finds are counted up to here. */
 export const MAX_COUNTED_DELIVERIES = 10_000;
 
-interface DeliveryRow {
-  id: number;
-  webhook_id: number;
-  owner: number;
-  event_id: string;
-  event_type: WebhookEventType;
-  session_id: string | null;
-  is_test: number;
-  state: DeliveryState;
-  attempt_count: number;
-  next_attempt_at: number | null;
-  last_status_code: number | null;
-  last_error: string | null;
-  body: string;
-  created_at: number;
-  delivered_at: number | null;
-}
+const DELIVERY = rowKind<Delivery>({
+  id: plain,
+  webhookId: plain,
+  eventId: plain,
+  eventType: plain,
+  sessionId: plain,
+  isTest: flag,
+  state: plain,
+  attemptCount: plain,
+  nextAttemptAt: plain,
+  lastStatusCode: plain,
+  lastError: plain,
+  createdAt: plain,
+  deliveredAt: plain,
+});
+
+const RECORD = rowKind<Omit<DeliveryRecord, 'attempts'>>({
+  ...DELIVERY.fields,
+  userSeq: plain,
+  sessionOwnerId: plain,
+  body: plain,
+});
 
 const SELECT = `SELECT d.*, s.id AS session_id FROM webhook_deliveries d LEFT JOIN sessions s ON s.seq = d.session_seq
   JOIN webhooks w ON w.id = d.webhook_id`;
@@ -76,54 +82,32 @@ export function makeDeliveryRecords({ read }: Database) {
         ...values,
         MAX_COUNTED_DELIVERIES,
       ))!;
-      const rows = yield* tx.all<DeliveryRow>(
-        `${SELECT} ${where} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?`,
-        ...values,
-        filter.limit,
-        filter.offset,
-      );
-      return { items: rows.map(toDelivery), total };
+      const items = yield* tx
+        .rows(DELIVERY)
+        .all(
+          `${SELECT} ${where} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?`,
+          ...values,
+          filter.limit,
+          filter.offset,
+        );
+      return { items, total };
     }),
 
     /** A delivery by its id, or undefined. */
     find: read(function* (tx: Reader, id: number): Step<DeliveryRecord | undefined> {
-      const row = yield* tx.get<DeliveryRow & { session_owner_id: string | null }>(
-        `SELECT d.*, s.id AS session_id, u.id AS session_owner_id FROM webhook_deliveries d
+      const delivery = yield* tx.rows(RECORD).get(
+        `SELECT d.*, w.user_seq, s.id AS session_id, u.id AS session_owner_id FROM webhook_deliveries d
            JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN sessions s ON s.seq = d.session_seq
            LEFT JOIN users u ON u.seq = s.user_seq WHERE d.id = ? AND ${IS_THERE}`,
         id,
       );
-      if (row === undefined) return undefined;
+      if (delivery === undefined) return undefined;
       const attempts = yield* tx.all<Attempt>(
         `SELECT no, at, status_code AS statusCode, duration_ms AS durationMs, error,
            response_excerpt AS responseExcerpt FROM webhook_attempts WHERE delivery_id = ? ORDER BY no`,
         id,
       );
-      return {
-        ...toDelivery(row),
-        userSeq: row.owner === 0 ? null : row.owner,
-        sessionOwnerId: row.session_owner_id,
-        body: row.body,
-        attempts,
-      };
+      return { ...delivery, attempts };
     }),
-  };
-}
-
-function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    webhookId: row.webhook_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    sessionId: row.session_id,
-    isTest: row.is_test === 1,
-    state: row.state,
-    attemptCount: row.attempt_count,
-    nextAttemptAt: row.next_attempt_at,
-    lastStatusCode: row.last_status_code,
-    lastError: row.last_error,
-    createdAt: row.created_at,
-    deliveredAt: row.delivered_at,
   };
 }

@@ -28,20 +28,20 @@ export interface FoundSession {
 }
 
 interface SessionRow {
-  user_seq: number;
+  userSeq: number;
   disabled: number;
-  user_id: string;
+  userId: string;
   username: string;
-  full_name: string;
+  fullName: string;
   department: string;
   role: Role;
   id: string;
   title: string;
   kind: Session['kind'];
   status: Session['status'];
-  project_id: string | null;
-  created_at: number;
-  updated_at: number;
+  projectId: string | null;
+  createdAt: number;
+  updatedAt: number;
 }
 
 /** Reads a session, also a deleted one. */
@@ -52,19 +52,19 @@ export function* findSession(tx: Reader, sessionSeq: number): Step<FoundSession>
      FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?`,
     sessionSeq,
   ))!;
-  const { username, department, role, full_name: fullName } = row;
+  const { username, department, role, fullName } = row;
   return {
-    userSeq: row.user_seq,
+    userSeq: row.userSeq,
     isDisabled: row.disabled === 1,
-    user: { id: row.user_id, username, fullName, department, role },
+    user: { id: row.userId, username, fullName, department, role },
     session: {
       id: row.id,
       title: row.title,
       kind: row.kind,
       status: row.status,
-      projectId: row.project_id,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
+      projectId: row.projectId,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
     },
   };
 }
@@ -75,7 +75,7 @@ export function* factsOf(tx: Reader, event: EventRow, found: FoundSession): Step
   if (subject === undefined) return undefined;
   const { user, session } = found;
   const eventId = eventIdOf(session.id, event);
-  return { eventId, occurredAt: event.created_at, isTest: false, user, session, subject };
+  return { eventId, occurredAt: event.createdAt, isTest: false, user, session, subject };
 }
 
 function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefined> {
@@ -127,16 +127,16 @@ function* endOf(tx: Reader, { runSeq, sessionSeq }: JournalEvent, end: End): Ste
 interface RunRow {
   id: string;
   status: RunStatus;
-  schedule_mode: ScheduleMode;
-  task_id: string | null;
-  started_at: number | null;
-  finished_at: number | null;
-  stop_reason: StopReason | null;
-  turn_id: number;
+  scheduleMode: ScheduleMode;
+  taskId: string | null;
+  startedAt: number | null;
+  finishedAt: number | null;
+  stopReason: StopReason | null;
+  turnId: number;
   /** Of its answer; null when it gave none. */
-  answer_preview: string | null;
+  answerPreview: string | null;
   /** Null until its workspace was examined. */
-  file_count: number | null;
+  fileCount: number | null;
 }
 
 /** An ended run, or undefined. */
@@ -166,13 +166,13 @@ const STATUS_OF: Readonly<Partial<Record<RunStatus, RunFacts['status']>>> = {
 export function toRunFacts(row: RunRow): RunFacts {
   return {
     id: row.id,
-    turnId: row.turn_id,
+    turnId: row.turnId,
     status: STATUS_OF[row.status] ?? 'failed',
-    scheduleMode: row.schedule_mode,
-    scheduledTaskId: row.task_id,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    stopReason: row.stop_reason,
+    scheduleMode: row.scheduleMode,
+    scheduledTaskId: row.taskId,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    stopReason: row.stopReason,
   };
 }
 
@@ -190,8 +190,8 @@ export function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<Su
   const isKept = run.status === 'completed' || run.status === 'incomplete';
   return {
     ...totals,
-    hasArtifacts: isKept && (run.file_count ?? 0) > 0,
-    hasAssistantResponse: (run.answer_preview ?? '') !== '',
+    hasArtifacts: isKept && (run.fileCount ?? 0) > 0,
+    hasAssistantResponse: (run.answerPreview ?? '') !== '',
   };
 }
 
@@ -199,11 +199,11 @@ type QuestionEvent = Extract<JournalEvent, { type: 'user_input.requested' | 'use
 
 interface QuestionRow {
   id: string;
-  tool_name: string;
-  tool_input: string;
+  toolName: string;
+  toolInput: string;
   answers: string | null;
-  expires_at: number;
-  answered_at: number | null;
+  expiresAt: number;
+  answeredAt: number | null;
 }
 
 /** The question as it was at the event: it may have been answered since it was asked. */
@@ -228,10 +228,10 @@ export function* findQuestion(
   if (row === undefined) return undefined;
   return {
     id: row.id,
-    toolName: row.tool_name,
-    toolInput: JSON.parse(row.tool_input) as JsonObject,
+    toolName: row.toolName,
+    toolInput: JSON.parse(row.toolInput) as JsonObject,
     answers: row.answers === null ? null : (JSON.parse(row.answers) as JsonValue),
-    expiresAt: row.expires_at,
-    answeredAt: row.answered_at,
+    expiresAt: row.expiresAt,
+    answeredAt: row.answeredAt,
   };
 }

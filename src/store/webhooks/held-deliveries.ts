@@ -30,10 +30,10 @@ const RELEASE = `UPDATE webhook_deliveries SET next_attempt_at = ?,
 
 /** Until when an event waits for the files of its run, epoch ms; undefined when it need not. */
 export function* heldUntil(tx: Reader, event: EventRow, now: number): Step<number | undefined> {
-  const until = event.created_at + HOLD_MS;
+  const until = event.createdAt + HOLD_MS;
   const isEnd = event.type === 'run.done' || event.type === 'run.failed';
-  if (!isEnd || event.run_seq === null || until <= now) return undefined;
-  return (yield* tx.get(SOUGHT, event.run_seq)) === undefined ? undefined : until;
+  if (!isEnd || event.runSeq === null || until <= now) return undefined;
+  return (yield* tx.get(SOUGHT, event.runSeq)) === undefined ? undefined : until;
 }
 
 /** Lets deliveries go whose files are known, and says in their bodies whether there are any. */

@@ -8,7 +8,7 @@ import type { EventRow } from '../journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
 import { type HeldEvent, heldUntil } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
-import { ownerOf, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { ownerOf, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
 /** What one commit may plan: whichever is reached first ends it, also in the middle of an event. */
 export const EVENTS_AT_ONCE = 100;
@@ -78,8 +78,8 @@ function makeBatch(render: RenderBody, holds: boolean): Batch {
 /** Returns whether the event is planned for all its webhooks; the next commit continues with the others. */
 function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<boolean> {
   const type = EVENT_TYPE_OF.get(event.type)!;
-  const session = batch.sessions.get(event.session_seq) ?? (yield* findSession(tx, event.session_seq));
-  batch.sessions.set(event.session_seq, session);
+  const session = batch.sessions.get(event.sessionSeq) ?? (yield* findSession(tx, event.sessionSeq));
+  batch.sessions.set(event.sessionSeq, session);
   const eventId = eventIdOf(session.session.id, event);
   const wanting = yield* wantingOf(tx, batch, { type, session });
   const done = batch.hasBegun || wanting.length === 0 ? NONE : yield* plannedOf(tx, eventId);
@@ -89,14 +89,14 @@ function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<boolea
   const facts = yield* factsOrFault(tx, batch, { event, session });
   if (facts === undefined) return true;
   const until = batch.holds ? yield* heldUntil(tx, event, tx.now) : undefined;
-  if (until !== undefined) batch.held.push({ eventId, sessionSeq: event.session_seq, runSeq: event.run_seq!, until });
+  if (until !== undefined) batch.held.push({ eventId, sessionSeq: event.sessionSeq, runSeq: event.runSeq!, until });
   for (const webhook of left) {
     if (batch.deliveries >= DELIVERIES_AT_ONCE || batch.bodies >= BODIES_AT_ONCE) return false;
     const body = facts === null ? null : bodyOf(batch, facts, webhook);
     yield* insertDelivery(tx, webhook, {
       eventId,
       type,
-      sessionSeq: event.session_seq,
+      sessionSeq: event.sessionSeq,
       body,
       dueAt: until ?? tx.now,
     });
@@ -164,7 +164,7 @@ function* webhooksOf(
   { type, owner }: { readonly type: WebhookEventType; readonly owner: number },
 ): Step<readonly Webhook[]> {
   const key = `${type} ${owner}`;
-  const known = webhooks.get(key) ?? (yield* tx.all<WebhookRow>(WEBHOOKS, type, owner)).map(toWebhook);
+  const known = webhooks.get(key) ?? (yield* tx.rows(WEBHOOK).all(WEBHOOKS, type, owner));
   webhooks.set(key, known);
   return known;
 }

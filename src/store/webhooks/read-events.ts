@@ -58,7 +58,7 @@ export function makeReadEvents({ read }: Database) {
     const [events, faults]: [RenderedEvent[], unknown[]] = [[], []];
     let examined = afterId;
     for (const row of rows) {
-      const session = yield* findSession(tx, row.session_seq);
+      const session = yield* findSession(tx, row.sessionSeq);
       const isWanted = wanted.owner === 0 || session.userSeq === wanted.owner;
       if (isWanted && now !== undefined && (yield* heldUntil(tx, row, now)) !== undefined)
         return { events, nextAfterId: examined, hasMore: false, isHeld: true, faults };

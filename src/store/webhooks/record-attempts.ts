@@ -50,10 +50,10 @@ export function makeRecordAttempts({ write }: Database) {
         deliveryId,
       );
       if (row === undefined) return undefined;
-      yield* insertAttempt(tx, deliveryId, { ...result, no: row.attempt_count + 1 });
+      yield* insertAttempt(tx, deliveryId, { ...result, no: row.attemptCount + 1 });
       const state = stateAfter(row, result, retryAt);
       yield* moveIn(tx, deliveryId, { row, result, state, retryAt });
-      return { state, ...(yield* noteResult(tx, { id: row.webhook_id, epoch }, result)) };
+      return { state, ...(yield* noteResult(tx, { id: row.webhookId, epoch }, result)) };
     }),
 
     /** Stores a test and its one attempt; returns the id of the delivery. */
@@ -84,17 +84,17 @@ export function makeRecordAttempts({ write }: Database) {
 }
 
 interface AttemptedRow {
-  webhook_id: number;
+  webhookId: number;
   state: DeliveryState;
-  attempt_count: number;
-  attempts_left: number;
+  attemptCount: number;
+  attemptsLeft: number;
 }
 
 /** What arrived has arrived, also when the delivery ended otherwise meanwhile. */
 function stateAfter(row: AttemptedRow, { error }: AttemptResult, retryAt: number | null): DeliveryState {
   if (error === null) return 'delivered';
   if (row.state !== 'pending') return row.state;
-  return retryAt === null || row.attempts_left <= 1 ? 'failed' : 'pending';
+  return retryAt === null || row.attemptsLeft <= 1 ? 'failed' : 'pending';
 }
 
 interface Move {
@@ -110,8 +110,8 @@ function* moveIn(tx: Transaction, id: number, { row, result, state, retryAt }: M
     `UPDATE webhook_deliveries SET state = ?, attempt_count = ?, attempts_left = ?, next_attempt_at = ?,
        last_status_code = ?, last_error = ?, delivered_at = coalesce(?, delivered_at), ended_at = ?${body} WHERE id = ?`,
     state,
-    row.attempt_count + 1,
-    Math.max(row.attempts_left - 1, 0),
+    row.attemptCount + 1,
+    Math.max(row.attemptsLeft - 1, 0),
     state === 'pending' ? retryAt : null,
     result.statusCode,
     result.error,

@@ -34,8 +34,8 @@ export function* newestEventId(tx: Reader): Step<number> {
 }
 
 /** The id that an event has for all webhooks: a UUID version 8, made of its time and a digest that is unique to it. */
-export function eventIdOf(sessionId: string, event: Pick<EventRow, 'id' | 'created_at'>): string {
-  const time = event.created_at.toString(16).padStart(12, '0');
+export function eventIdOf(sessionId: string, event: Pick<EventRow, 'id' | 'createdAt'>): string {
+  const time = event.createdAt.toString(16).padStart(12, '0');
   const digest = hash('sha256', `webhook event ${event.id} of ${sessionId}`);
   const [middle, end] = [digest.slice(0, 3), digest.slice(3, 18)];
   return `${time.slice(0, 8)}-${time.slice(8)}-8${middle}-a${end.slice(0, 3)}-${end.slice(3)}`;

@@ -11,11 +11,12 @@ import {
 } from '../../domain/webhooks/webhook.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
+import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { conditions, readPage } from '../sessions/conditions.ts';
 import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
 import type { Planning } from './planning.ts';
-import { subscribeIn, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { subscribeIn, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
 type Configuration = Pick<
   Webhook,
@@ -69,7 +70,7 @@ export interface SealedSecrets {
 const SEALED = `SELECT id, secret, previous_secret AS previous FROM webhooks
   WHERE deleted_at IS NULL AND (secret IS NOT NULL OR previous_secret IS NOT NULL)`;
 
-type RecordRow = WebhookRow & { username: string | null };
+const RECORD = rowKind<WebhookRecord>({ ...WEBHOOK.fields, username: plain });
 
 function makeSealedReads({ read }: Database) {
   return {
@@ -100,8 +101,7 @@ export function makeWebhooks(database: Database, planning: Planning) {
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {
-      const row = yield* tx.get<RecordRow>(`${RECORDS} WHERE w.id = ? AND w.deleted_at IS NULL`, id);
-      return row && toRecord(row);
+      return yield* tx.rows(RECORD).get(`${RECORDS} WHERE w.id = ? AND w.deleted_at IS NULL`, id);
     }),
 
     /** A page in order of creation. */
@@ -109,9 +109,8 @@ export function makeWebhooks(database: Database, planning: Planning) {
       const isOwned = ownerScope === 'user' ? 'w.user_seq IS NOT NULL' : 'w.user_seq IS NULL';
       const always = ['w.deleted_at IS NULL', ...(ownerScope === null ? [] : [isOwned])];
       const filters = { 'w.user_seq = ?': userSeq, 'w.enabled = ?': enabled === null ? null : Number(enabled) };
-      const list = { from: 'webhooks w', select: RECORDS, order: 'w.id', ...conditions(always, filters) };
-      const { rows, total } = yield* readPage<RecordRow>(tx, list, page);
-      return { items: rows.map(toRecord), total } satisfies Listing<WebhookRecord>;
+      const list = { rows: RECORD, from: 'webhooks w', select: RECORDS, order: 'w.id', ...conditions(always, filters) };
+      return (yield* readPage(tx, list, page)) satisfies Listing<WebhookRecord>;
     }),
 
     /** Takes a new sealed secret, or null for none; the one before signs as well for 24 h (H4). Throws `not_found`. */
@@ -139,15 +138,15 @@ export function makeWebhooks(database: Database, planning: Planning) {
       { id, epoch }: Pick<Webhook, 'id' | 'epoch'>,
       reason: string,
     ): Step<boolean> {
-      const row = yield* tx.get<WebhookRow>(`${BY_ID} AND w.enabled = 1 AND w.epoch = ?`, id, epoch);
-      if (row === undefined) return false;
+      const webhook = yield* tx.rows(WEBHOOK).get(`${BY_ID} AND w.enabled = 1 AND w.epoch = ?`, id, epoch);
+      if (webhook === undefined) return false;
       yield* tx.run(
         'UPDATE webhooks SET enabled = 0, disabled_reason = ?, updated_at = ? WHERE id = ?',
         reason,
         tx.now,
         id,
       );
-      yield* subscribeIn(tx, { ...toWebhook(row), enabled: false });
+      yield* subscribeIn(tx, { ...webhook, enabled: false });
       yield* cancelPendingIn(tx, id);
       return true;
     }),
@@ -205,14 +204,10 @@ function makeChanges(database: Database, { planThen }: Planning) {
   };
 }
 
-function toRecord(row: RecordRow): WebhookRecord {
-  return { ...toWebhook(row), username: row.username };
-}
-
 function* getIn(tx: Reader, id: number): Step<Webhook> {
-  const row = yield* tx.get<WebhookRow>(BY_ID, id);
-  if (row === undefined) throw notFound('Webhook');
-  return toWebhook(row);
+  const webhook = yield* tx.rows(WEBHOOK).get(BY_ID, id);
+  if (webhook === undefined) throw notFound('Webhook');
+  return webhook;
 }
 
 function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {

@@ -1,10 +1,11 @@
 // The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
 import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
-import { array, object } from '../composites.ts';
+import { QUARTER_MS } from '../../domain/time-zone.ts';
+import { array } from '../composites.ts';
 import { digits, timeZone as zone } from '../query.ts';
-import { called, request } from '../record.ts';
+import { called, made, record, request } from '../record.ts';
 import { boolean, integer, number, oneOf, string, time } from '../scalars.ts';
-import { named, nullable, orElse, type Static } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse } from '../shape.ts';
 import { entity, recentSession, todayItem } from './entity.ts';
 
 const count = integer({ from: 0 });
@@ -27,80 +28,95 @@ export const todayQuery = request({
   timeZone,
 });
 
+/** When it was read. */
+const at = called('generated_at', time);
+
 /** A team and its figures of today. */
 const officeTeam = named(
   'OfficeTeam',
-  object({
+  record({
     id: string,
     name: string,
-    budget_amount_usd: nullable(cost),
+    budgetUsd: called('budget_amount_usd', nullable(cost)),
     /** Distinct sessions with usage today. */
-    today_active: count,
-    scheduled_task_count: count,
-    today_total_tokens: count,
-    today_cost_usd: cost,
-    created_at: time,
-    updated_at: time,
+    active: called('today_active', count),
+    scheduledTasks: called('scheduled_task_count', count),
+    tokens: called('today_total_tokens', count),
+    costUsd: called('today_cost_usd', cost),
+    createdAt: time,
+    updatedAt: time,
   }),
 );
+
+const overview = record({
+  total: count,
+  running: count,
+  pending: count,
+  failed: count,
+  completed: count,
+  idle: count,
+  visibleConversations: count,
+  costUsd: called('total_cost_usd', cost),
+  tokens: called('total_tokens', count),
+});
+
+/** Administrators see every conversation (G14). */
+const permissions = made(record({ allowOtherConversations: boolean, conversationAccessLabel: string }), () => ({
+  allowOtherConversations: true,
+  conversationAccessLabel: 'Administrator, read only',
+}));
 
 /** The floor at one moment; "today" is a day of the requested time zone. */
 export const snapshot = named(
   'OfficeSnapshot',
-  object({
-    generated_at: time,
-    overview: object({
-      total: count,
-      running: count,
-      pending: count,
-      failed: count,
-      completed: count,
-      idle: count,
-      visible_conversations: count,
-      total_cost_usd: cost,
-      total_tokens: count,
-    }),
-    permissions: object({ allow_other_conversations: boolean, conversation_access_label: string }),
+  record({
+    at,
+    overview,
+    permissions,
     teams: array(officeTeam),
-    entities: array(entity),
-    recent_sessions: array(recentSession),
+    runs: called('entities', array(entity)),
+    recent: called('recent_sessions', array(recentSession)),
   }),
 );
-export type SnapshotWire = Static<typeof snapshot>;
+export type SnapshotWire = JsonOf<typeof snapshot>;
 
 /** Live runs, in the order of a snapshot. */
 export const liveRuns = named(
   'OfficeLiveRuns',
-  object({ generated_at: time, items: array(entity), total: count, limit: integer({ from: 1 }), offset: count }),
+  record({ at, items: array(entity), total: count, limit: integer({ from: 1 }), offset: count }),
 );
-export type LiveRunsWire = Static<typeof liveRuns>;
+export type LiveRunsWire = JsonOf<typeof liveRuns>;
+
+const usageStep = record({
+  startedAt: time,
+  tokens: called('total_tokens', count),
+  costUsd: called('total_cost_usd', cost),
+});
 
 /** What each team used in the last hour. The first step may have begun before it; steps without usage are left out. */
 export const lastHour = named(
   'OfficeLastHour',
-  object({
-    generated_at: time,
-    step_seconds: integer({ from: 1 }),
-    teams: array(
-      object({ id: string, steps: array(object({ started_at: time, total_tokens: count, total_cost_usd: cost })) }),
-    ),
+  record({
+    at,
+    stepSeconds: made(integer({ from: 1 }), () => QUARTER_MS / 1_000),
+    teams: array(record({ id: string, steps: array(usageStep) })),
   }),
 );
-export type LastHourWire = Static<typeof lastHour>;
+export type LastHourWire = JsonOf<typeof lastHour>;
 
 /** A page of today's runs of a team. `total` counts as `today_active` does, `item_total` what has rows (§4.8 rules 3 and 4). */
 export const todayRuns = named(
   'OfficeTodayRuns',
-  object({
-    team_id: string,
-    generated_at: time,
+  record({
+    teamId: string,
+    at,
     items: array(todayItem),
     total: count,
-    item_total: count,
+    itemTotal: count,
     limit: integer({ from: 1 }),
     page: integer({ from: 1 }),
-    has_more: boolean,
-    next_page: nullable(integer({ from: 2 })),
+    hasMore: boolean,
+    nextPage: nullable(integer({ from: 2 })),
   }),
 );
-export type TodayRunsWire = Static<typeof todayRuns>;
+export type TodayRunsWire = JsonOf<typeof todayRuns>;

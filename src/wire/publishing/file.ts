@@ -1,5 +1,4 @@
 // Published files, as everybody reads them (§2.13, F10).
-import { mediaTypeOf } from '../../domain/media-type.ts';
 import { assetPathOf } from '../../domain/publishing/public-address.ts';
 import { array, object } from '../composites.ts';
 import { constant, integer, oneOf, string } from '../scalars.ts';
@@ -18,11 +17,21 @@ interface Shared {
   readonly entryPath: string;
 }
 
-/** The entry of a version. `base`: what public addresses begin with. */
-export function renderEntry(
-  version: Shared & { readonly entry: { readonly path: string } },
-  base: string,
-): PublishedFileWire {
+/**
+ * What the daemon adds to a value whose record has addresses. `base`: what they begin with. `mediaTypeOf`: of a file by its name; its
+ * list of types is long, so clients, which have the same records, don't load it.
+ */
+export interface Addressing {
+  readonly base: string;
+  readonly mediaTypeOf: (name: string) => string | null;
+}
+
+interface Entry extends Shared {
+  readonly entry: { readonly path: string };
+}
+
+/** The entry of a version. */
+export function renderEntry(version: Entry, { base, mediaTypeOf }: Addressing): PublishedFileWire {
   const { path } = version.entry;
   const name = nameOf(path);
   return { name, path, mimeType: mediaTypeOf(name), ...addressesOf(version, path, base) };

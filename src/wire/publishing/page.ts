@@ -14,8 +14,9 @@ import { listOf, pageFields, pageQuery } from '../listing.ts';
 import { called, made, record, request } from '../record.ts';
 import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
 import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shape.ts';
+import type { Addressing } from './file.ts';
 import { pageKey } from './names.ts';
-import { type Based, pageDetailFields, pageOwner, versionFields } from './public-page.ts';
+import { pageDetailFields, pageOwner, versionFields } from './public-page.ts';
 
 /** A path in the workspace (F13). */
 const entryPath = refined(
@@ -90,7 +91,7 @@ const ownedPageQuery = request({
   ...pageFields,
 });
 
-interface Addressed extends Based {
+interface Addressed extends Addressing {
   readonly key: string;
   readonly latest: { readonly shareCode: string } | null;
 }
@@ -139,7 +140,7 @@ export const ownedVersionFields = {
   status: called('share_status', oneOf(SHARE_STATUSES)),
   shareUrl: made(
     string,
-    ({ base, shareCode }: Based & { readonly shareCode: string }) => base + sharePathOf(shareCode),
+    ({ base, shareCode }: Addressing & { readonly shareCode: string }) => base + sharePathOf(shareCode),
   ),
   trigger: called('trigger_type', oneOf(VERSION_TRIGGERS)),
   reason: nullable(string),

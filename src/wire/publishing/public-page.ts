@@ -6,7 +6,7 @@ import { called, made, record } from '../record.ts';
 import { calendarDate, digits, optionalVersionNo, timeZone } from '../query.ts';
 import { boolean, integer, line, oneOf, string, time } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
-import { publishedFile, renderEntry } from './file.ts';
+import { type Addressing, publishedFile, renderEntry } from './file.ts';
 
 /** Most pages of one reply. */
 const MAX_PAGES = 1_000;
@@ -60,11 +60,6 @@ interface Versions {
 /** Of a page whose versions have all ended, clients still get what it was (§2.13). */
 const known = ({ latest, lastKnown }: Versions) => latest ?? lastKnown;
 
-/** `base`: what public addresses begin with. */
-export interface Based {
-  readonly base: string;
-}
-
 /**
  * The fields of a page's detail. Those of its latest version are of the last one, while no version can be read, and null before
  * the first; `workspace_file` is that of a version that can be read.
@@ -84,7 +79,7 @@ export const pageDetailFields = {
   shareType: made(nullable(oneOf(SHARE_TYPES)), (page: Versions) => known(page)?.shareType ?? null),
   workspaceFile: made(
     nullable(publishedFile),
-    ({ latest, base }: Versions & Based) => latest && renderEntry(latest, base),
+    (page: Versions & Addressing) => page.latest && renderEntry(page.latest, page),
   ),
 };
 

@@ -1,15 +1,14 @@
 // Shares, as everybody reads them (F9).
 import { SHARE_TYPES } from '../../domain/publishing/page.ts';
-import { mediaTypeOf } from '../../domain/media-type.ts';
 import { array, object } from '../composites.ts';
 import { called, made, record } from '../record.ts';
 import { boolean, integer, oneOf, string, time } from '../scalars.ts';
 import { named, nullable, optional } from '../shape.ts';
-import { nameOf, publishedFile, renderEntry } from './file.ts';
-import { type Based, pageOwner } from './public-page.ts';
+import { type Addressing, nameOf, publishedFile, renderEntry } from './file.ts';
+import { pageOwner } from './public-page.ts';
 
 /** A version with its page, of which it is rendered. */
-interface SharedVersion extends Based {
+interface SharedVersion extends Addressing {
   readonly shareCode: string;
   readonly entryPath: string;
   readonly entry: { readonly path: string; readonly size: number; readonly sha256: string };
@@ -33,11 +32,11 @@ export const publicShare = named(
     publishedAt: time,
     expiresAt: nullable(time),
     isDistractionFree: called('distraction_free_mode_enabled', boolean),
-    workspaceFile: made(publishedFile, (shared: SharedVersion) => renderEntry(shared, shared.base)),
+    workspaceFile: made(publishedFile, (shared: SharedVersion) => renderEntry(shared, shared)),
   }),
 );
 
-type Entry = Pick<SharedVersion, 'entry'>;
+type Entry = Pick<SharedVersion, 'entry' | 'mediaTypeOf'>;
 
 /** What a share contains. `size` and `sha256` are those of its entry, `total_size` is that of all its files; in bytes. */
 export const shareMetadata = named(
@@ -47,7 +46,7 @@ export const shareMetadata = named(
     shareType: oneOf(SHARE_TYPES),
     name: called('title', string),
     description: nullable(string),
-    mimeType: made(nullable(string), ({ entry }: Entry) => mediaTypeOf(nameOf(entry.path))),
+    mimeType: made(nullable(string), ({ entry, mediaTypeOf }: Entry) => mediaTypeOf(nameOf(entry.path))),
     size: made(integer({ from: 0 }), ({ entry }: Entry) => entry.size),
     sha256: made(string, ({ entry }: Entry) => entry.sha256),
     entryPath: string,

@@ -243,7 +243,7 @@ test('a recorded final answer is completed without asking the model', async () =
   const step: RecordedStep = {
     step: 1,
     kind: 'openai',
-    message: { assistant: { role: 'assistant', content: [] }, finishReason: 'length', faults: {} },
+    message: { version: 2, model: 'm', ending: 'length', parts: [{ type: 'text', characters: 5 }], faults: {} },
     text: 'Kept.',
     calls: [],
     usage: NO_USAGE,

@@ -175,9 +175,9 @@ test('a verb that was rolled back leaves no gap in the stream of a run', async (
     })();
   await Promise.allSettled([emit(0, false), emit(1, true), emit(2, false), emit(3, true), emit(4, false)]);
   expect(await database.read((tx) => tx.all('SELECT stream_seq FROM events ORDER BY id'))()).toEqual([
-    { stream_seq: 1 },
-    { stream_seq: 2 },
-    { stream_seq: 3 },
+    { streamSeq: 1 },
+    { streamSeq: 2 },
+    { streamSeq: 3 },
   ]);
 });
 
@@ -186,7 +186,7 @@ test('a disk that is full refuses the verb with `unavailable`, keeps nothing of 
   await database.write(addTeam)('before');
   // The page limit is per connection, so it is set through the writing one: SQLite answers SQLITE_FULL as on a full disk.
   await database.write(function* (tx) {
-    const { page_count: pages } = (yield* tx.get<{ page_count: number }>('PRAGMA page_count'))!;
+    const { pageCount: pages } = (yield* tx.get<{ pageCount: number }>('PRAGMA page_count'))!;
     yield* tx.all(`PRAGMA max_page_count = ${pages}`);
   })();
   const large = 'x'.repeat(5_000_000);

@@ -1,4 +1,4 @@
-// SQL that only SQLite takes is an exception, and each has its reason in decision 35.
+// SQL that only SQLite takes is an exception, and each has its reason in decision 1.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -86,8 +86,8 @@ test('one event has one id for all webhooks, and no other event has it', { tags:
     'SELECT event_id AS id, count(*) AS count FROM webhook_deliveries GROUP BY event_id ORDER BY min(id)',
   );
   expect(ids.map(({ count }) => count)).toEqual([2, 2]);
-  const [event] = house.rows<{ id: number; created_at: number }>(
-    "SELECT id, created_at FROM events WHERE type = 'run.done'",
+  const [event] = house.rows<{ id: number; createdAt: number }>(
+    "SELECT id, created_at AS createdAt FROM events WHERE type = 'run.done'",
   );
   expect(ids[0]!.id).toBe(eventIdOf(sessionId, event!));
   expect(ids[0]!.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -1,5 +1,5 @@
 step 'The package is installed (INSTALLING)'
-answers 'apt-get install ./errand_0.1.0_amd64.deb'
+answers "apt-get install ./errand_${first_version}_amd64.deb"
 types 'cat /var/lib/errand/first-credentials   # the administrator'"'"'s password and key: keep them elsewhere, remove the file'
 ERRAND_API_KEY=$(sed -n 's/^ *API key *//p' /var/lib/errand/first-credentials)
 keeps ERRAND_API_KEY

@@ -18,7 +18,7 @@ types 'systemctl start apt-daily-upgrade.service'
 types 'tail -n 5 /var/log/unattended-upgrades/unattended-upgrades.log'
 sees 'errand' 'it was upgraded'
 types 'errand status --wait --timeout 30s'
-sees '0\.1\.1' 'the new version runs'
+sees "${later_version//./\\.}" 'the new version runs'
 sees '[1-9][0-9]* running' 'and continues what was under way'
 none() { ! errand runs list --status "$1" -o json | grep -q '"status"'; }
 ended() { none queued && none running; }

@@ -64,12 +64,12 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
     const settle = (moment: SettleMoment) => () => settled[moment].forEach((one) => one());
     // A lone verb that threw has ended it.
     const workedAt = clock.monotonic();
-    if (writer.inTransaction) statements('COMMIT').run();
+    if (writer.inTransaction) statements('COMMIT').statement.run();
     const diskMs = clock.monotonic() - workedAt;
     return { ok: true, ran, events, settle: { written: settle('written'), kept: settle('kept') }, diskMs };
   } catch (error) {
     // The batch was rolled back, so all its verbs fail, including those that had succeeded.
-    if (writer.inTransaction) statements('ROLLBACK').run();
+    if (writer.inTransaction) statements('ROLLBACK').statement.run();
     engine.streamSeqs.forget();
     return { ok: false, error };
   }
@@ -114,11 +114,11 @@ function* inTime({ clock }: Engine, batch: readonly PendingVerb[]): Iterable<Pen
 
 function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
   const { events, settled } = nothingDone();
-  engine.statements('BEGIN IMMEDIATE').run();
+  engine.statements('BEGIN IMMEDIATE').statement.run();
   let ran = 0;
   for (const { verb, moment, resolve, reject } of inTime(engine, batch)) {
     ran += 1;
-    engine.statements('SAVEPOINT verb').run();
+    engine.statements('SAVEPOINT verb').statement.run();
     try {
       const result = runVerb(engine, verb, events);
       settled[moment].push(() => resolve(result));
@@ -126,7 +126,7 @@ function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
       undo(engine, error, 'ROLLBACK TO verb');
       settled[moment].push(() => reject(error));
     }
-    engine.statements('RELEASE verb').run();
+    engine.statements('RELEASE verb').statement.run();
   }
   return { ran, events, settled };
 }
@@ -146,6 +146,6 @@ function runVerb(
 /** Undoes what a verb did that threw. When it was the disk, the whole commit fails: later verbs may depend on what was lost. */
 function undo({ writer, statements, streamSeqs }: Engine, error: unknown, rollback: string): void {
   if (!writer.inTransaction || faultKindOf(error) !== undefined) throw error;
-  statements(rollback).run();
+  statements(rollback).statement.run();
   streamSeqs.forget();
 }

@@ -113,7 +113,7 @@ function begin({ health, statements }: Pick<KeeperParts, 'health' | 'statements'
   const lost = health.lost();
   if (lost !== undefined) return lost;
   try {
-    statements('BEGIN IMMEDIATE').run();
+    statements('BEGIN IMMEDIATE').statement.run();
     return undefined;
   } catch (error) {
     return error;

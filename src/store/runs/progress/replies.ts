@@ -30,15 +30,15 @@ export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | und
 }
 
 interface StepRow {
-  run_seq: number;
+  runSeq: number;
   step: number;
   text: string;
 }
 
 interface CallRow {
-  run_seq: number;
+  runSeq: number;
   step: number;
-  tool_use_id: string;
+  toolUseId: string;
   name: string;
   input: string;
   ok: number | null;
@@ -71,7 +71,7 @@ export type StoredBlock =
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Buffer }
   | { readonly type: 'tool_result'; readonly toolUseId: string; readonly ok: boolean; readonly output: Buffer };
 
-interface StoredCallRow extends Pick<CallRow, 'tool_use_id' | 'name' | 'ok'> {
+interface StoredCallRow extends Pick<CallRow, 'toolUseId' | 'name' | 'ok'> {
   input: Buffer;
   output: Buffer | null;
 }
@@ -88,20 +88,20 @@ export function* readStoredReply(tx: Reader, runSeq: number, step: number): Step
     runSeq,
     step,
   );
-  const asked = calls.map(({ tool_use_id: id, name, input }) => ({ type: 'tool_use', id, name, input }) as const);
-  const answered = calls.flatMap(({ tool_use_id: toolUseId, ok, output }) =>
+  const asked = calls.map(({ toolUseId: id, name, input }) => ({ type: 'tool_use', id, name, input }) as const);
+  const answered = calls.flatMap(({ toolUseId, ok, output }) =>
     output === null ? [] : [{ type: 'tool_result', toolUseId, ok: ok === 1, output } as const],
   );
   return [...(text.length === 0 ? [] : [{ type: 'text', text } as const]), ...asked, ...answered];
 }
 
 function blocksByRun(steps: readonly StepRow[], rows: readonly CallRow[]): Map<number, readonly AssistantBlock[]> {
-  const calls = Map.groupBy(rows, ({ run_seq, step }) => `${run_seq}/${step}`);
+  const calls = Map.groupBy(rows, ({ runSeq, step }) => `${runSeq}/${step}`);
   const replies = new Map<number, AssistantBlock[]>();
-  for (const { run_seq, step, text } of steps) {
-    const blocks = replies.get(run_seq) ?? [];
-    blocks.push(...blocksOf(text, calls.get(`${run_seq}/${step}`) ?? []));
-    replies.set(run_seq, blocks);
+  for (const { runSeq, step, text } of steps) {
+    const blocks = replies.get(runSeq) ?? [];
+    blocks.push(...blocksOf(text, calls.get(`${runSeq}/${step}`) ?? []));
+    replies.set(runSeq, blocks);
   }
   return replies;
 }
@@ -111,7 +111,7 @@ function blocksOf(text: string, calls: readonly CallRow[]): AssistantBlock[] {
   const asked = calls.map(
     (call): AssistantBlock => ({
       type: 'tool_use',
-      id: call.tool_use_id,
+      id: call.toolUseId,
       name: call.name,
       input: JSON.parse(call.input) as JsonObject,
     }),
@@ -119,7 +119,7 @@ function blocksOf(text: string, calls: readonly CallRow[]): AssistantBlock[] {
   const answered = calls.flatMap((call): AssistantBlock[] =>
     call.output === null
       ? []
-      : [{ type: 'tool_result', toolUseId: call.tool_use_id, ok: call.ok === 1, output: call.output }],
+      : [{ type: 'tool_result', toolUseId: call.toolUseId, ok: call.ok === 1, output: call.output }],
   );
   return [...said, ...asked, ...answered];
 }
