@@ -24,29 +24,71 @@ const MAX_DEPTH = 5;
 const isFile = (room: string) => room.includes('.');
 const up = (depth: number) => (depth === 0 ? './' : '../'.repeat(depth));
 
+/** Stations of rooms by floor: folders whose files import one another downwards only. A room's own files wire them, or are shared. */
+const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  domain: [
+    ['capabilities', 'publishing', 'retention', 'schedules'],
+    ['people', 'sessions'],
+    ['budgets', 'schema', 'webhooks'],
+  ],
+  files: [['blobs'], ['snapshots'], ['archives']],
+  catalog: [['reading'], ['kinds']],
+  execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
+  operations: [
+    ['audit'],
+    ['backups', 'capabilities', 'publishing', 'sessions', 'webhooks'],
+    ['office', 'turns'],
+    ['people', 'schedules'],
+  ],
+  http: [
+    ['body', 'replies'],
+    ['server'],
+    ['frame'],
+    ['backups', 'conversations', 'files', 'management', 'webhooks'],
+    ['public', 'sessions'],
+    ['office', 'share'],
+  ],
+};
+
+/** A rule for the files that a glob finds: none may import what the groups find. */
+const refusing = (files: string, group: readonly string[]) => ({
+  files: [files],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      { patterns: [{ group: [...group], message: 'Imports go down, never up or sideways.' }] },
+    ] as const,
+  },
+});
+
 /** What the files of a room that have the same depth must not import; a folder elsewhere may have the name of a room. */
-const floors = FLOORS.flatMap((rooms, floor) =>
-  rooms.flatMap((room) => {
-    const beside = isFile(room) ? [] : rooms.filter((other) => other !== room && !isFile(other));
-    const refused = [...beside, ...FLOORS.slice(floor + 1).flat()];
-    const depths = isFile(room) ? [0] : Array.from({ length: MAX_DEPTH }, (_, index) => index + 1);
-    return depths.map((depth) => ({
-      files: [isFile(room) ? `src/${room}` : `src/${room}/${'*/'.repeat(depth - 1)}*`],
-      rules: {
-        'no-restricted-imports': [
-          'error',
-          {
-            patterns: [
-              {
-                group: refused.map((other) => `${up(depth)}${other}${isFile(other) ? '' : '/**'}`),
-                message: 'Imports go down, never up or sideways.',
-              },
-            ],
-          },
-        ] as const,
-      },
-    }));
-  }),
+const refusedRooms = (room: string, depth: number) => {
+  const floor = FLOORS.findIndex((rooms) => rooms.includes(room));
+  const beside = isFile(room) ? [] : FLOORS[floor]!.filter((other) => other !== room && !isFile(other));
+  const refused = [...beside, ...FLOORS.slice(floor + 1).flat()];
+  return refused.map((other) => `${up(depth)}${other}${isFile(other) ? '' : '/**'}`);
+};
+
+const floorsOfRooms = FLOORS.flat().flatMap((room) => {
+  if (isFile(room)) return [refusing(`src/${room}`, refusedRooms(room, 0))];
+  const depths = Array.from({ length: MAX_DEPTH }, (_, index) => index + 1);
+  return depths.map((depth) => refusing(`src/${room}/${'*/'.repeat(depth - 1)}*`, refusedRooms(room, depth)));
+});
+
+/** They come after those of rooms, and take their place: both tables in one rule. */
+const floorsOfStations = Object.entries(STATIONS).flatMap(([room, table]) =>
+  table.flatMap((stations, floor) =>
+    stations.flatMap((station) => {
+      const refused = [...stations.filter((other) => other !== station), ...table.slice(floor + 1).flat()];
+      const depths = Array.from({ length: MAX_DEPTH - 1 }, (_, index) => index + 2);
+      return depths.map((depth) =>
+        refusing(`src/${room}/${station}/${'*/'.repeat(depth - 2)}*`, [
+          ...refusedRooms(room, depth),
+          ...refused.map((other) => `${up(depth - 1)}${other}/**`),
+        ]),
+      );
+    }),
+  ),
 );
 
 const environment = [
@@ -89,7 +131,8 @@ export default defineConfig({
     'promise/always-return': 'off',
   },
   overrides: [
-    ...floors,
+    ...floorsOfRooms,
+    ...floorsOfStations,
     {
       files: ['src/http/**'],
       excludeFiles: ['src/http/replies/head.ts'],

@@ -49,7 +49,7 @@ export function makeWorkerNodes({ write, read }: Database) {
     /** Every registered node, online or not. */
     list: read(function* (tx: Reader): Step<NodeRow[]> {
       const rows = yield* tx.all<Omit<NodeRow, 'supportsOpenapi'> & { supportsOpenapi: number }>(
-        'SELECT id, capacity, supports_openapi AS supportsOpenapi, beats FROM worker_nodes ORDER BY id',
+        'SELECT id, capacity, supports_openapi, beats FROM worker_nodes ORDER BY id',
       );
       return rows.map(({ beats, ...row }) => ({
         ...row,

@@ -21,7 +21,7 @@ export function makeArtifactEnds({ write }: Database) {
         runSeq,
       );
       const count = (yield* tx.get<FileCount>(
-        'SELECT file_count AS fileCount, total_size AS totalSize FROM run_artifacts WHERE run_seq = ?',
+        'SELECT file_count, total_size FROM run_artifacts WHERE run_seq = ?',
         runSeq,
       ))!;
       yield* readyIn(tx, run, count);

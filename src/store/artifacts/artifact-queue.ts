@@ -83,7 +83,7 @@ export function makeArtifactQueue({ read }: Database) {
       );
       if (runs.length === PACKED_RUNS) return runs;
       const workspace = yield* tx.get<Packing>(
-        `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId,
+        `SELECT 'workspace' AS kind, e.run_seq, r.id AS runId, s.id AS sessionId,
            (SELECT token FROM workspaces w WHERE w.session_seq = e.session_seq) AS token
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,

@@ -16,7 +16,7 @@ interface Row extends Omit<Packing, 'kind'>, WorkspaceSize {
   readonly size: number | null;
 }
 
-const COLUMNS = `r.seq AS runSeq, r.id AS runId, s.id AS sessionId, a.file_count AS fileCount, a.total_size AS totalBytes,
+const COLUMNS = `r.seq AS runSeq, r.id AS runId, s.id AS sessionId, a.file_count, a.total_size AS totalBytes,
   a.archive_key AS key, a.archive_size AS size`;
 /** Of what is ready, is not being written, and is of no deleted session. */
 const READY: Readonly<Record<ArchiveWish['kind'], string>> = {

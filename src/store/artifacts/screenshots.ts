@@ -50,7 +50,7 @@ export function makeScreenshots({ write, read }: Database) {
     find: read(
       (tx: Reader, sessionSeq: number, toolUseId: string): Step<Screenshot | undefined> =>
         tx.get<Screenshot>(
-          `SELECT tool_use_id AS toolUseId, sha256, mime_type AS mimeType, size FROM screenshots
+          `SELECT tool_use_id, sha256, mime_type, size FROM screenshots
            WHERE session_seq = ? AND tool_use_id = ? ORDER BY run_seq DESC LIMIT 1`,
           sessionSeq,
           toolUseId,

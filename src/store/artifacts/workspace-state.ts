@@ -29,7 +29,7 @@ export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
     sessionSeq,
   ))?.bytes;
   const known = yield* tx.get<Omit<WorkspaceState, 'totalBytes'>>(
-    `SELECT token, file_count AS fileCount, step, run_seq AS runSeq, own_count AS ownCount, own_bytes AS ownBytes
+    `SELECT token, file_count, step, run_seq, own_count, own_bytes
      FROM workspaces WHERE session_seq = ?`,
     sessionSeq,
   );

@@ -13,8 +13,8 @@ type Lost = LostPrompt & { readonly runSeq: number; readonly sessionSeq: number 
 const BATCH = 50;
 
 // In this order, whatever the planner thinks of the sizes: a few rows, and the run of each.
-const LEFT = `SELECT c.run_seq AS "runSeq", r.session_seq AS "sessionSeq", c.model, c.input_tokens AS "inputTokens",
-    c.cost_usd AS "costUsd"
+const LEFT = `SELECT c.run_seq, r.session_seq, c.model, c.input_tokens,
+    c.cost_usd
   FROM calls_in_progress c CROSS JOIN runs r ON r.seq = c.run_seq LIMIT ${BATCH}`;
 
 /** The verbs on calls in progress. */

@@ -72,7 +72,7 @@ const usedUp = ({ subject, period }: BudgetRow, renewsAt: number | null): UsedUp
 /** The run of an attempt that holds it. Its team is the one that the ledger charges. */
 function* readCalling(tx: Reader, { runSeq, attempt }: CallToHold): Step<CallingRow | undefined> {
   return yield* tx.get<CallingRow>(
-    `SELECT r.key_seq AS "keySeq", r.user_seq AS "userSeq", coalesce(u.team_id, r.team_id) AS "teamId",
+    `SELECT r.key_seq, r.user_seq, coalesce(u.team_id, r.team_id) AS "teamId",
        r.input_tokens + r.output_tokens AS tokens, r.cost_usd AS usd
      FROM runs r JOIN users u ON u.seq = r.user_seq WHERE r.seq = ? AND r.attempt = ? AND r.status = 'running'`,
     runSeq,

@@ -25,7 +25,7 @@ export function makeDiskSamples({ read, write }: Database) {
     list: read(
       (tx: Reader): Step<DiskSample[]> =>
         tx.all<DiskSample>(
-          'SELECT at, free_bytes AS freeBytes, free_inodes AS freeInodes FROM disk_samples ORDER BY at',
+          'SELECT at, free_bytes, free_inodes FROM disk_samples ORDER BY at',
         ),
     ),
   };

@@ -92,7 +92,7 @@ export function* listLiveUnused(
   since: number,
 ): Step<{ seq: number; sessionSeq: number }[]> {
   const runs = yield* tx.all<{ seq: number; sessionSeq: number }>(
-    `SELECT r.seq, r.session_seq AS "sessionSeq" ${LIVE_OF_NOBODY} ${source === null ? '' : OF_SOURCE[source]}
+    `SELECT r.seq, r.session_seq ${LIVE_OF_NOBODY} ${source === null ? '' : OF_SOURCE[source]}
        AND NOT EXISTS (SELECT 1 FROM session_activity a
          WHERE a.session_seq = r.session_seq AND a.team_id = '' AND ${LAST[source ?? 'any']('a')} >= ?)`,
     since,

@@ -14,7 +14,7 @@ export function makeContextUsage({ read }: Database) {
     /** The last model call of a session's own agent; undefined before the first. */
     findLastCall: read(function* (tx: Reader, sessionSeq: number): Step<LastCall | undefined> {
       const row = yield* tx.get<LastCall & { readonly inputTokens: number }>(
-        `SELECT r.model, t.input_tokens AS inputTokens, t.system_tokens AS system, t.history_tokens AS history,
+        `SELECT r.model, t.input_tokens, t.system_tokens AS system, t.history_tokens AS history,
            t.tools_tokens AS tools
          FROM runs r CROSS JOIN steps t ON t.run_seq = r.seq
          WHERE r.session_seq = ? ORDER BY r.seq DESC, t.step DESC LIMIT 1`,

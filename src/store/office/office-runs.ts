@@ -21,10 +21,10 @@ export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'c
 }
 
 /** To be followed by a condition on the runs `r`. */
-export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at AS createdAt,
-    r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
-    r.input_tokens + r.output_tokens AS totalTokens, r.tool_count AS toolCount, s.id AS sessionId,
-    s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
+export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at,
+    r.started_at, r.finished_at, r.cost_usd,
+    r.input_tokens + r.output_tokens AS totalTokens, r.tool_count, s.id AS sessionId,
+    s.title AS sessionTitle, u.id AS userId, u.username, u.full_name,
     coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName,
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
     e.id AS lastId, e.type AS lastType,

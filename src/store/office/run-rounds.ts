@@ -34,8 +34,8 @@ const SHOWN_CHARACTERS = 4_000;
 /** Maximum bytes of a user's message that is read in full; of a longer one the preview is shown. */
 const READ_BYTES = 64 * 1_024;
 
-const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
-    r.cost_usd AS costUsd, r.started_at AS startedAt, r.finished_at AS finishedAt, m.text_preview AS preview,
+const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens, r.output_tokens,
+    r.cost_usd, r.started_at, r.finished_at, m.text_preview AS preview,
     CASE WHEN octet_length(m.content) <= ${READ_BYTES} THEN m.content END AS content,
     substr(coalesce(r.answer, (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)),
       1, ${SHOWN_CHARACTERS}) AS assistantMessage
@@ -43,7 +43,7 @@ const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens AS inputTo
   WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`;
 
 // Forces the runs to be found first, whatever the planner estimates.
-const TOOLS = `SELECT c.run_seq AS runSeq, c.tool_use_id AS toolUseId, c.name, c.state, c.ok, c.duration_ms AS durationMs
+const TOOLS = `SELECT c.run_seq, c.tool_use_id, c.name, c.state, c.ok, c.duration_ms
   FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
   WHERE r.session_seq = ? AND r.seq >= ? AND r.seq <= ? ORDER BY r.seq, c.step, c.position`;
 

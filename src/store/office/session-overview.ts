@@ -58,7 +58,7 @@ export function makeSessionOverview({ read }: Database) {
   return {
     getOverview: read(function* (tx: Reader, sessionSeq: number): Step<SessionOverview> {
       const owner = (yield* tx.get<Pick<SessionOverview, 'fullName' | 'teamId' | 'teamName'>>(
-        `SELECT u.full_name AS fullName, coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName
+        `SELECT u.full_name, coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName
            FROM sessions s JOIN users u ON u.seq = s.user_seq
            LEFT JOIN runs r ON r.seq = (SELECT max(seq) FROM runs WHERE session_seq = s.seq)
            LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) WHERE s.seq = ?`,
@@ -84,7 +84,7 @@ export function makeSessionOverview({ read }: Database) {
 
 function* findCurrentRun(tx: Reader, sessionSeq: number): Step<CurrentRun | undefined> {
   return yield* tx.get<CurrentRun>(
-    `SELECT r.id, r.status, r.started_at AS startedAt,
+    `SELECT r.id, r.status, r.started_at,
        coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) AS steps
      FROM runs r WHERE r.session_seq = ? AND r.${IS_UNFINISHED} ORDER BY r.seq LIMIT 1`,
     sessionSeq,
@@ -101,9 +101,9 @@ function* lastErrorOf(tx: Reader, sessionSeq: number): Step<RunError | null> {
 
 function* totalsOf(tx: Reader, sessionSeq: number): Step<SessionTotals> {
   const found = yield* tx.get<SessionTotals>(
-    `SELECT message_count AS messageCount, run_count AS runCount, tool_count AS toolCount,
-       artifact_count AS artifactCount, input_tokens AS inputTokens, output_tokens AS outputTokens,
-       cost_usd AS costUsd FROM session_totals WHERE session_seq = ?`,
+    `SELECT message_count, run_count, tool_count,
+       artifact_count, input_tokens, output_tokens,
+       cost_usd FROM session_totals WHERE session_seq = ?`,
     sessionSeq,
   );
   return found ?? NOTHING;

@@ -30,7 +30,7 @@ export function makeSessionPages({ read }: Database) {
     listMessageHeads: read(
       (tx: Reader, sessionSeq: number, afterId: number, limit: number): Step<MessageHead[]> =>
         tx.all<MessageHead>(
-          `SELECT id, role, text_preview AS preview, created_at AS createdAt FROM messages
+          `SELECT id, role, text_preview AS preview, created_at FROM messages
            WHERE session_seq = ? AND id > ? ORDER BY id LIMIT ?`,
           sessionSeq,
           afterId,
@@ -42,7 +42,7 @@ export function makeSessionPages({ read }: Database) {
     listRunHeads: read(
       (tx: Reader, sessionSeq: number, afterSeq: number, limit: number): Step<RunHead[]> =>
         tx.all<RunHead>(
-          `SELECT r.seq, r.id, r.status, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
+          `SELECT r.seq, r.id, r.status, r.started_at, r.finished_at, r.cost_usd,
              CASE WHEN ${isReportedAs('running')} THEN
                coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
            FROM runs r WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`,

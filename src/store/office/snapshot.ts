@@ -176,8 +176,8 @@ export function* readRuns(tx: Reader, seqs: readonly number[]): Step<OfficeRun[]
 
 function* listRecent(tx: Reader): Step<RecentSession[]> {
   return yield* tx.all<RecentSession>(
-    `SELECT s.id AS "sessionId", s.title, s.status, s.updated_at AS "updatedAt", u.id AS "userId", u.username,
-       u.full_name AS "fullName", coalesce(r.team_id, u.team_id) AS "teamId", t.name AS "teamName", r.id AS "runId"
+    `SELECT s.id AS "sessionId", s.title, s.status, s.updated_at, u.id AS "userId", u.username,
+       u.full_name, coalesce(r.team_id, u.team_id) AS "teamId", t.name AS "teamName", r.id AS "runId"
      FROM (SELECT seq FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT ${RECENT_SESSIONS}) latest
        JOIN sessions s ON s.seq = latest.seq JOIN users u ON u.seq = s.user_seq
        LEFT JOIN runs r ON r.seq = (SELECT max(seq) FROM runs WHERE session_seq = s.seq)

@@ -27,7 +27,7 @@ export type FailedAttempt = 'retry' | 'failed' | 'gone';
 const LONGEST_PAUSE_MS = Math.max(...PUBLISH_PAUSES_MS);
 /** How long a job waits that no attempt was made for: the files of its run are not known yet. */
 const PUT_OFF_MS = 30_000;
-const JOBS = `SELECT j.id, j.page_id AS pageId, p.key AS pageKey, j.session_seq AS sessionSeq, p.entry_path AS entryPath
+const JOBS = `SELECT j.id, j.page_id, p.key AS pageKey, j.session_seq, p.entry_path
   FROM publish_jobs j CROSS JOIN publish_pages p ON p.id = j.page_id`;
 const PAGES_OF_TASK = 'FROM publish_pages WHERE task_id = ? AND deleted_at IS NULL';
 

@@ -60,9 +60,9 @@ export function makeManifests({ read }: Database) {
     /** The version of a share, whether it can be read or not; undefined for an unknown code, and of a page that is deleted or whose owner is disabled. */
     findShared: read(function* (tx: Reader, code: string): Step<SharedVersion | undefined> {
       return yield* tx.get<SharedVersion>(
-        `SELECT v.seq, p.key AS pageKey, v.page_id AS pageId, v.no, v.share_code AS shareCode, v.share_type AS shareType,
-           v.entry_path AS entryPath, v.published_at AS publishedAt, v.expires_at AS expiresAt,
-           v.withdrawn_at AS withdrawnAt
+        `SELECT v.seq, p.key AS pageKey, v.page_id, v.no, v.share_code, v.share_type,
+           v.entry_path, v.published_at, v.expires_at,
+           v.withdrawn_at
          FROM ${FROM} CROSS JOIN users u ON u.seq = p.user_seq
          WHERE v.share_code = ? AND p.deleted_at IS NULL AND u.disabled = 0`,
         code,

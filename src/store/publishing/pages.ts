@@ -30,7 +30,7 @@ export interface PageFilter extends ListPage {
 /** Lists count up to here. */
 export const MAX_COUNTED = 10_000;
 
-const OWNED = `SELECT p.id, p.user_seq AS userSeq, p.entry_path AS entryPath, p.session_seq AS sourceSeq,
+const OWNED = `SELECT p.id, p.user_seq, p.entry_path, p.session_seq AS sourceSeq,
     s.user_seq AS sourceUserSeq
   FROM publish_pages p LEFT JOIN sessions s ON s.seq = p.session_seq WHERE p.key = ? AND p.deleted_at IS NULL`;
 

@@ -53,7 +53,7 @@ export function makePlanVersion({ read }: Database) {
 
 function* planIn(tx: Reader, source: VersionSource, limits: VersionLimits): Step<PlannedVersion> {
   const { sessionSeq, entryPath } = source;
-  const owner = 'SELECT user_seq AS userSeq FROM sessions WHERE seq = ? AND deleted_at IS NULL';
+  const owner = 'SELECT user_seq FROM sessions WHERE seq = ? AND deleted_at IS NULL';
   const session = yield* tx.get<{ userSeq: number }>(owner, sessionSeq);
   if (session === undefined) return { kind: 'session_gone' };
   if (yield* isSessionUncollected(tx, sessionSeq)) return { kind: 'uncollected' };

@@ -160,7 +160,7 @@ interface PageFacts extends Pick<Page, 'id' | 'key' | 'userSeq' | 'name' | 'orig
 
 function* getPage(tx: Reader, id: number): Step<PageFacts> {
   const page = yield* tx.get<PageFacts>(
-    `SELECT id, key, user_seq AS userSeq, name, origin, category, is_on_board AS isOnBoard FROM publish_pages
+    `SELECT id, key, user_seq, name, origin, category, is_on_board FROM publish_pages
      WHERE id = ? AND deleted_at IS NULL`,
     id,
   );

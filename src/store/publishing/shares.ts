@@ -43,7 +43,7 @@ export function makeShares(database: Database) {
     findOwned: read(
       (tx: Reader, code: string): Step<OwnedShare | undefined> =>
         tx.get<OwnedShare>(
-          `SELECT v.user_seq AS userSeq FROM publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id
+          `SELECT v.user_seq FROM publish_versions v CROSS JOIN publish_pages p ON p.id = v.page_id
            WHERE v.share_code = ? AND p.deleted_at IS NULL`,
           code,
         ),

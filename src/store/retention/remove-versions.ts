@@ -9,7 +9,7 @@ import { type Amount, MAX_COUNTED } from './estimate.ts';
  * Versions that are older than the newest open ones of their page. One whose share was given an end stays until then: somebody
  * was promised it.
  */
-const OLD_VERSIONS = `SELECT v.seq, v.page_id AS pageId, v.total_size AS bytes
+const OLD_VERSIONS = `SELECT v.seq, v.page_id, v.total_size AS bytes
   FROM publish_pages p CROSS JOIN publish_versions v ON v.page_id = p.id
   WHERE p.open_versions > ? AND p.deleted_at IS NULL AND v.is_open = 1 AND v.expires_at IS NULL
     AND v.no <= (SELECT no FROM publish_versions WHERE page_id = p.id AND is_open = 1 ORDER BY no DESC LIMIT 1 OFFSET ?)

@@ -5,7 +5,7 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
 import { forgetPlacesIn } from './ended-runs.ts';
 
-const SEEN = 'SELECT seen_at AS seenAt, held_until AS heldUntil FROM retention_clock';
+const SEEN = 'SELECT seen_at, held_until FROM retention_clock';
 /** Before the first look, as after an update: when something happened last. */
 const LAST_EVENT = 'SELECT created_at AS seenAt, NULL AS heldUntil FROM events WHERE id = ?';
 

@@ -192,7 +192,7 @@ const OPEN_SESSION = rowKind<OpenSession>({
 });
 
 /** As it is now: the caller was looked up before. */
-const TEAM_OF_USER = 'SELECT team_id AS "teamId" FROM users WHERE seq = ?';
+const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
 
 function* findOpenSession(tx: Reader, turn: Submission): Step<OpenSession | undefined> {
   return yield* tx

@@ -81,9 +81,9 @@ interface EndFacts extends UsageRow {
   resultInContent: number;
 }
 
-const END_FACTS = `protocol, worked_ms AS workedMs, attempt, schedule_mode = 'scheduled' AS isScheduled,
-  input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
-  cache_write_tokens AS cacheWriteTokens, result_in_content AS resultInContent`;
+const END_FACTS = `protocol, worked_ms, attempt, schedule_mode = 'scheduled' AS isScheduled,
+  input_tokens, output_tokens, cache_read_tokens,
+  cache_write_tokens, result_in_content`;
 
 // An answer that is the text of the last step isn't stored a second time.
 const OUTCOME = `outcome = ?, answer = nullif(?, (SELECT text FROM steps WHERE run_seq = runs.seq ORDER BY step DESC LIMIT 1)),

@@ -35,7 +35,7 @@ export function makeExpireQueued({ write, read }: Database) {
      */
     expireQueued: write(function* (tx: Transaction, newestSeq: number): Step<number> {
       const rows = yield* tx.all<WaitingRow>(
-        `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt FROM runs
+        `SELECT session_seq, seq AS runSeq, attempt FROM runs
            WHERE ${NEVER_STARTED} AND seq <= ? ORDER BY seq LIMIT ?`,
         newestSeq,
         EXPIRED_AT_ONCE,

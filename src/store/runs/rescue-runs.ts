@@ -59,7 +59,7 @@ export function makeRescueRuns({ write, read }: Database) {
     /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
     rescue: write(function* (tx: Transaction): Step<Rescued> {
       const rows = yield* tx.all<UnfinishedRow>(
-        `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+        `SELECT session_seq, seq AS runSeq, attempt, status FROM runs
            WHERE ${IS_UNFINISHED} AND status <> 'waiting' ORDER BY session_seq, seq`,
       );
       const count = { settled: 0, interrupted: 0, queued: 0 };
@@ -78,7 +78,7 @@ export function makeRescueRuns({ write, read }: Database) {
         yield* tx.run(RENEW, tx.now + leaseMs, workedMs, workedMs, runSeq, attempt);
       }
       const expired = yield* tx.all<UnfinishedRow>(
-        `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+        `SELECT session_seq, seq AS runSeq, attempt, status FROM runs
            WHERE ${IS_EXECUTING} AND status = 'running' AND lease_until < ?`,
         tx.now,
       );

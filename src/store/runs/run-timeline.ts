@@ -37,13 +37,13 @@ const NEWEST = `SELECT stream_seq AS newest FROM events WHERE run_seq = ? AND ty
 const AFTERMATH_OF = `SELECT type, created_at AS at FROM events
   WHERE session_seq = ? AND run_seq IS NULL AND payload ->> '$.runId' = ? AND type IN (${quoted(AFTERMATH)}) ORDER BY id LIMIT 10`;
 
-const CALLS = `SELECT at, model, input_tokens AS inputTokens, output_tokens AS outputTokens,
-    cache_read_tokens AS cacheReadTokens, cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, purpose, step, agent,
-    estimated, outcome, tries, commit_wait_ms AS commitWaitMs, coalesce(budget_wait_ms, 0) AS budgetWaitMs, permit_wait_ms AS permitWaitMs, retry_wait_ms AS retryWaitMs,
-    first_token_ms AS firstTokenMs, duration_ms AS durationMs
+const CALLS = `SELECT at, model, input_tokens, output_tokens,
+    cache_read_tokens, cache_write_tokens, cost_usd, purpose, step, agent,
+    estimated, outcome, tries, commit_wait_ms, coalesce(budget_wait_ms, 0) AS budgetWaitMs, permit_wait_ms, retry_wait_ms,
+    first_token_ms, duration_ms
   FROM usage_records WHERE session_seq = ? AND at >= ? AND at <= ? AND run_seq = ? ORDER BY seq LIMIT ?`;
 
-const TOOLS = `SELECT step, tool_use_id AS toolUseId, name, state, substr(input, 1, ${INPUT_CHARACTERS}) AS input
+const TOOLS = `SELECT step, tool_use_id, name, state, substr(input, 1, ${INPUT_CHARACTERS}) AS input
   FROM tool_calls WHERE run_seq = ? ORDER BY step, position LIMIT ?`;
 
 /** The runs of a session are executed in order. */

@@ -56,8 +56,8 @@ interface PendingRow {
 
 const SELECT = `SELECT q.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM user_inputs q
   JOIN sessions s ON s.seq = q.session_seq JOIN runs r ON r.seq = q.run_seq JOIN users u ON u.seq = q.user_seq`;
-const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId,
-  tool_name AS toolName, expires_at AS expiresAt`;
+const SETTLED = `RETURNING id AS requestId, session_seq, run_seq, tool_use_id,
+  tool_name, expires_at`;
 
 /** Maximum number expired in one commit: a long list must not delay other writers. */
 const EXPIRE_AT_ONCE = 200;

@@ -88,7 +88,7 @@ export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace):
 export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<number> {
   const expired = yield* tx.all<{ requestId: string; toolUseId: string; toolName: string; expiresAt: number }>(
     `UPDATE user_inputs SET status = 'expired' WHERE run_seq = ? AND status = 'pending'
-     RETURNING id AS requestId, tool_use_id AS toolUseId, tool_name AS toolName, expires_at AS expiresAt`,
+     RETURNING id AS requestId, tool_use_id, tool_name, expires_at`,
     runSeq,
   );
   for (const payload of expired) tx.emit(sessionSeq, runSeq, { type: 'user_input.expired', payload });

@@ -46,8 +46,8 @@ const IS_WAITING = `r.${IS_UNFINISHED} AND r.status = 'queued'`;
 // they are already in order. A cross join is executed in the written order: the page is short, the table of runs is not.
 const WAITING = `WITH page AS MATERIALIZED (
     SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY +r.seq LIMIT ? OFFSET ?)
-  SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
-    r.resumes, r.ready, r.created_at AS createdAt,
+  SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode,
+    r.resumes, r.ready, r.created_at,
     (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
     (SELECT b.status = 'waiting' FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq

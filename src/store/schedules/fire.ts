@@ -96,7 +96,7 @@ export function makeFire(database: Database) {
     /** Tasks that are due, in order. */
     listDue: read(function* (tx: Reader, now: number, limit: number): Step<DueTask[]> {
       return yield* tx.all<DueTask>(
-        `SELECT seq, id, user_seq AS userSeq, target, next_fire_at AS dueAt FROM scheduled_tasks
+        `SELECT seq, id, user_seq, target, next_fire_at AS dueAt FROM scheduled_tasks
          WHERE look_at IS NOT NULL AND look_at <= ? ORDER BY look_at, seq LIMIT ?`,
         now,
         limit,

@@ -14,8 +14,8 @@ export function makeFirings({ read }: Database) {
         taskSeq,
       ))!;
       const items = yield* tx.all<Firing>(
-        `SELECT f.id, t.id AS taskId, f.due_at AS dueAt, f.trigger, s.id AS sessionId, f.status, f.step_no AS stepNo,
-           f.step_count AS stepCount, f.created_at AS createdAt, f.ended_at AS endedAt
+        `SELECT f.id, t.id AS taskId, f.due_at, f.trigger, s.id AS sessionId, f.status, f.step_no,
+           f.step_count, f.created_at, f.ended_at
          FROM (SELECT id FROM firings WHERE task_seq = ? ORDER BY id DESC LIMIT ? OFFSET ?) AS page
            CROSS JOIN firings f ON f.id = page.id JOIN scheduled_tasks t ON t.seq = f.task_seq
            JOIN sessions s ON s.seq = f.session_seq

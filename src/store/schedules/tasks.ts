@@ -222,7 +222,7 @@ function stored(value: unknown): Value {
 /** Stops the firings that have not begun (I8), the newest first, so that none of them becomes ready only to be stopped. */
 function* dropWaitingIn(tx: Transaction, taskSeq: number): Step<void> {
   const waiting = yield* tx.all<{ sessionSeq: number; runSeq: number }>(
-    `SELECT session_seq AS sessionSeq, run_seq AS runSeq FROM firings
+    `SELECT session_seq, run_seq FROM firings
      WHERE task_seq = ? AND ended_at IS NULL AND status = 'pending' ORDER BY id DESC`,
     taskSeq,
   );

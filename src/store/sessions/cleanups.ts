@@ -58,7 +58,7 @@ export function makeCleanups(database: Database) {
       (tx: Reader, afterSessionSeq: number, limit: number): Step<Cleanup[]> =>
         tx.all<Cleanup>(
           // A cross join is executed in this order: the list is short, the table of sessions is not.
-          `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
+          `SELECT cleanups.session_seq, s.id AS sessionId
          FROM cleanups CROSS JOIN sessions s ON s.seq = cleanups.session_seq
          WHERE cleanups.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)
          ORDER BY cleanups.session_seq LIMIT ?`,

@@ -45,7 +45,7 @@ export function makeCompactions({ write, read }: Database) {
     findNewest: read(
       (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> =>
         tx.get<StoredCompaction>(
-          'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
+          'SELECT run_seq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
           sessionSeq,
         ),
       'written',

@@ -97,7 +97,7 @@ const NAMES_OF_BLOBS: readonly string[] = [
 /** For this long, a rejoined stream still shows what others have seen, including text that was discarded since. */
 const KEEP_DISCARDED_MS = 86_400_000;
 /** The oldest: later ones are due later, or not much earlier. The start of its block says when it was. */
-const DISCARDED = `SELECT discarded_texts.run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to",
+const DISCARDED = `SELECT discarded_texts.run_seq, from_stream_seq AS "from", to_stream_seq AS "to",
     e.created_at AS streamedAt
   FROM discarded_texts CROSS JOIN events e ON e.id = (SELECT id FROM events WHERE run_seq = discarded_texts.run_seq
     AND type <> 'content_block_delta' AND stream_seq <= discarded_texts.to_stream_seq ORDER BY stream_seq DESC LIMIT 1)

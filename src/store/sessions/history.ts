@@ -43,7 +43,7 @@ interface MessageRow extends MessageFacts {
   readonly content: string;
 }
 
-const FACTS = 'm.id, r.id AS runId, m.text_preview AS textPreview, m.created_at AS createdAt';
+const FACTS = 'm.id, r.id AS runId, m.text_preview, m.created_at';
 const FROM = 'FROM messages m CROSS JOIN runs r ON r.seq = m.run_seq';
 const BETWEEN = 'm.session_seq = ? AND m.id BETWEEN ? AND ?';
 

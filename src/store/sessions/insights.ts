@@ -83,7 +83,7 @@ export function makeInsights(database: Database) {
         if (row === undefined || !INSIGHT_MOVES[row.status].includes(status)) return false;
         const moved = (yield* tx.get<InsightSubject & { sessionSeq: number; runId: string }>(
           `UPDATE insights SET status = ?, updated_at = ? WHERE id = ? AND status = ?
-           RETURNING session_seq AS sessionSeq, (SELECT id FROM runs WHERE seq = run_seq) AS runId, title, summary, priority`,
+           RETURNING session_seq, (SELECT id FROM runs WHERE seq = run_seq) AS runId, title, summary, priority`,
           status,
           tx.now,
           id,

@@ -39,9 +39,9 @@ export interface Depths {
 /** Beyond that, it does not matter how many deliveries wait. */
 const COUNTED_DELIVERIES = 100_000;
 
-const LINE = `SELECT l.seq, l.model, t.name AS team, l.input_tokens AS inputTokens, l.output_tokens AS outputTokens,
-    l.cache_read_tokens AS cacheReadTokens, l.cache_write_tokens AS cacheWriteTokens, l.cost_usd AS costUsd,
-    l.first_token_ms AS firstTokenMs
+const LINE = `SELECT l.seq, l.model, t.name AS team, l.input_tokens, l.output_tokens,
+    l.cache_read_tokens, l.cache_write_tokens, l.cost_usd,
+    l.first_token_ms
   FROM usage_records l LEFT JOIN runs r ON r.seq = l.run_seq LEFT JOIN teams t ON t.id = coalesce(l.team_id, r.team_id)
   WHERE l.seq > ? ORDER BY l.seq LIMIT ?`;
 
@@ -57,7 +57,7 @@ export function makeMetricReads({ read }: Database) {
       const ends: RunEnd[] = [];
       for (const seq of runSeqs) {
         const row = yield* tx.get<{ status: RunState; mode: ScheduleMode } & Omit<RunEnd, 'status' | 'mode'>>(
-          `SELECT status, schedule_mode AS mode, started_at AS startedAt, finished_at AS finishedAt
+          `SELECT status, schedule_mode AS mode, started_at, finished_at
            FROM runs WHERE seq = ?`,
           seq,
         );

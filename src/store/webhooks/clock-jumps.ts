@@ -34,7 +34,7 @@ export function makeClockJumps({ read, write }: Database) {
       after: DueCursor,
     ): Step<DueCursor | null> {
       const some = yield* tx.all<DueCursor>(
-        `SELECT next_attempt_at AS nextAttemptAt, id FROM webhook_deliveries
+        `SELECT next_attempt_at, id FROM webhook_deliveries
          WHERE webhook_id = ? AND state = 'pending' AND (next_attempt_at, id) > (?, ?)
          ORDER BY next_attempt_at, id LIMIT ?`,
         webhookId,

@@ -79,8 +79,8 @@ export function makeDeliveries({ read }: Database) {
     listPending: read(
       (tx: Reader, webhookId: number, limit: number): Step<PendingDelivery[]> =>
         tx.all<PendingDelivery>(
-          `SELECT id, webhook_id AS webhookId, event_id AS eventId, event_type AS eventType, body, attempt_count AS attemptCount,
-             attempts_left AS attemptsLeft, next_attempt_at AS nextAttemptAt, created_at AS createdAt
+          `SELECT id, webhook_id, event_id, event_type, body, attempt_count,
+             attempts_left, next_attempt_at, created_at
            FROM webhook_deliveries WHERE webhook_id = ? AND state = 'pending' ORDER BY next_attempt_at, id LIMIT ?`,
           webhookId,
           limit,

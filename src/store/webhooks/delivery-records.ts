@@ -103,8 +103,8 @@ export function makeDeliveryRecords({ read }: Database) {
       );
       if (delivery === undefined) return undefined;
       const attempts = yield* tx.all<Attempt>(
-        `SELECT no, at, status_code AS statusCode, duration_ms AS durationMs, error,
-           response_excerpt AS responseExcerpt FROM webhook_attempts WHERE delivery_id = ? ORDER BY no`,
+        `SELECT no, at, status_code, duration_ms, error,
+           response_excerpt FROM webhook_attempts WHERE delivery_id = ? ORDER BY no`,
         id,
       );
       return { ...delivery, attempts };

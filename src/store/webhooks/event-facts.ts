@@ -179,9 +179,9 @@ export function toRunFacts(row: RunRow): RunFacts {
 type Totals = Omit<SummaryFacts, 'hasArtifacts' | 'hasAssistantResponse'>;
 
 /** Each run has exactly one message of its user. */
-const TOTALS = `SELECT message_count AS messageCount, message_count - run_count AS assistantMessageCount,
-    tool_count AS toolCount, cost_usd AS costUsd, input_tokens AS inputTokens, output_tokens AS outputTokens,
-    worked_ms AS workedMs
+const TOTALS = `SELECT message_count, message_count - run_count AS assistantMessageCount,
+    tool_count, cost_usd, input_tokens, output_tokens,
+    worked_ms
   FROM session_totals WHERE session_seq = ?`;
 
 export function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<SummaryFacts> {

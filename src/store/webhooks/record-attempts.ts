@@ -150,7 +150,7 @@ function* noteResult(
       ? 'failing_since = NULL, failures = 0, last_success_at = ?'
       : 'failures = failures + 1, failing_since = coalesce(failing_since, ?)';
   const noted = yield* tx.get<Omit<Recorded, 'state'>>(
-    `UPDATE webhooks SET ${set} WHERE id = ? AND epoch = ? RETURNING failing_since AS failingSince, failures`,
+    `UPDATE webhooks SET ${set} WHERE id = ? AND epoch = ? RETURNING failing_since, failures`,
     tx.now,
     id,
     epoch,

@@ -49,7 +49,7 @@ export function makeRedeliver(database: Database) {
     ): Promise<Redelivered> =>
       auditedWrite(note, function* (tx) {
         const rows = yield* tx.all<RedeliveryCursor>(
-          `SELECT created_at AS createdAt, id FROM webhook_deliveries
+          `SELECT created_at, id FROM webhook_deliveries
            WHERE webhook_id = ? AND state = ? AND created_at >= ? AND (created_at, id) > (?, ?)
            ORDER BY created_at, id LIMIT ?`,
           webhookId,

@@ -30,7 +30,7 @@ export function makeTestFacts({ read }: Database) {
     /** An existing user, as events name them. */
     getEventUser: read(function* (tx: Reader, userSeq: number): Step<EventFacts['user']> {
       return (yield* tx.get<EventFacts['user']>(
-        'SELECT id, username, full_name AS fullName, department, role FROM users WHERE seq = ?',
+        'SELECT id, username, full_name, department, role FROM users WHERE seq = ?',
         userSeq,
       ))!;
     }),
@@ -68,7 +68,7 @@ const SUBJECTS: { readonly [T in WebhookEventType]?: FindSubject } = {
   },
   'workspace_export.completed': function* (tx, sessionSeq) {
     const row = yield* tx.get<{ runSeq: number; fileCount: number }>(
-      `SELECT run_seq AS runSeq, file_count AS fileCount FROM workspace_exports WHERE session_seq = ? AND status = 'ready'`,
+      `SELECT run_seq, file_count FROM workspace_exports WHERE session_seq = ? AND status = 'ready'`,
       sessionSeq,
     );
     if (row === undefined) return undefined;

@@ -30,7 +30,7 @@ export function makeWebhookTrouble({ read }: Database) {
       `SELECT count(*) AS total, count(disabled_reason) AS disabled FROM webhooks WHERE ${TROUBLED}`,
     ))!;
     const webhooks = yield* tx.all<TroubledWebhook>(
-      `SELECT id, name, failing_since AS failingSince, failures, disabled_reason AS disabledReason FROM webhooks
+      `SELECT id, name, failing_since, failures, disabled_reason FROM webhooks
        WHERE ${TROUBLED} ORDER BY disabled_reason IS NULL, id LIMIT ?`,
       limit,
     );

@@ -66,7 +66,7 @@ type SummedRun = Pick<CallingRun, 'keySeq' | 'teamId'> & { readonly isScheduled:
 const ADD_TO_RUN = `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
   cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?, cost_usd = cost_usd + ?,
   ${KEEP_WORK}`;
-const SUMMED = "RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled";
+const SUMMED = "RETURNING key_seq, team_id, schedule_mode = 'scheduled' AS isScheduled";
 const ADD_TO_HELD = `${ADD_TO_RUN} WHERE seq = ? AND attempt = ? AND status = 'running' ${SUMMED}`;
 const ADD_TO_ANY = `${ADD_TO_RUN} WHERE seq = ? ${SUMMED}`;
 
@@ -143,7 +143,7 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
        commit_wait_ms, budget_wait_ms, permit_wait_ms, retry_wait_ms, first_token_ms, duration_ms)
      SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
      FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?
-     RETURNING user_seq AS userSeq, team_id AS teamId`,
+     RETURNING user_seq, team_id`,
     tx.now,
     run?.seq ?? null,
     run?.keySeq ?? null,
