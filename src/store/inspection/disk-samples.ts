@@ -24,9 +24,7 @@ export function makeDiskSamples({ read, write }: Database) {
     /** All of them, oldest first: at most one an hour of a week. */
     list: read(
       (tx: Reader): Step<DiskSample[]> =>
-        tx.all<DiskSample>(
-          'SELECT at, free_bytes, free_inodes FROM disk_samples ORDER BY at',
-        ),
+        tx.all<DiskSample>('SELECT at, free_bytes, free_inodes FROM disk_samples ORDER BY at'),
     ),
   };
 }
