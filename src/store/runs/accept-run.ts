@@ -90,7 +90,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const earlier = yield* findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
   if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
-  const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.seq));
+  const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.session.seq));
   const refusal =
     turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
@@ -99,7 +99,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const budget = yield* findSpentBudget(tx, kit, turn);
   if (budget !== undefined) return { kind: 'over_budget', budget };
   // Only a Messages stream reports it, and this turn must not be stored yet.
-  const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
+  const place = { keySeq: turn.key.seq, sessionSeq: found?.session.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
   const ready = !busy && !(found !== undefined && isStopping(found));
   const start = ready ? yield* planStart(tx, turn, found) : null;
@@ -176,7 +176,8 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
 }
 
 /** A session that a turn continues. */
-interface OpenSession extends Session {
+interface OpenSession {
+  readonly session: Session;
   readonly target: string;
   readonly leadModel: string | null;
   readonly stopRequestedAt: number | null;
@@ -184,7 +185,7 @@ interface OpenSession extends Session {
 }
 
 const OPEN_SESSION = rowKind<OpenSession>({
-  ...SESSION.fields,
+  session: SESSION,
   target: plain,
   leadModel: plain,
   stopRequestedAt: plain,
@@ -209,9 +210,9 @@ function* getSession(tx: Reader, seq: number): Step<Session> {
   return (yield* tx.rows(SESSION).get('SELECT * FROM sessions WHERE seq = ?', seq))!;
 }
 
-function* findReplayed(tx: Reader, turn: Submission, session: OpenSession | undefined): Step<Acceptance | undefined> {
+function* findReplayed(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Acceptance | undefined> {
   if (turn.idempotencyKey === null) return undefined;
-  const row = yield* findByKey(tx, turn, session);
+  const row = yield* findByKey(tx, turn, open);
   if (row === undefined) return undefined;
   const replayed = yield* getSession(tx, row.sessionSeq);
   if (replayed.deletedAt !== null) return { kind: 'session_gone' };
@@ -221,7 +222,7 @@ function* findReplayed(tx: Reader, turn: Submission, session: OpenSession | unde
 /**
  * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
  */
-function* findByKey(tx: Reader, turn: Submission, session: OpenSession | undefined): Step<Run | undefined> {
+function* findByKey(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Run | undefined> {
   const { user, key, idempotencyKey } = turn;
   if (turn.background !== null) {
     return yield* tx
@@ -232,11 +233,11 @@ function* findByKey(tx: Reader, turn: Submission, session: OpenSession | undefin
         idempotencyKey,
       );
   }
-  if (session !== undefined) {
+  if (open !== undefined) {
     return yield* tx.rows(RUN).get(
       `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
          AND r.idempotency_key = ?`,
-      session.seq,
+      open.session.seq,
       idempotencyKey,
     );
   }
@@ -274,19 +275,19 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
   };
 }
 
-function* continueSession(tx: Transaction, row: OpenSession, starting: 'pending' | 'running'): Step<Session> {
-  const status = row.status === 'running' ? 'running' : starting;
+function* continueSession(tx: Transaction, open: OpenSession, starting: 'pending' | 'running'): Step<Session> {
+  const { session } = open;
+  const status = session.status === 'running' ? 'running' : starting;
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
-    isStopping(row)
+    isStopping(open)
       ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'
       : `UPDATE sessions SET status = ?, updated_at = ?, stop_requested_at = NULL, stop_confirmed_at = NULL,
            stop_cause = NULL WHERE seq = ?`,
     status,
     tx.now,
-    row.seq,
+    session.seq,
   );
-  const { target: _, leadModel: __, stopRequestedAt: ___, stopConfirmedAt: ____, ...session } = row;
   return { ...session, status, updatedAt: tx.now };
 }
 
