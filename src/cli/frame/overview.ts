@@ -4,7 +4,7 @@ import { messageOf } from '../../domain/errors.ts';
 import { startOf } from '../../config/places.ts';
 import type { StatusWire } from '../../wire/status.ts';
 import { headlineOf, problemGroupOf, runsText, workersText } from '../terminal/status-report.ts';
-import { column } from '../terminal/columns.ts';
+import { column } from '../../terminal/columns.ts';
 import type { Context } from './context.ts';
 
 /** Shows it; a daemon that cannot be asked is a state like any other. */

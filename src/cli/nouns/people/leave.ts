@@ -7,7 +7,7 @@ import { notEmpty } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 

@@ -6,7 +6,7 @@ import { notEmpty, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { column, field } from '../../terminal/columns.ts';
+import { column, field } from '../../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 import { WEBHOOK, WEBHOOKS } from './columns.ts';
 import { addDeliveriesOfWebhook } from './deliveries.ts';

@@ -9,7 +9,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import type { Output } from '../../terminal/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [

@@ -11,7 +11,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { widthForHints } from '../../terminal/output.ts';
 import { EXPORT_HELP, exportRun } from './export-run.ts';
 import { explain, EXPLAIN_HELP } from './explain.ts';
