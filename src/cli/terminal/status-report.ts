@@ -2,7 +2,7 @@
 import type { PartWire, StatusWire } from '../../wire/status.ts';
 import { formatDuration } from '../frame/durations.ts';
 import { type Column, column } from '../../terminal/columns.ts';
-import type { Report } from './output.ts';
+import type { Report } from '../frame/output.ts';
 import type { Group } from '../../terminal/table.ts';
 
 type StatusColumn = Column<StatusWire>;

@@ -10,7 +10,7 @@ import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import type { Output } from '../../terminal/output.ts';
+import type { Output } from '../../frame/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
   field('run_id', 6),
