@@ -44,7 +44,8 @@ export function idOrStart(text: string): string {
   return text.toLowerCase();
 }
 
-function rowLimit(text: string): number {
+/** A number of rows. */
+export function rowLimit(text: string): number {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= 1 && limit <= 500) return limit;
   throw new InvalidArgumentError('It must be a number from 1 to 500.');
