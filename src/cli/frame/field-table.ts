@@ -27,10 +27,10 @@ export function fieldTable<Row, Change>(
   readonly options: OptionsOf<Change>;
 } {
   const lines = Object.entries<Line<Row>>(table as Readonly<Record<string, Line<Row>>>);
-  const alone = lines.map(([name, { called, option: _, ...shown }]) => ({
-    name: called ?? name,
+  const alone = lines.map(([name, line]) => ({
+    name: line.called ?? name,
     value: (row: Row) => row[name as keyof Row] as Cell,
-    ...shown,
+    ...line,
   }));
   const options = lines.flatMap(([name, { option }]) => (option === undefined ? [] : [[name, option] as const]));
   return {

@@ -1,7 +1,13 @@
 // Options that many lists have.
-import { Option } from 'commander';
-import { idOrStart, integerIn, notEmpty, rowLimit } from './arguments.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { idOrStart, integerIn, notEmpty } from './arguments.ts';
 import { option, type TypedOption } from './options.ts';
+
+function rowLimit(text: string): number {
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit >= 1 && limit <= 500) return limit;
+  throw new InvalidArgumentError('It must be a number from 1 to 500.');
+}
 
 /** Maximum number of rows of a list. */
 export const LIMIT = { limit: option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit) };

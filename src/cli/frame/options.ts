@@ -13,7 +13,7 @@ export interface TypedOption<out T> {
   readonly valueIn: (values: Values) => T | undefined;
 }
 
-/** One that commander requires. */
+/** One that always has a value. */
 interface RequiredOption<out T> extends TypedOption<T> {
   readonly isRequired: true;
 }
@@ -42,7 +42,7 @@ export function option<T>(flags: string, help: string, parse?: Parser<T>): Typed
 }
 
 /** What clears a field on the command line. Commander would turn a null into '', so null comes only at the end. */
-const NONE = 'none';
+export const NONE = 'none';
 
 /** An option whose value `none` clears the field. */
 export function clearable(flags: string, help: string): TypedOption<string | null>;
@@ -74,6 +74,12 @@ export function required<T>(one: TypedOption<T>): RequiredOption<T> {
   return { ...one, isRequired: true };
 }
 
+/** The same option, which has a value when it isn't given, too. `shown` is what the help has for it. */
+export function always<T>(one: TypedOption<T>, value: T, shown?: string): RequiredOption<T> {
+  for (const each of one.options) each.default(value, shown);
+  return { ...one, isRequired: true };
+}
+
 /** The same option for a field that takes its value in another form. */
 export function converted<T, U>(one: TypedOption<T>, convert: (value: T) => U): TypedOption<U> {
   const valueIn = (values: Values) => {
@@ -81,6 +87,16 @@ export function converted<T, U>(one: TypedOption<T>, convert: (value: T) => U): 
     return value === undefined ? undefined : convert(value);
   };
   return { options: one.options, valueIn };
+}
+
+/** An option with another that scripts may have from before, which the help leaves out. */
+export function withEarlier<T>(one: TypedOption<T>, earlier: TypedOption<T>): TypedOption<T> {
+  const names = one.options.map((each) => each.attributeName());
+  for (const each of earlier.options) each.conflicts(names).hideHelp();
+  return {
+    options: [...one.options, ...earlier.options],
+    valueIn: (values) => one.valueIn(values) ?? earlier.valueIn(values),
+  };
 }
 
 /** A table of options for one field, which is an object; undefined when none of them is given. */

@@ -3,7 +3,7 @@ import type { NewPageWire, PageChangeWire } from '../../../wire/publishing/page.
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
-import { clearable, type Given, option, type OptionsOf, toggle } from '../../frame/options.ts';
+import { clearable, type Given, NONE, option, type OptionsOf, toggle } from '../../frame/options.ts';
 
 /** A path in the workspace, with or without its first slash. */
 export function entryPath(text: string): string {
@@ -18,7 +18,7 @@ export function keyInAddress(text: string): string {
 
 /** Reads `--tag`, which can be repeated. */
 function tagList(text: string, before: readonly string[] = []): readonly string[] {
-  return text === 'none' ? [] : [...new Set([...before, notEmpty(text)])];
+  return text === NONE ? [] : [...new Set([...before, notEmpty(text)])];
 }
 
 /** Where the versions of a new page come from. */
