@@ -10,11 +10,11 @@ import { widthOf } from '../text/fit.ts';
 import {
   cell,
   EMPTY,
-  keepByWorth,
   type Line,
   lineByWorth,
   lineOf,
   type Part,
+  partsWithin,
   type Span,
   span,
   widthOfSpans,
@@ -112,7 +112,7 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
   ];
   const figures = figuresOf(row, at);
   const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
-  const kept = keepByWorth([...about, ...figures, stands], width - 5 - share);
+  const kept = partsWithin(width - 5 - share, [...about, ...figures, stands]);
   const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
   const room = width - 4 - widthOfSpans(kept.map((part) => part.span));
   const own = cell(row.title, Math.min(widthOf(row.title), room), 'strong');
