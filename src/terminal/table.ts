@@ -1,6 +1,4 @@
 // Lays out lists as tables, and single things as a line per field.
-import { paint, type Style } from './colours.ts';
-import { cutTo, padStartTo, padTo, widthOf, wrapTo } from './text.ts';
 import {
   briefTexts,
   dressedCell,
@@ -11,8 +9,10 @@ import {
   type ShownCell,
   wholeText,
 } from './cells.ts';
+import { paint, type Style } from './colours.ts';
 import { type Column, USUAL_WORTH } from './columns.ts';
 import { fitColumns, GAP, type Sizing } from './fit-columns.ts';
+import { cutTo, padStartTo, padTo, widthOf, wrapTo } from './text.ts';
 
 /** Where something is shown. */
 export interface Place {

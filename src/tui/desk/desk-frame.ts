@@ -1,11 +1,13 @@
 // The desk's lines: which session, its tabs, and what the chosen one has in sight.
+import { compact } from '../../domain/figures.ts';
+import { stopwatch } from '../../terminal/durations.ts';
+import { money } from '../../terminal/money.ts';
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
+import { standingOf } from '../state/connection.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
 import { isLive, type Row } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
-import { standingOf } from '../state/connection.ts';
-import { money, short, span as spanOf } from '../text/figures.ts';
 import { widthOf } from '../text/fit.ts';
 import {
   cell,
@@ -124,15 +126,15 @@ const aside = (text: string) => cell(text, widthOf(text), 'dim');
 /** For which model the run waits, and for how long. */
 function waitOf({ modelWait }: Row, now: number): readonly Part[] {
   if (modelWait === null) return [];
-  const text = `  waits ${spanOf(now - modelWait.since)} for ${modelWait.model}`;
+  const text = `  waits ${stopwatch(now - modelWait.since)} for ${modelWait.model}`;
   return [{ worth: 95, span: cell(text, widthOf(text), 'waiting') }];
 }
 
 function figuresOf({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Part[] {
-  const time = startedAt === null ? '' : `  ${spanOf((finishedAt ?? now) - startedAt)}`;
+  const time = startedAt === null ? '' : `  ${stopwatch((finishedAt ?? now) - startedAt)}`;
   return [
     { worth: 70, span: span(time, 'dim') },
-    { worth: 50, span: span(`  ${short(tokens)}`, 'dim') },
+    { worth: 50, span: span(`  ${compact(tokens)}`, 'dim') },
     { worth: 80, span: span(`  ${money(cost)}`, 'money') },
   ];
 }

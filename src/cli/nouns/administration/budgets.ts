@@ -6,12 +6,13 @@ import {
   type BudgetSubject,
   HIGHEST_LIMIT,
 } from '../../../domain/budgets/budget.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
+import { exactMoney } from '../../../terminal/money.ts';
 import type { BudgetWire, WantedBudgetWire } from '../../../wire/people/budget.ts';
 import { dollars, idOrStart, integerIn, notEmpty, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 
 const NEARLY = 80;
@@ -35,11 +36,8 @@ const COLUMNS: readonly Column<BudgetWire>[] = [
   field('timezone', 2),
 ];
 
-/** Dollars of small calls have many places; more than six say nothing. */
 function amount(value: number, unit: BudgetWire['unit']): string {
-  if (unit === 'tokens') return `${Math.round(value)} tokens`;
-  const [whole, places = ''] = value.toFixed(6).replace(/0+$/, '').split('.');
-  return `$${whole}.${places.padEnd(2, '0')}`;
+  return unit === 'tokens' ? `${Math.round(value)} tokens` : exactMoney(value);
 }
 
 const ID = new Argument('<budget>', 'its id, or the start of it').argParser(idOrStart);

@@ -1,10 +1,10 @@
 // `errand shares`: the addresses at which versions of pages are read, how long they are valid, and their withdrawal.
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { isoTime } from '../../../domain/clock.ts';
+import { parseDuration } from '../../../terminal/durations.ts';
 import type { ShareWire } from '../../../wire/publishing/share.ts';
 import { ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { parseDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 import { SHARE, SHARES } from './columns.ts';

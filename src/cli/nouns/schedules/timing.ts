@@ -1,7 +1,7 @@
 // `--cron`, `--every` and `--daily`: three ways to say when a task fires, of which cron can express all.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../../terminal/durations.ts';
 import { notEmpty } from '../../frame/arguments.ts';
-import { parseDuration } from '../../frame/durations.ts';
 
 /** At most one of them is given. Each is a cron expression by now. */
 export interface TimingOptions {

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SESSION_KINDS, type SessionKind } from '../../../domain/sessions/session.ts';
 import { WEBHOOK_EVENT_TYPES, WEBHOOK_LIMITS, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
+import { formatMilliseconds } from '../../../terminal/durations.ts';
 import type { WebhookChangeWire } from '../../../wire/webhooks/webhook.ts';
 import { durationIn, integerIn, NONE, notEmpty, oneOfEach, uuid } from '../../frame/arguments.ts';
-import { formatMilliseconds } from '../../frame/durations.ts';
 
 export const ALL = 'all';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { QueueEntryWire, QueueWire } from '../../../wire/sessions/queue.ts';
 import { ROW_LIMIT } from '../../frame/arguments.ts';
 import { act } from '../../frame/context.ts';
-import { formatDuration } from '../../frame/durations.ts';
+import { formatDuration } from '../../../terminal/durations.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
