@@ -16,7 +16,8 @@ import { makeClaimRuns } from './runs/claim-runs.ts';
 import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
 import { makeConnections } from './people/connections.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './engine/database.ts';
+import type { Database } from './engine/database.ts';
+import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeContextUsage } from './office/context-usage.ts';
 import { makeOfficeRuns } from './office/office-runs.ts';
 import { makeRunRounds } from './office/run-rounds.ts';
@@ -156,8 +157,8 @@ function makeStore(database: Database) {
   };
 }
 
-function stateOf({ answered, kept, fault, heldLogBytes, onCommitted, watchCommits, close }: Database) {
-  return { answered, kept, fault, heldLogBytes, onCommitted, watchCommits, close };
+function stateOf({ answered, durable, fault, burden, onCommitted, watchCommits, close }: Database) {
+  return { answered, durable, fault, burden, onCommitted, watchCommits, close };
 }
 
 function makeRunVerbs(database: Database, kit: BudgetKit) {

@@ -180,7 +180,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   answered: '',
   kept: '',
   fault: '',
-  heldLogBytes: '',
+  burden: '',
   onBudgetWarning: '',
   onCommitted: '',
   onPlanned: '',

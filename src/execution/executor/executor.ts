@@ -9,7 +9,7 @@ import type { Claim } from '../../store/runs/start-run.ts';
 import type { Ending, WorkspaceUse } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
 import type { Interruption } from '../../store/runs/rescue-runs.ts';
-import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
+import { faultKindOf, isLocked } from '../../store/engine/sqlite/storage-fault.ts';
 import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {

@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/runs/start-run.ts';
 import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
-import { isLocked } from '../../store/engine/storage-fault.ts';
+import { isLocked } from '../../store/engine/sqlite/storage-fault.ts';
 import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';

@@ -68,7 +68,7 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
         sessionSeq,
       ))!;
       return { token, hasFiles: hasFiles === 1 };
-    }, 'written'),
+    }, 'committed'),
 
     /**
      * Records how the workspace differs before a run's agent changes anything: the baseline of the run. Many files are recorded in

@@ -8,7 +8,7 @@ import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { findUsedUp } from '../budgets/budget-rows.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from './insert-run.ts';
 import { estimatePrompt } from './prompt-size.ts';
@@ -68,8 +68,7 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
 export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
   const accept = write(
     (tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content),
-    'keep',
-    'written',
+    COMMITTED,
   );
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));

@@ -1,6 +1,6 @@
 // Claims runs: moves the next runs that may start to `running`, with an attempt number and a lease.
 import type { JsonObject } from '../../domain/json.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 import { begunIn } from '../schedules/follow-runs.ts';
@@ -52,20 +52,16 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
  * runs of a disabled user are stopped instead. A run may begin while the disk syncs its claim: what it records comes later.
  */
 export function makeClaimRuns({ write }: Database) {
-  return write(
-    function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
-      const claims: Claim[] = [];
-      while (claims.length < order.limit) {
-        const next = yield* findNext(tx, order);
-        if (next === undefined) break;
-        const claimed = yield* claim(tx, next, order);
-        if (claimed !== null) claims.push(claimed);
-      }
-      return claims;
-    },
-    'keep',
-    'written',
-  );
+  return write(function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
+    const claims: Claim[] = [];
+    while (claims.length < order.limit) {
+      const next = yield* findNext(tx, order);
+      if (next === undefined) break;
+      const claimed = yield* claim(tx, next, order);
+      if (claimed !== null) claims.push(claimed);
+    }
+    return claims;
+  }, COMMITTED);
 }
 
 function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {

@@ -1,6 +1,6 @@
 // Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
 import { MAX_RESUMES, type RunError } from '../../domain/sessions/run.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { passIn, settleIn } from './end-run.ts';
@@ -69,7 +69,7 @@ export function makeRescueRuns({ write, read }: Database) {
         else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
       }
       return count;
-    }, 'free'),
+    }, FREES),
 
     /** Extends the leases of the attempts that have a worker, then rescues runs whose lease ended. Answers how many. */
     renewLeases: write(function* (tx: Transaction, held: readonly Progress[], leaseMs: number): Step<number> {

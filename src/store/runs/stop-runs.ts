@@ -2,7 +2,7 @@
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { StopCause } from '../../domain/sessions/stop.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
 import { IS_UNFINISHED } from './run-states.ts';
@@ -51,14 +51,14 @@ export function makeStopRuns(database: Database) {
   return {
     /** Cancels every unfinished run of a session. */
     stopSession: (sessionSeq: number, cause: StopCause, note?: Note<StopCommit>): Promise<StopCommit> =>
-      auditedWrite(note, (tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
+      auditedWrite(note, (tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), FREES),
 
     /** Cancels one run, unless it has ended; the session's next run continues. */
     stopRun: (
       which: { readonly sessionSeq: number; readonly runSeq: number },
       cause: StopCause,
       note?: Note<StopCommit>,
-    ): Promise<StopCommit> => auditedWrite(note, (tx) => stopIn(tx, which, cause), 'free'),
+    ): Promise<StopCommit> => auditedWrite(note, (tx) => stopIn(tx, which, cause), FREES),
 
     /** Sessions of disabled users with unfinished runs, in order: up to a limit, after the given session. */
     listSessionsOfDisabled: read(
@@ -67,7 +67,7 @@ export function makeStopRuns(database: Database) {
     ),
 
     /** Records that the executor of a session's stopped run has ended, and lets the session's next run begin. */
-    confirmStop: write(confirmIn, 'free'),
+    confirmStop: write(confirmIn, FREES),
 
     /** Confirms every stop. Only for startup: no executor may be working. Returns how many. */
     confirmStops: write(function* (tx: Transaction): Step<number> {
@@ -76,7 +76,7 @@ export function makeStopRuns(database: Database) {
       );
       for (const { seq } of rows) yield* confirmIn(tx, seq);
       return rows.length;
-    }, 'free'),
+    }, FREES),
   };
 }
 

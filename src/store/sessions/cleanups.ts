@@ -1,6 +1,6 @@
 // Soft deletion of sessions, and the durable list of clean-ups that remain (E9).
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
 import { freeSpaceIn } from './workspace-space.ts';
@@ -51,7 +51,7 @@ export function makeCleanups(database: Database) {
   return {
     /** Deletes a session: cancels its unfinished runs and schedules the clean-up. `gone` when it was already deleted. */
     deleteSession: (sessionSeq: number, note?: Note<StopCommit>): Promise<StopCommit> =>
-      write(note, (tx) => deleteSessionIn(tx, sessionSeq), 'free'),
+      write(note, (tx) => deleteSessionIn(tx, sessionSeq), FREES),
 
     /** Up to `limit` clean-ups after the given session, without those whose executor may still be working. */
     listCleanups: read(

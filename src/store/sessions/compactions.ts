@@ -48,7 +48,7 @@ export function makeCompactions({ write, read }: Database) {
           'SELECT run_seq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
           sessionSeq,
         ),
-      'written',
+      'committed',
     ),
   };
 }

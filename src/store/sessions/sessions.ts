@@ -57,7 +57,7 @@ export function makeSessions({ read }: Database) {
           'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
           sessionSeq,
         ))!;
-    }, 'written'),
+    }, 'committed'),
 
     /**
      * A page of a key's API sessions, the last changed first, and their total number (§4.6). The rows before the page are counted in

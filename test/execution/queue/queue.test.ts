@@ -105,7 +105,7 @@ test('a turn that is accepted while a slot is free starts in the same commit', a
   const { run } = await accepted(admitTo(house, queue));
   expect(queue.load().busy).toBe(1);
   expect(queue.held()).toMatchObject([{ runSeq: run.seq, attempt: 1 }]);
-  await house.store.kept();
+  await house.store.durable();
   expect(commits).toEqual([['run.queued', 'run.started']]);
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
@@ -154,7 +154,7 @@ test('a run that waits is not overtaken by a turn that finds a free slot', async
 });
 
 test('a run that waits is claimed although turns keep coming while the disk syncs', async () => {
-  const house = await storeHouse(undefined, { syncsBeside: true });
+  const house = await storeHouse(undefined, { syncsInBackground: true });
   const queue = queueOver(house, ONE_SLOT);
   queue.start();
   await queue.idle();

@@ -35,7 +35,7 @@ async function house({ start = null, workspace = SETTINGS.workspace, kept }: Giv
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
-    store: { ...stores.store, kept: kept ?? stores.store.kept },
+    store: { ...stores.store, durable: kept ?? stores.store.durable },
     access: makeAccess(stores.store),
     blobs: await openBlobStore(directory),
     disk: { shortage: () => null },

@@ -16,9 +16,9 @@ const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
   'answered',
-  'kept',
+  'durable',
   'fault',
-  'heldLogBytes',
+  'burden',
   'onCommitted',
   'onPlanned',
   'onBudgetWarning',

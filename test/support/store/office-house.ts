@@ -3,7 +3,7 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import { dayStartQuarter } from '../../../src/domain/time-zone.ts';
 import type { Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
-import { openDatabase } from '../../../src/store/engine/database.ts';
+import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/runs/progress/record-usage.ts';
 import type { TodayWish } from '../../../src/store/office/today.ts';

@@ -6,7 +6,7 @@ import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import type { Shortage } from '../../../src/files/disk.ts';
 import { makeReleases, type ReleaseOutcome } from '../../../src/publishing/releases.ts';
-import { openDatabase } from '../../../src/store/engine/database.ts';
+import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishing/jobs.ts';
 import type { NewPage, Published } from '../../../src/store/publishing/releases.ts';

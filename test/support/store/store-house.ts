@@ -8,7 +8,7 @@ import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
-import type { DatabaseOptions } from '../../../src/store/engine/database.ts';
+import type { DatabaseOptions } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
 import type { ClaimedRun, StartOrder } from '../../../src/store/runs/start-run.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quarterOf } from '../../../../src/domain/time-zone.ts';
 import { NO_PRICE, type Usage } from '../../../../src/domain/sessions/usage.ts';
-import { openDatabase } from '../../../../src/store/engine/database.ts';
+import { openDatabase } from '../../../../src/store/engine/sqlite/open-database.ts';
 import { StepTransaction } from '../../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../../src/store/runs/progress/record-usage.ts';
 import { callEveryVerb } from '../../../support/store/every-verb.ts';
