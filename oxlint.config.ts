@@ -48,6 +48,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['public', 'sessions'],
     ['office', 'share'],
   ],
+  cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 
 /** A rule for the files that a glob finds: none may import what the groups find. */

@@ -1,6 +1,6 @@
 // Shows the findings of a check.
 import type { FindingWire } from '../../wire/capabilities/model.ts';
-import { type Column, column, state } from './columns.ts';
+import { type Column, column, state } from '../../terminal/columns.ts';
 
 /** A finding, and the name of what was checked. */
 export interface FindingRow extends FindingWire {

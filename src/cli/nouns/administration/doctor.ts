@@ -12,7 +12,7 @@ import {
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 
 interface Options {
   readonly offline?: true;

@@ -12,7 +12,7 @@ import type {
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
 

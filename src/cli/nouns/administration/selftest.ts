@@ -6,7 +6,7 @@ import type { SelfTestResult } from '../../../selftest/self-test.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, state } from '../../terminal/columns.ts';
+import { type Column, column, state } from '../../../terminal/columns.ts';
 
 interface Options {
   readonly minutes: number;

@@ -1,7 +1,7 @@
 // What is shown of backups.
 import type { BackupWire, PrunedBackupsWire } from '../../../wire/backups/backup.ts';
 import { readableSize } from '../../../terminal/sizes.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 export const BACKUPS: readonly Column<BackupWire>[] = [
   { ...field('id', 9), isWhole: true },

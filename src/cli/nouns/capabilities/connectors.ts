@@ -7,7 +7,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { ABOUT, addReading, names, type Noun } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const AUTH = column<DefinitionWire<'connectors'>>('auth', ({ auth }) => auth.kind, 4);
 

@@ -5,7 +5,7 @@ import type { Defined, DefinitionNoun, DefinitionWire } from '../../../wire/capa
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 /** A noun of the command line. */
 export interface Noun<N extends DefinitionNoun> {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
 import { ABOUT, addFileCheck, addReading, names, type Noun } from './definitions.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/columns.ts';
+import { type Column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<DefinitionWire<'expert-teams'>>[] = [
   field('name'),

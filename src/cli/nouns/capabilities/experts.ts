@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
 import type { Io } from '../../frame/io.ts';
-import { field } from '../../terminal/columns.ts';
+import { field } from '../../../terminal/columns.ts';
 
 const EXPERTS: Noun<'experts'> = {
   noun: 'experts',

@@ -6,7 +6,7 @@ import { ABOUT, addReading, NAME, names, type Noun } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS, type FindingRow } from '../../terminal/findings.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<DefinitionWire<'mcp-servers'>>[] = [
   ...NAME,

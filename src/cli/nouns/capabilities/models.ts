@@ -5,7 +5,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS } from '../../terminal/findings.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<ModelWire>[] = [
   field('name', 9),

@@ -13,7 +13,7 @@ import { lostPinsBy } from './checked-pins.ts';
 import { addConfigSet } from './config-set.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column } from '../../terminal/columns.ts';
+import { type Column, column } from '../../../terminal/columns.ts';
 
 type Row = ConfigurationWire['settings'][number];
 

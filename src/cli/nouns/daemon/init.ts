@@ -8,7 +8,7 @@ import { requireOwnDirectory } from '../../frame/creation.ts';
 import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import type { Created, Io } from '../../frame/io.ts';
-import { type Column, column } from '../../terminal/columns.ts';
+import { type Column, column } from '../../../terminal/columns.ts';
 import { credentialsText } from '../../terminal/welcome.ts';
 
 const FIELDS: readonly Column<Created>[] = [

@@ -8,7 +8,7 @@ import { ROW_LIMIT, notEmpty, pastTime } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<AuditEntryWire>[] = [
   column('entry', ({ id }) => id, 8),

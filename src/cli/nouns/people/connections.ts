@@ -5,8 +5,8 @@ import { OF_USER, notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
-import { confirm, readSecret } from '../../terminal/standard-input.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
+import { confirm, readSecret } from '../../frame/standard-input.ts';
 
 const COLUMNS: readonly Column<ConnectionWire>[] = [
   field('id', 9),

@@ -5,7 +5,7 @@ import { dollars, dollarsOrNone, type NONE, notEmpty, orNull } from '../../frame
 import { act } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/columns.ts';
+import { type Column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<TeamWire>[] = [
   field('id', 3),

@@ -1,7 +1,7 @@
 // What lists and records of publish pages, their versions and their shares show.
 import type { OwnedPageWire, OwnedVersionWire } from '../../../wire/publishing/page.ts';
 import type { ShareWire } from '../../../wire/publishing/share.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 
 /** An address, which names the thing as well as its key does. */
 const address = <T>(name: string, value: (row: T) => string | null, worth: number): Column<T> => ({

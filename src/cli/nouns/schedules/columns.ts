@@ -1,6 +1,6 @@
 // What lists and records of scheduled tasks and their firings show.
 import type { FiringWire, ScheduledTaskWire } from '../../../wire/schedules/scheduled-task.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { localZone, type SayCron, wallTime } from './words.ts';
 
 type Task = ScheduledTaskWire;

@@ -1,7 +1,7 @@
 // What lists and records of webhooks and their deliveries show.
 import type { DeliveryRecordWire, DeliveryWire } from '../../../wire/webhooks/delivery.ts';
 import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
 
 /** In one word: disabled, failing since its last success, or enabled. */
 function stateOf({ enabled, failing_since: failingSince }: WebhookWire): 'enabled' | 'failing' | 'disabled' {

@@ -9,7 +9,7 @@ import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 import { isAddress, openForward } from './forward.ts';
 import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
 import { addSecretFile, readSecretFile } from './secret.ts';

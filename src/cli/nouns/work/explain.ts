@@ -3,7 +3,7 @@ import { spokenMs } from '../../../domain/sessions/slow-spans.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../../wire/sessions/timeline.ts';
 import type { Context } from '../../frame/context.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 import { timelineLines, usd, wordsOf } from '../../terminal/timeline.ts';
 
 export const EXPLAIN_HELP = `

@@ -10,8 +10,8 @@ import { OF_SESSION, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/argument
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
-import { confirm, readMessageText } from '../../terminal/standard-input.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
+import { confirm, readMessageText } from '../../frame/standard-input.ts';
 
 const ID = new Argument('<question>', 'its id, or the start of it').argParser(idOrStart);
 

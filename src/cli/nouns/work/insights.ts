@@ -5,7 +5,7 @@ import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/sessions/i
 import { OF_SESSION, ROW_LIMIT, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field, state } from '../../terminal/columns.ts';
+import { type Column, field, state } from '../../../terminal/columns.ts';
 import type { Style } from '../../../terminal/colours.ts';
 
 const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefined>> = {

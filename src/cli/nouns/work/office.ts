@@ -9,8 +9,8 @@ import { act, type Context } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../terminal/columns.ts';
-import type { Output } from '../../terminal/output.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
+import type { Output } from '../../frame/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
   field('run_id', 6),

@@ -5,7 +5,7 @@ import { ROW_LIMIT } from '../../frame/arguments.ts';
 import { act } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../terminal/columns.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<QueueEntryWire>[] = [
   field('run_id', 9),

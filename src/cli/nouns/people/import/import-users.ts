@@ -8,7 +8,7 @@ import { duration, notEmpty } from '../../../frame/arguments.ts';
 import { act, type Context } from '../../../frame/context.ts';
 import { CommandError } from '../../../frame/exit-codes.ts';
 import type { Io } from '../../../frame/io.ts';
-import { type Column, column, field } from '../../../terminal/columns.ts';
+import { type Column, column, field } from '../../../../terminal/columns.ts';
 import { makeProgressBar } from '../../../terminal/progress.ts';
 import { type CredentialsFile, openCredentialsFile } from './credentials-file.ts';
 import { type LineProblem, type ReadUser, readUsers } from './read-users.ts';

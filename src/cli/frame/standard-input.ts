@@ -1,8 +1,8 @@
 // Reads from standard input: a confirmation, a password, or a whole text.
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline';
-import type { Context } from '../frame/context.ts';
-import { CommandError } from '../frame/exit-codes.ts';
+import type { Context } from './context.ts';
+import { CommandError } from './exit-codes.ts';
 import { safeLine } from '../../terminal/text.ts';
 
 const MAX_SECRET_BYTES = 8192;

@@ -1,6 +1,6 @@
 // A noun is loaded alone when a command line begins with it, and shows the same as among all others.
 import { expect, test } from 'vitest';
-import { run } from '../outside.ts';
+import { run } from './outside.ts';
 
 const { stdout: help } = await run(['--help']);
 const commands = help.slice(help.indexOf('The daemon:'), help.indexOf('Environment:'));

@@ -1,17 +1,17 @@
 // The whole command line: global flags, every noun, and how a command ends.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import type { Flags } from '../../config/environment.ts';
-import { resolvePlaces, startOf } from '../../config/places.ts';
-import { VERSION } from '../../version.ts';
-import { act } from './context.ts';
-import { callOf } from './command-name.ts';
-import { type Calling, type Ending, endingOf, EXIT } from './exit-codes.ts';
-import type { Io } from './io.ts';
-import { addNouns } from './nouns.ts';
+import type { Flags } from '../config/environment.ts';
+import { resolvePlaces, startOf } from '../config/places.ts';
+import { VERSION } from '../version.ts';
+import { act } from './frame/context.ts';
+import { callOf } from './frame/command-name.ts';
+import { type Calling, type Ending, endingOf, EXIT } from './frame/exit-codes.ts';
+import type { Io } from './frame/io.ts';
+import { addNouns } from './all-nouns.ts';
 import { showOverview } from './overview.ts';
-import { paint, wantsColours } from '../../terminal/colours.ts';
-import { safeText } from '../../terminal/text.ts';
+import { paint, wantsColours } from '../terminal/colours.ts';
+import { safeText } from '../terminal/text.ts';
 
 /** Builds the root of the tree of commands. Parsing throws where commander would end the process. */
 export function makeProgram(io: Io): Command {

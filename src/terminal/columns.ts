@@ -1,5 +1,5 @@
 // What a list or a record shows: its columns, and what each is worth when there is no room for all.
-import type { Style } from '../../terminal/colours.ts';
+import type { Style } from './colours.ts';
 
 export type Cell = string | number | boolean | null | undefined;
 

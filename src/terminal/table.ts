@@ -1,6 +1,6 @@
 // Lays out lists as tables, and single things as a line per field.
-import { paint, type Style } from '../../terminal/colours.ts';
-import { cutTo, padStartTo, padTo, widthOf, wrapTo } from '../../terminal/text.ts';
+import { paint, type Style } from './colours.ts';
+import { cutTo, padStartTo, padTo, widthOf, wrapTo } from './text.ts';
 import {
   briefTexts,
   dressedCell,

@@ -1,11 +1,11 @@
 // `errand` alone: how the daemon is doing, and what to do next.
-import { isClientFailure } from '../../client/transport/client-error.ts';
-import { messageOf } from '../../domain/errors.ts';
-import { startOf } from '../../config/places.ts';
-import type { StatusWire } from '../../wire/status.ts';
-import { headlineOf, problemGroupOf, runsText, workersText } from '../terminal/status-report.ts';
+import { isClientFailure } from '../client/transport/client-error.ts';
+import { messageOf } from '../domain/errors.ts';
+import { startOf } from '../config/places.ts';
+import type { StatusWire } from '../wire/status.ts';
+import { headlineOf, problemGroupOf, runsText, workersText } from './terminal/status-report.ts';
 import { column } from '../terminal/columns.ts';
-import type { Context } from './context.ts';
+import type { Context } from './frame/context.ts';
 
 /** Shows it; a daemon that cannot be asked is a state like any other. */
 export async function showOverview(context: Context): Promise<void> {

@@ -3,9 +3,9 @@ import { paint, wantsColours } from '../../terminal/colours.ts';
 import { escapedText } from '../../domain/escaped-text.ts';
 import { cutTo, safeText } from '../../terminal/text.ts';
 import type { ListWire } from '../../wire/listing.ts';
-import type { Io } from '../frame/io.ts';
-import type { Cell, Column } from './columns.ts';
-import { type Group, groupsOf, recordOf, tableOf } from './table.ts';
+import type { Io } from './io.ts';
+import type { Cell, Column } from '../../terminal/columns.ts';
+import { type Group, groupsOf, recordOf, tableOf } from '../../terminal/table.ts';
 
 export type Format = 'table' | 'json';
 

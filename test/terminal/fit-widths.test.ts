@@ -1,6 +1,6 @@
 // Columns fit into the width of the terminal.
 import { expect, test } from 'vitest';
-import { fitWidths, GAP, type Measured } from '../../../src/cli/terminal/fit-widths.ts';
+import { fitWidths, GAP, type Measured } from '../../src/terminal/fit-widths.ts';
 
 const text = (width: number, worth = 5): Measured => ({ width, worth, isCuttable: true });
 const id = (worth = 9): Measured => ({ width: 13, worth, isCuttable: false });

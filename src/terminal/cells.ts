@@ -1,11 +1,11 @@
 // One value as a terminal shows it.
-import { isUuid } from '../../domain/ids.ts';
-import type { Style } from '../../terminal/colours.ts';
-import { relativeTime } from '../../terminal/moments.ts';
-import { shortIds } from '../../terminal/short-ids.ts';
-import { readableSize } from '../../terminal/sizes.ts';
-import { stateStyleOf } from '../../terminal/states.ts';
-import { safeLine } from '../../terminal/text.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { Style } from './colours.ts';
+import { relativeTime } from './moments.ts';
+import { shortIds } from './short-ids.ts';
+import { readableSize } from './sizes.ts';
+import { stateStyleOf } from './states.ts';
+import { safeLine } from './text.ts';
 import type { Cell, Column } from './columns.ts';
 
 /** A cell as text, with its colour. */

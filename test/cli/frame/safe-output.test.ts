@@ -41,14 +41,14 @@ test.each([
 const WRITE_THEMSELVES = [
   'chat/converse.ts',
   'chat/keyboard.ts',
-  'frame/program.ts',
+  'frame/output.ts',
+  'frame/standard-input.ts',
   'nouns/administration/gc.ts',
   'nouns/administration/logs.ts',
   'nouns/backups/passphrase.ts',
   'nouns/webhooks/deliveries.ts',
-  'terminal/output.ts',
+  'program.ts',
   'terminal/progress.ts',
-  'terminal/standard-input.ts',
 ];
 
 test('commands print by their output alone, which makes it safe', () => {
