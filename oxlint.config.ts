@@ -31,6 +31,18 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['people', 'sessions'],
     ['budgets', 'schema', 'webhooks'],
   ],
+  store: [
+    ['engine'],
+    ['audit', 'journal', 'telemetry'],
+    ['runs'],
+    ['sessions'],
+    ['artifacts', 'budgets', 'copies'],
+    ['publishing'],
+    ['firings'],
+    ['lifecycle', 'office', 'webhooks'],
+    ['people', 'retention', 'schedules'],
+    ['inspection'],
+  ],
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
   execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
@@ -48,6 +60,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['public', 'sessions'],
     ['office', 'share'],
   ],
+  cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 
 /** A rule for the files that a glob finds: none may import what the groups find. */

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { isatty } from 'node:tty';
 import { commandNameOf, executableOf } from './cli/frame/command-name.ts';
 import type { Io } from './cli/frame/io.ts';
-import { runProgram } from './cli/frame/program.ts';
+import { runProgram } from './cli/program.ts';
 import { readEnvironment } from './config/environment.ts';
 import { keepCompiledCode } from './disk/compiled-code.ts';
 

@@ -1,8 +1,8 @@
 // The command line as a tree of what its help says, read from the commands themselves.
 import process from 'node:process';
 import type { Command } from 'commander';
-import { makeProgram } from '../../src/cli/frame/program.ts';
-import { addNouns } from '../../src/cli/frame/nouns.ts';
+import { makeProgram } from '../../src/cli/program.ts';
+import { addNouns } from '../../src/cli/all-nouns.ts';
 import type { Io } from '../../src/cli/frame/io.ts';
 
 /** A flag or an argument, as its help shows it, and what it means. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { dirname, join, resolve } from 'node:path';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
-import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';

@@ -10,7 +10,7 @@ import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { anchorPath } from '../files/audit-anchor.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
-import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openStore } from '../store/open-store.ts';

@@ -5,7 +5,7 @@ import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
 import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
-import { copyDatabase } from '../store/engine/copy.ts';
+import { copyDatabase } from '../store/engine/sqlite/file/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
 import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { DaemonVerbs, Io, StopSignal } from '../../src/cli/frame/io.ts';
-import { runProgram } from '../../src/cli/frame/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 
 /** A directory of the test's own, with a path short enough for a socket. */
 export function makeDirectory(): string {

@@ -10,7 +10,7 @@ import { findInstalled } from '../../service-manager/installed.ts';
 import { callOf } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { type Format, makeOutput, type Output } from '../terminal/output.ts';
+import { type Format, makeOutput, type Output } from './output.ts';
 
 /** The global flags, and those of `serve`, as commander reads them (K4). */
 interface GivenFlags {

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startOf } from '../../config/places.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { confirm } from '../terminal/standard-input.ts';
+import { confirm } from './standard-input.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 

@@ -3,7 +3,7 @@ import { type Column, column } from '../../terminal/columns.ts';
 import { formatDuration } from '../../terminal/durations.ts';
 import type { Group } from '../../terminal/table.ts';
 import type { PartWire, StatusWire } from '../../wire/status.ts';
-import type { Report } from './output.ts';
+import type { Report } from '../frame/output.ts';
 
 type StatusColumn = Column<StatusWire>;
 

@@ -1,7 +1,7 @@
 // How far long work is: a bar on a terminal, now and then a line elsewhere; and the time of what it has made.
 import { expect, test } from 'vitest';
 import type { Io } from '../../../src/cli/frame/io.ts';
-import { makeOutput } from '../../../src/cli/terminal/output.ts';
+import { makeOutput } from '../../../src/cli/frame/output.ts';
 import { makeProgressBar } from '../../../src/cli/terminal/progress.ts';
 
 function house(isTerminal: boolean) {

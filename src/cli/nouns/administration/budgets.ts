@@ -13,7 +13,7 @@ import { dollars, idOrStart, integerIn, notEmpty, ROW_LIMIT, ROW_OFFSET } from '
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 const NEARLY = 80;
 const USED_UP = 100;

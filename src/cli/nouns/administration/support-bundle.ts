@@ -5,7 +5,7 @@ import { notEmpty } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 import type { BundleFile } from '../../support/bundle.ts';
 import { saveFile } from '../../support/save-file.ts';
 

@@ -1,6 +1,6 @@
 // Names what a backup or a restore leaves out.
 import type { LeftOut } from '../../../backups/left-out.ts';
-import type { Output } from '../../terminal/output.ts';
+import type { Output } from '../../frame/output.ts';
 
 /** `what`: the rest of a sentence that begins with a path. Says nothing when nothing is left out. */
 export function hintLeftOut(out: Pick<Output, 'hint'>, what: string, { count, named }: LeftOut): void {

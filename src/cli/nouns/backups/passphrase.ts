@@ -6,7 +6,7 @@ import { MIN_PASSPHRASE } from '../../../backups/wrapped-key.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
-import { readSecret } from '../../terminal/standard-input.ts';
+import { readSecret } from '../../frame/standard-input.ts';
 
 /** Reads it; `-` is stdin. With `isNew`, a typed one is asked for twice. Throws `usage`. */
 export async function readPassphrase(context: Context, file: string | undefined, isNew: boolean): Promise<string> {

@@ -6,7 +6,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import { confirm, readSecret } from '../../terminal/standard-input.ts';
+import { confirm, readSecret } from '../../frame/standard-input.ts';
 
 const COLUMNS: readonly Column<ConnectionWire>[] = [
   field('id', 9),

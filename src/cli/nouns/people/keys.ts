@@ -10,7 +10,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 /** Fewer characters are not taken for the start of an id. */
 const MIN_ID_START = 4;

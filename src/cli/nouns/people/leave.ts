@@ -9,7 +9,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 type Row = HoldingsWire['holdings'][number];
 

@@ -4,7 +4,7 @@ import type { SigningKeyWire } from '../../../wire/people/token.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field, state } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 const COLUMNS: readonly Column<SigningKeyWire>[] = [
   field('id', 9),

@@ -9,7 +9,7 @@ import type { Io } from '../../frame/io.ts';
 import { addLeave } from './leave.ts';
 import { addImport } from './import/import-users.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm, readSecret } from '../../terminal/standard-input.ts';
+import { confirm, readSecret } from '../../frame/standard-input.ts';
 
 const DISABLED: Column<UserWire> = {
   name: 'disabled',

@@ -7,7 +7,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 import { PAGE, PAGES, VERSION, VERSIONS } from './columns.ts';
 import {
   addFieldOptions,

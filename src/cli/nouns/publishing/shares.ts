@@ -6,7 +6,7 @@ import type { ShareWire } from '../../../wire/publishing/share.ts';
 import { ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 import { SHARE, SHARES } from './columns.ts';
 import { keyInAddress } from './page-options.ts';
 

@@ -6,7 +6,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 import { FIRINGS, MOMENTS, momentsOf, taskIn, tasksIn } from './columns.ts';
 import { addTaskOptions, fieldsOf, type TaskOptions } from './task-options.ts';
 import { cronOf } from './timing.ts';

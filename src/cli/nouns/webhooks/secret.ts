@@ -6,7 +6,7 @@ import { messageOf } from '../../../domain/errors.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhooks/webhook.ts';
 import { notEmpty } from '../../frame/arguments.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
-import type { Output } from '../../terminal/output.ts';
+import type { Output } from '../../frame/output.ts';
 
 export interface SecretOptions {
   readonly secretFile?: string;

@@ -6,7 +6,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
-import { readBytes } from '../../terminal/standard-input.ts';
+import { readBytes } from '../../frame/standard-input.ts';
 import { readSecretFile } from './secret.ts';
 
 interface VerifyOptions {

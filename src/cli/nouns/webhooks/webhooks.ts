@@ -7,7 +7,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { column, field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 import { WEBHOOK, WEBHOOKS } from './columns.ts';
 import { addDeliveriesOfWebhook } from './deliveries.ts';
 import { addSecretOptions, type GivenSecret, hintAtNewSecret, secretOf, type SecretOptions } from './secret.ts';

@@ -16,7 +16,7 @@ import { makeDirectories } from '../../../disk/make-directories.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 export interface DownloadOptions {
   /** Directory to save the archive in; created when it is missing. */

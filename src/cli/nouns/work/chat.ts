@@ -9,8 +9,8 @@ import { act, type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
-import { readMessageText } from '../../terminal/standard-input.ts';
-import { widthForHints } from '../../terminal/output.ts';
+import { readMessageText } from '../../frame/standard-input.ts';
+import { widthForHints } from '../../frame/output.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 interface Options {

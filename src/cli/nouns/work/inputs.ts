@@ -11,7 +11,7 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import { confirm, readMessageText } from '../../terminal/standard-input.ts';
+import { confirm, readMessageText } from '../../frame/standard-input.ts';
 
 const ID = new Argument('<question>', 'its id, or the start of it').argParser(idOrStart);
 

@@ -12,7 +12,7 @@ import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import type { Output } from '../../terminal/output.ts';
+import type { Output } from '../../frame/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
   field('run_id', 6),

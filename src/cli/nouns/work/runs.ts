@@ -12,7 +12,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import { widthForHints } from '../../terminal/output.ts';
+import { widthForHints } from '../../frame/output.ts';
 import { EXPORT_HELP, exportRun } from './export-run.ts';
 import { explain, EXPLAIN_HELP } from './explain.ts';
 import { showStop } from './sessions.ts';

@@ -7,7 +7,7 @@ import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import { confirm } from '../../terminal/standard-input.ts';
+import { confirm } from '../../frame/standard-input.ts';
 
 const ID = new Argument('<session>', 'its id, or the start of it').argParser(idOrStart);
 
