@@ -1,5 +1,5 @@
 // The time line of a run on a terminal: a line for each span, with its place in the run as a bar.
-import { queueWords, callerOf, spokenMs } from '../../domain/sessions/slow-spans.ts';
+import { queueWords, callerOf, spokenMs } from '../../domain/sessions/timeline/slow-spans.ts';
 import { cutTo, padStartTo, padTo, safeLine } from '../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../wire/sessions/timeline.ts';
 

@@ -1,5 +1,5 @@
 // `errand runs explain`: where the time of a run went, what it cost, and what was slow.
-import { spokenMs } from '../../../domain/sessions/slow-spans.ts';
+import { spokenMs } from '../../../domain/sessions/timeline/slow-spans.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../../wire/sessions/timeline.ts';
 import type { Context } from '../../frame/context.ts';

@@ -1,5 +1,5 @@
 // What made a run slow, by fixed limits, in words for its operator. The words have no content of the conversation.
-import type { CallTiming } from './call-timing.ts';
+import type { CallTiming } from '../call-timing.ts';
 import { lengthOf, type ModelSpan, type Span, type Timeline } from './timeline.ts';
 
 /** A wait that was longer than its limit. */
