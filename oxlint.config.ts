@@ -46,6 +46,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
   execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
+  backups: [['repository'], ['archive']],
   operations: [
     ['audit'],
     ['backups', 'capabilities', 'publishing', 'sessions', 'webhooks'],

@@ -1,6 +1,6 @@
 // The time line of a run on a terminal: a line for each span, with its place in the run as a bar.
 import { spokenMs } from '../../domain/figures.ts';
-import { queueWords, callerOf } from '../../domain/sessions/slow-spans.ts';
+import { queueWords, callerOf } from '../../domain/sessions/timeline/slow-spans.ts';
 import { callCost } from '../../terminal/money.ts';
 import { cutTo, padStartTo, padTo, safeLine } from '../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../wire/sessions/timeline.ts';

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { refusalOfSchema } from '../../store/engine/schema.ts';
-import { listIds } from '../../backups/repository.ts';
+import { listIds } from '../../backups/repository/repository.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';

@@ -1,7 +1,7 @@
 // Keys in little memory: none is lost, and none is taken for another.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { makePackedKeys } from '../../src/backups/packed-keys.ts';
+import { makePackedKeys } from '../../../src/backups/repository/packed-keys.ts';
 
 const keyOf = (i: number) => createHash('sha256').update(String(i)).digest('hex');
 

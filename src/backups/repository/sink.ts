@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncDiskOf } from '../disk/sync-disk.ts';
-import { blobPath, placeBlobs } from '../files/blobs/blob-place.ts';
-import { writeAtomically } from '../files/blobs/write-atomically.ts';
+import { syncDiskOf } from '../../disk/sync-disk.ts';
+import { blobPath, placeBlobs } from '../../files/blobs/blob-place.ts';
+import { writeAtomically } from '../../files/blobs/write-atomically.ts';
 import { incomingOf, manifestPath, objectsOf } from './repository.ts';
 
 /** What a backup has added. */

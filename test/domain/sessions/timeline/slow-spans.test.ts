@@ -1,9 +1,9 @@
 // What was slow is told in words, by limits that a span has to reach.
 import { expect, test } from 'vitest';
-import { slowPartsOf } from '../../../src/domain/sessions/slow-spans.ts';
-import { kindSumsOf, stepSumsOf } from '../../../src/domain/sessions/timeline-sums.ts';
-import type { SpanFacts } from '../../../src/domain/sessions/timeline.ts';
-import { aCall, aSpan, aTiming, SPANS } from '../../support/store/timelines.ts';
+import { slowPartsOf } from '../../../../src/domain/sessions/timeline/slow-spans.ts';
+import { kindSumsOf, stepSumsOf } from '../../../../src/domain/sessions/timeline/sums.ts';
+import type { SpanFacts } from '../../../../src/domain/sessions/timeline/timeline.ts';
+import { aCall, aSpan, aTiming, SPANS } from '../../../support/store/timelines.ts';
 
 const wordsOf = (facts: SpanFacts, seconds: number | null, now = Infinity) =>
   slowPartsOf({ spans: [aSpan(facts, 0, seconds)] }, now).map(({ words }) => words);

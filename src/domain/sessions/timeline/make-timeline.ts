@@ -1,8 +1,8 @@
 // Makes the time line of a run from its rows: one walk through its journal, with the ledger's calls in their places.
-import { activityOf } from './activity.ts';
+import { activityOf } from '../activity.ts';
 import { plainName } from './plain-name.ts';
-import { type Calls, type Draft, takeCalls } from './timeline-calls.ts';
-import type { Milestone, MilestoneType, TimelineRows, ToolRow } from './timeline-rows.ts';
+import { type Calls, type Draft, takeCalls } from './model-calls.ts';
+import type { Milestone, MilestoneType, TimelineRows, ToolRow } from './rows.ts';
 import { MAX_SPANS, type Span, type SpanFacts, type Timeline } from './timeline.ts';
 
 /** Makes the time line. Pure: the same rows make the same spans. */

@@ -1,8 +1,8 @@
 // The time line of a run: where its time went, from its acceptance until its files are collected. It has no content: no
 // words of the conversation, no arguments and no results of tools.
-import type { CallPurpose, CallTiming } from './call-timing.ts';
-import type { RunError, RunState } from './run.ts';
-import type { Usage } from './usage.ts';
+import type { CallPurpose, CallTiming } from '../call-timing.ts';
+import type { RunError, RunState } from '../run.ts';
+import type { Usage } from '../usage.ts';
 
 /** What a run did in a span of time, or waited for. `endedAt` is null while it does. */
 export type Span = SpanTimes & SpanFacts;

@@ -1,6 +1,6 @@
 // What made a run slow, by fixed limits, in words for its operator. The words have no content of the conversation.
-import { spokenMs } from '../figures.ts';
-import type { CallTiming } from './call-timing.ts';
+import { spokenMs } from '../../figures.ts';
+import type { CallTiming } from '../call-timing.ts';
 import { lengthOf, type ModelSpan, type Span, type Timeline } from './timeline.ts';
 
 /** A wait that was longer than its limit. */

@@ -1,9 +1,9 @@
 // What a time line is made from: the rows that a run leaves behind.
-import type { EventPayloads, EventType } from '../journal-event.ts';
-import type { CallPurpose, CallTiming } from './call-timing.ts';
-import type { CallEnding } from './model-call.ts';
+import type { EventPayloads, EventType } from '../../journal-event.ts';
+import type { CallPurpose, CallTiming } from '../call-timing.ts';
+import type { CallEnding } from '../model-call.ts';
 import type { TimelineRun } from './timeline.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../usage.ts';
 
 /** The events that a time line is made from. Of the text only the beginnings of its blocks. */
 export const MILESTONES = [

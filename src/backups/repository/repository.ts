@@ -4,10 +4,10 @@
 //   incoming/             what is being written
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { makeDirectories } from '../disk/make-directories.ts';
-import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
-import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
-import type { Manifest } from '../wire/backups/manifest.ts';
+import { makeDirectories } from '../../disk/make-directories.ts';
+import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
+import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../../store/engine/sqlite/file/lock.ts';
+import type { Manifest } from '../../wire/backups/manifest.ts';
 import { fullDisk, isFullDisk } from './full-disk.ts';
 import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 

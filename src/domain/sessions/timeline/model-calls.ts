@@ -1,9 +1,9 @@
 // The model calls of a time line: each row of the ledger becomes one span, in the place that the journal gives it.
-import type { EventPayloads } from '../journal-event.ts';
-import type { CallTiming, RecordedTiming } from './call-timing.ts';
-import type { LedgerCall } from './timeline-rows.ts';
+import type { EventPayloads } from '../../journal-event.ts';
+import type { CallTiming, RecordedTiming } from '../call-timing.ts';
+import type { LedgerCall } from './rows.ts';
 import type { SpanFacts } from './timeline.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../usage.ts';
 
 /** A span under construction: its whole is named by identity until all are in order. */
 export type Draft = SpanFacts & { startedAt: number; endedAt: number | null; whole: Draft | null };

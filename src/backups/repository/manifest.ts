@@ -1,11 +1,11 @@
 // Seals manifests, and reads them: one that was altered is refused.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { ErrandError } from '../domain/errors.ts';
-import type { AuditLink } from '../domain/people/audit-anchor.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { refusalOfSchema, SCHEMA_VERSION } from '../store/engine/schema.ts';
-import { readWhole } from '../wire/composites.ts';
-import { FORMAT, manifest as manifestShape, type Manifest } from '../wire/backups/manifest.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { AuditLink } from '../../domain/people/audit-anchor.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { refusalOfSchema, SCHEMA_VERSION } from '../../store/engine/schema.ts';
+import { readWhole } from '../../wire/composites.ts';
+import { FORMAT, manifest as manifestShape, type Manifest } from '../../wire/backups/manifest.ts';
 
 /** A manifest of so many bytes is not read. */
 export const MAX_MANIFEST_BYTES = 16 * 1_048_576;
