@@ -3,10 +3,10 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
-import { MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
-import { makePackedKeys } from './packed-keys.ts';
-import { listIds, objectsOf, readManifestOf } from './repository.ts';
-import { keyOf } from './sink.ts';
+import { MAX_MANIFEST_BYTES, readManifest } from './repository/manifest.ts';
+import { makePackedKeys } from './repository/packed-keys.ts';
+import { listIds, objectsOf, readManifestOf } from './repository/repository.ts';
+import { keyOf } from './repository/sink.ts';
 import { sizeBefore, tarEntries } from './archive/tar.ts';
 
 export interface Source {

@@ -5,17 +5,17 @@ import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
 import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
-import { copyDatabase } from '../store/engine/copy.ts';
+import { copyDatabase } from '../store/engine/sqlite/file/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
 import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
 import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from './copy-files.ts';
-import { makeListWriter } from './file-list.ts';
+import { makeListWriter } from './repository/file-list.ts';
 import { makeLeftOut } from './left-out.ts';
-import { readManifest, sealManifest } from './manifest.ts';
+import { readManifest, sealManifest } from './repository/manifest.ts';
 import type { BackupTask, Progress } from './orders.ts';
 import type { Pace } from './pace.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './repository/sink.ts';
 
 export interface TakeParts {
   readonly sink: Sink;

@@ -8,7 +8,7 @@ import { makeSecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { makeRenderer } from '../rendering/renderer.ts';
-import { explainToOperator } from '../store/engine/storage-fault.ts';
+import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 import { type Closer, closeAll } from './closers.ts';

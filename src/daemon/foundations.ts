@@ -20,9 +20,9 @@ import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { takeWays } from '../outbound/ways/ways.ts';
 import { isJournal, withPriority } from '../service-manager/journal.ts';
 import { makeServiceManager } from '../service-manager/service-manager.ts';
-import type { StoreAlarms } from '../store/engine/health.ts';
-import { lockDataDirectory } from '../store/engine/lock.ts';
-import { openReserve } from '../store/engine/reserve.ts';
+import type { StoreAlarms } from '../store/engine/database.ts';
+import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
+import { openReserve } from '../store/engine/sqlite/file/reserve.ts';
 import { openStore } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
@@ -67,11 +67,11 @@ export function layFoundations({ configuration, closers }: Start) {
       manager.migrating(migrationStatus(step), migrationLimitMs(step));
     },
     trouble: (words) => log.error(words),
-    held: (bytes) => log.warn({ megabytes: Math.round(bytes / 1_048_576) }, HELD_LOG),
+    burdened: (words) => log.warn(words),
     lost: lost.resolve,
   };
   const reserve = openReserve(join(places.dataDir, 'reserve'));
-  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, syncsBeside: true });
+  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, syncsInBackground: true });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;
@@ -102,9 +102,6 @@ function renderersFor({ service }: Config): Renderers {
     stream: isJournal(service.journalStream, process.stderr.fd) ? withPriority : undefined,
   };
 }
-
-const HELD_LOG =
-  'the write-ahead log of the database keeps growing, because a backup or another process reads an old state of it; "fuser errand.db" shows which process';
 
 type AnchorParts = Pick<Parameters<typeof makeAnchorKeeper>[0], 'deriveKey' | 'log' | 'store'>;
 

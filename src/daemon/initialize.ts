@@ -10,9 +10,9 @@ import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from '../fil
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
-import { lockDataDirectory } from '../store/engine/lock.ts';
+import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { openStore, type Store } from '../store/open-store.ts';
-import { explainToOperator } from '../store/engine/storage-fault.ts';
+import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
 import { requireMounted } from './unmounted.ts';
 
 /** What was created, with the two secrets that are shown once. */

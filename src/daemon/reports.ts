@@ -19,8 +19,7 @@ import { makeWriteWatch, type WriteWatch } from '../files/blobs/write-watch.ts';
 import type { Log } from '../log/log.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { inspectDatabase } from '../store/engine/inspect.ts';
-import { readersOf, wordsOfReaders } from '../store/engine/log-readers.ts';
+import { inspectDatabase } from '../store/engine/sqlite/file/inspect.ts';
 import type { Store } from '../store/open-store.ts';
 import { DATABASE_FILE } from './initialize.ts';
 import { VERSION } from '../version.ts';
@@ -135,14 +134,11 @@ function daemonPart({ starting, closing }: ReportParts): PartReport {
   return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
 }
 
-function storePart({ store, config }: ReportParts): PartReport {
+function storePart({ store }: ReportParts): PartReport {
   const fault = store.fault();
   if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
-  const bytes = store.heldLogBytes();
-  if (bytes === null) return ok('store');
-  const readers = wordsOfReaders(readersOf(join(config.places.dataDir, DATABASE_FILE)), process.pid);
-  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: ${readers}`;
-  return { name: 'store', state: 'degraded', detail };
+  const burden = store.burden();
+  return burden === null ? ok('store') : { name: 'store', state: 'degraded', detail: burden };
 }
 
 function filesPart({ files }: ReportParts): PartReport {

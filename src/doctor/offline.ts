@@ -13,7 +13,7 @@ import { systemClock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { ExaminationRequest, Finding } from '../operations/doctor.ts';
 import { takeWays } from '../outbound/ways/ways.ts';
-import { type DirectoryLock, lockDataDirectory } from '../store/engine/lock.ts';
+import { type DirectoryLock, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { makeDoctor } from './examine.ts';
 import type { DaemonState } from './subject.ts';
 

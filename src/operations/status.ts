@@ -1,6 +1,6 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
 import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
-import type { DatabaseFigures } from '../store/engine/inspect.ts';
+import type { DatabaseFigures } from '../store/engine/sqlite/file/inspect.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import type { MovablePin } from './capabilities/pins.ts';
 import type { Problem } from '../catalog/reading/problem.ts';

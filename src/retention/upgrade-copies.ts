@@ -1,5 +1,5 @@
 // Copies of the database from before an upgrade, as a kind of what is removed by age.
-import { listUpgradeCopies, removeUpgradeCopies } from '../store/engine/upgrade-copies.ts';
+import { listUpgradeCopies, removeUpgradeCopies } from '../store/engine/sqlite/file/upgrade-copies.ts';
 import type { KindParts } from './kinds.ts';
 
 /** They are files beside the database; no commit removes them. */

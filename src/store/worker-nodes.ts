@@ -1,5 +1,5 @@
 // Rows of worker nodes: what can execute background runs. Whether one is online, each process observes itself (D3).
-import type { Database } from './engine/database.ts';
+import { type Database, FREES } from './engine/database.ts';
 import type { Reader, Step, Transaction } from './engine/statement.ts';
 
 /** A node as it has registered. */
@@ -39,7 +39,7 @@ export function makeWorkerNodes({ write, read }: Database) {
         tx.now,
       );
       yield* forget(tx, beat - KEPT_BEATS);
-    }, 'free'),
+    }, FREES),
 
     /** Notes that a node has left. */
     leave: write(function* (tx: Transaction, id: string): Step<void> {

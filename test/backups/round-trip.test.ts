@@ -10,7 +10,7 @@ import { openSource } from '../../src/backups/source.ts';
 import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
-import { lockDataDirectory } from '../../src/store/engine/lock.ts';
+import { lockDataDirectory } from '../../src/store/engine/sqlite/file/lock.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { filesIn, type Installation, installation, NO_PACE, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';

@@ -178,9 +178,9 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   retention:
     'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions getSpace giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',
-  kept: '',
+  durable: '',
   fault: '',
-  heldLogBytes: '',
+  burden: '',
   onBudgetWarning: '',
   onCommitted: '',
   onPlanned: '',

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { messageOf } from '../../src/domain/errors.ts';
-import { type Database, openDatabase } from '../../src/store/engine/database.ts';
+import type { Database } from '../../src/store/engine/database.ts';
+import { openDatabase } from '../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../src/store/engine/statement.ts';
-import { NO_ALARMS, type StoreAlarms } from '../../src/store/engine/health.ts';
-import { explainToOperator, isLocked } from '../../src/store/engine/storage-fault.ts';
+import { NO_ALARMS, type StoreAlarms } from '../../src/store/engine/database.ts';
+import { explainToOperator, isLocked } from '../../src/store/engine/sqlite/storage-fault.ts';
 import { type FakeClock, fakeClock } from '../support/time/fake-clock.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
@@ -16,22 +17,20 @@ interface House {
   readonly clock: FakeClock;
   readonly file: string;
   readonly troubles: string[];
-  readonly held: number[];
   readonly lost: unknown[];
 }
 
 function open(file = join(temporaryDirectory(), 'errand.db')): House {
   const clock = fakeClock();
-  const [troubles, held, lost]: [string[], number[], unknown[]] = [[], [], []];
+  const [troubles, lost]: [string[], unknown[]] = [[], []];
   const alarms: StoreAlarms = {
     ...NO_ALARMS,
     trouble: (words) => void troubles.push(words),
-    held: (bytes) => void held.push(bytes),
     lost: (error) => void lost.push(error),
   };
   const database = openDatabase(file, clock, { alarms });
   onTestFinished(() => database.close());
-  return { database, clock, file, troubles, held, lost };
+  return { database, clock, file, troubles, lost };
 }
 
 const addTeam = (tx: Transaction, name: string) =>

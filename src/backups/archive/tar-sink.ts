@@ -1,6 +1,6 @@
 // A backup as a tar archive that is sent while it is made: what it unpacks to is a repository.
-import { makePackedKeys } from '../packed-keys.ts';
-import { type Added, keyOf, type Sink } from '../sink.ts';
+import { makePackedKeys } from '../repository/packed-keys.ts';
+import { type Added, keyOf, type Sink } from '../repository/sink.ts';
 import { endOfTar, tarEntry } from './tar.ts';
 
 /** Sent at once. */

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isoTime } from '../../domain/clock.ts';
 import { isIdStart, isUuid } from '../../domain/ids.ts';
-import { formatMilliseconds, parseDuration, parseMilliseconds } from './durations.ts';
+import { formatMilliseconds, parseDuration, parseMilliseconds } from '../../terminal/durations.ts';
 import type { Io } from './io.ts';
 
 /** Seconds of a duration such as `30d`. */

@@ -93,8 +93,8 @@ async function configurationOf(context: Context): Promise<object> {
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
 async function databaseOf({ places }: Context): Promise<object> {
-  const { lockDataDirectory } = await import('../../store/engine/lock.ts');
-  const { inspectDatabase } = await import('../../store/engine/inspect.ts');
+  const { lockDataDirectory } = await import('../../store/engine/sqlite/file/lock.ts');
+  const { inspectDatabase } = await import('../../store/engine/sqlite/file/inspect.ts');
   const lock = lockDataDirectory(places.dataDir);
   try {
     return inspectDatabase(join(places.dataDir, 'errand.db'));

@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { refusalOfSchema } from '../../store/engine/schema.ts';
-import { listIds } from '../../backups/repository.ts';
+import { listIds } from '../../backups/repository/repository.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
-import { listUpgradeCopies } from '../../store/engine/upgrade-copies.ts';
+import { listUpgradeCopies } from '../../store/engine/sqlite/file/upgrade-copies.ts';
 import { orphanPath } from '../../files/orphans.ts';
-import { readersOf, wordsOfReaders } from '../../store/engine/log-readers.ts';
+import { readersOf, wordsOfReaders } from '../../store/engine/sqlite/file/log-readers.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';

@@ -8,7 +8,7 @@ import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
-import { LOCK_FILES } from '../../store/engine/lock.ts';
+import { LOCK_FILES } from '../../store/engine/sqlite/file/lock.ts';
 import { asDaemon, byHand, serviceUser, whileStopped } from '../remedies.ts';
 
 const configuration: Check = {

@@ -8,7 +8,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { hasBaseline } from '../artifacts/workspace-baseline.ts';
@@ -20,7 +20,7 @@ import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
-  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs' | 'kept'>;
+  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs' | 'durable'>;
   readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'placeUploads'>;
   /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
@@ -58,7 +58,7 @@ async function build(
   const owner = ownerFor(workspaces.owner, run.userSeq);
   // A power failure must not leave a workspace without a session. Such servers work there from the start.
   if (turn.attachments.length > 0 || equipment.mcp.some(({ transport }) => transport.kind === 'stdio'))
-    await store.kept();
+    await store.durable();
   if (turn.attachments.length > 0) {
     const placed = await workspaces.placeUploads(run.sessionId, turn.attachments, {
       quotaBytes: space.quotaBytes,

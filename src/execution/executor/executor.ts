@@ -5,11 +5,11 @@ import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
-import type { Claim } from '../../store/runs/start-run.ts';
-import type { Ending, WorkspaceUse } from '../../store/runs/end-run.ts';
-import type { Fence, Progress } from '../../store/runs/progress/record-progress.ts';
-import type { Interruption } from '../../store/runs/rescue-runs.ts';
-import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
+import type { Claim } from '../../store/lifecycle/start-run.ts';
+import type { Ending, WorkspaceUse } from '../../store/lifecycle/end-run.ts';
+import type { Fence, Progress } from '../../store/runs/fence.ts';
+import type { Interruption } from '../../store/lifecycle/rescue-runs.ts';
+import { faultKindOf, isLocked } from '../../store/engine/sqlite/storage-fault.ts';
 import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {

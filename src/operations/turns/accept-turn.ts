@@ -18,9 +18,9 @@ import type { Queue } from '../../execution/queue/queue.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Acceptance, NewTurn } from '../../store/runs/accept-run.ts';
+import type { Acceptance, NewTurn } from '../../store/lifecycle/accept-run.ts';
 import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
-import type { StartOrder } from '../../store/runs/start-run.ts';
+import type { StartOrder } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
@@ -30,7 +30,7 @@ import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
-  readonly store: Pick<Store, 'runs' | 'sessions' | 'kept'>;
+  readonly store: Pick<Store, 'runs' | 'sessions' | 'durable'>;
   readonly access: Pick<Access, 'session'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
@@ -113,7 +113,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const accept = (start: StartOrder | null) => store.runs.accept({ ...turn, start });
     const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
     // The run may have begun meanwhile.
-    await store.kept();
+    await store.durable();
     if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }

@@ -67,7 +67,7 @@ export function makeArtifactQueue({ read }: Database) {
     /** Whether a run must wait until an earlier run's changes are collected. For its executor alone. */
     isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
       return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
-    }, 'written'),
+    }, 'committed'),
 
     /**
      * A session's next archives to pack: of its runs, at most two at once, and behind the last of them that of the workspace.

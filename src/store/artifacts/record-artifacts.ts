@@ -3,7 +3,7 @@
 // In parts, the run's own files are written first. Once all of them are there, so are the session's: from then on, what differs from
 // these says nothing of the run any more. After a crash, the former begin anew, and the latter are continued.
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifact-ends.ts';
@@ -42,10 +42,10 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
   const recordAtOnce = write(recordIn);
   const begin = write(beginIn);
   // Worth nothing before the last part.
-  const clear = write(clearIn, 'free', 'written');
-  const addOwn = write(addOwnIn, 'keep', 'written');
-  const endOwn = write(endOwnIn, 'keep', 'written');
-  const addTree = write(addTreeIn, 'keep', 'written');
+  const clear = write(clearIn, { frees: true, waitsFor: 'committed' });
+  const addOwn = write(addOwnIn, COMMITTED);
+  const endOwn = write(endOwnIn, COMMITTED);
+  const addTree = write(addTreeIn, COMMITTED);
   const finish = write(finishIn);
   const fail = write(failCollectionIn);
 

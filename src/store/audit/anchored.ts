@@ -1,6 +1,6 @@
 // Compares the audit log with an end that it had: whether it still contains it, and where it ends now.
 import { type AnchorFault, type AuditLink, NO_ENTRY } from '../../domain/people/audit-anchor.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { isStartIntact, START, type StartRow } from './audit-start.ts';
 import { HEAD, type HeadRow, isIntact, LAST, type Seal } from './record-entry.ts';
@@ -28,7 +28,7 @@ export function makeAuditAnchors({ read, write }: Database) {
     /** An anchor is on the disk: from now on, it must be there. */
     anchored: write(function* (tx: Transaction): Step<void> {
       yield* tx.run('DELETE FROM audit_anchor_due WHERE id = 1');
-    }, 'free'),
+    }, FREES),
   };
 }
 

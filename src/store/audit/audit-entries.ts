@@ -1,10 +1,10 @@
 // Reads the audit log: a page of it, and its end.
 import type { AuditActor, AuditEntry } from '../../domain/people/audit.ts';
 import type { Listing } from '../../domain/listing.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { isStartIntact, START, type StartRow } from './audit-start.ts';
 import { HEAD, type HeadRow, isIntact, LAST, makeAuditedWrite, type Note, type Seal } from './record-entry.ts';
 
@@ -70,7 +70,7 @@ export function makeAuditEntries(database: Database) {
     record: (note: Note<void>): Promise<void> => write(note, nothingElse),
 
     /** The same on a full disk, too, as long as the reserve lasts. */
-    recordWithReserve: (note: Note<void>): Promise<void> => write(note, nothingElse, 'free'),
+    recordWithReserve: (note: Note<void>): Promise<void> => write(note, nothingElse, FREES),
 
     /** A page of the matching entries, and the total number of matches, up to `MAX_COUNTED`. */
     list: read(function* (tx: Reader, filter: AuditFilter, page: AuditPage): Step<Listing<AuditEntry>> {

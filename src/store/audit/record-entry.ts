@@ -1,7 +1,6 @@
 // Adds entries to the audit log, in the commit of the action they record (G17).
 import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/people/audit.ts';
-import type { VerbKind } from '../engine/commits/commit.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES, type WriteOptions } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** A MAC of a text that only the daemon can compute: it needs the master key. */
@@ -48,13 +47,13 @@ export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal
  * verbs are rare, so each call may make its own generator.
  */
 export function makeAuditedWrite({ write }: Pick<Database, 'write'>) {
-  const audited = { keep: write(auditIn, 'keep'), free: write(auditIn, 'free') };
+  const [audited, freeing] = [write(auditIn), write(auditIn, FREES)];
   return async <Result>(
     note: Note<Result> | undefined,
     verb: (tx: Transaction) => Step<Result>,
-    kind: VerbKind = 'keep',
+    { frees = false }: Pick<WriteOptions, 'frees'> = {},
   ): Promise<Result> => {
-    const { result, entry } = await audited[kind](note, verb);
+    const { result, entry } = await (frees ? freeing : audited)(note, verb);
     if (entry !== undefined) note?.recorded(entry);
     return result as Result;
   };

@@ -5,7 +5,7 @@ import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts
 import { auditHashOf, NO_HASH } from '../../domain/people/audit.ts';
 import { AUDIT_ENTRY } from '../audit/audit-entries.ts';
 import { anchorFaultIn } from '../audit/anchored.ts';
-import { iterateOn, readOn } from '../engine/sqlite.ts';
+import { iterateOn, readOn } from '../engine/sqlite/execute.ts';
 import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 /** A blob that must exist, and the size that its rows say. */

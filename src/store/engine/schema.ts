@@ -1,8 +1,4 @@
-// Brings a database file to the schema of this code: a new one at once, an older one migration by migration, after a backup.
-import { statSync } from 'node:fs';
-import type { Database as Connection } from 'better-sqlite3';
-import { ErrandError } from '../../domain/errors.ts';
-import { backUp } from './backup.ts';
+// The schema of the store, its version, and the migrations that lead to it.
 import { auditAnchor } from './migrations/036-audit-anchor.ts';
 import { largeRows } from './migrations/037-large-rows.ts';
 import { pins } from './migrations/038-pins.ts';
@@ -21,7 +17,7 @@ import { sessions } from './schema/sessions.ts';
 import { webhooks } from './schema/webhooks.ts';
 
 /** The whole schema, as the newest migration leaves it. */
-const SCHEMA: readonly string[] = [
+export const SCHEMA: readonly string[] = [
   people,
   sessions,
   runs,
@@ -39,7 +35,7 @@ const SCHEMA: readonly string[] = [
 export const OLDEST_SCHEMA = 35;
 
 /** What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. */
-const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces];
+export const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = OLDEST_SCHEMA + MIGRATIONS.length;
@@ -60,44 +56,4 @@ export interface MigrationStep {
   readonly to: number;
   /** Size of the database. */
   readonly bytes: number;
-}
-
-/**
- * Makes the schema of a new file, or applies the missing migrations, each in a transaction. A file that is migrated is copied to
- * `<file>.v<version>.backup` first; `begins` is called before each step. Throws `conflict` when the file is of a newer Errand, or of one
- * that is too old.
- */
-export function migrate(connection: Connection, file: string, begins?: (step: MigrationStep) => void): void {
-  const version = versionOf(connection);
-  if (version === SCHEMA_VERSION) return;
-  if (version === 0) return change(connection, SCHEMA.join('\n'), SCHEMA_VERSION);
-  const refusal = refusalOfSchema(version);
-  if (refusal !== null) throw new ErrandError('conflict', `${file} ${refusal}`);
-  const bytes = statSync(file).size;
-  begins?.({ kind: 'copy', from: version, to: SCHEMA_VERSION, bytes });
-  backUp(connection, `${file}.v${version}.backup`);
-  // A migration may rebuild a table that others reference. The setting can't be changed within a transaction.
-  connection.pragma('foreign_keys = OFF');
-  // A migration may change the words of a table.
-  connection.unsafeMode(true);
-  for (let next = version; next < SCHEMA_VERSION; next += 1) {
-    begins?.({ kind: 'change', from: next, to: next + 1, bytes });
-    change(connection, MIGRATIONS[next - OLDEST_SCHEMA]!, next + 1);
-  }
-  connection.unsafeMode(false);
-  connection.pragma('foreign_keys = ON');
-}
-
-const versionOf = (connection: Connection) => connection.pragma('user_version', { simple: true }) as number;
-
-/** Changes the schema to a version. */
-function change(connection: Connection, sql: string, version: number): void {
-  connection
-    .transaction(() => {
-      connection.exec(sql);
-      const [broken] = connection.pragma('foreign_key_check') as { table: string }[];
-      if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to no row.`);
-      connection.pragma(`user_version = ${version}`);
-    })
-    .immediate();
 }

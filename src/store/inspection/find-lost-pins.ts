@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { readOn } from '../engine/sqlite.ts';
+import { readOn } from '../engine/sqlite/execute.ts';
 import { lostPinsIn } from '../people/pins.ts';
 
 /** Pins to what isn't defined, some of them named. Null for another schema. Throws what SQLite throws. */

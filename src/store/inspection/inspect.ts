@@ -5,10 +5,10 @@ import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { cacheStatements, carryOut, readOn } from '../engine/sqlite.ts';
+import { cacheStatements, carryOut, readOn } from '../engine/sqlite/execute.ts';
 import { READER } from '../engine/statement.ts';
 import { lostPinsIn } from '../people/pins.ts';
-import { lastOfRun } from '../journal/places.ts';
+import { lastOfRun } from '../engine/journal/places.ts';
 
 /** A run that makes no progress. */
 export interface StuckRun {

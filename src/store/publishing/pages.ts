@@ -3,9 +3,9 @@ import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import { type Page, PAGE_LIMITS, type PageOrigin, searchable } from '../../domain/publishing/page.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { PAGE, PAGES, type PageRecord } from './page-rows.ts';
 
 /** What can be changed of a page. */
@@ -91,7 +91,7 @@ export function makePages(database: Database) {
           const hidden = 'UPDATE publish_pages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL';
           if ((yield* tx.run(hidden, tx.now, id)) === 0) throw notFound('Page');
         },
-        'free',
+        FREES,
       ),
   };
 }

@@ -1,5 +1,5 @@
 // Gives back what withdrawn versions, deleted pages and abandoned drafts hold, a bounded number of rows a commit.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { countOpenIn } from './page-rows.ts';
 
@@ -41,14 +41,14 @@ export function makePageRemovals({ write, read }: Database) {
       if ((yield* clearIn(tx, version.seq, FILES_AT_ONCE)) < FILES_AT_ONCE)
         yield* tx.run('UPDATE publish_versions SET has_files = 0 WHERE seq = ?', version.seq);
       return true;
-    }, 'free'),
+    }, FREES),
 
     /** Removes deleted pages with their versions. */
     clearDeleted: write(function* (tx: Transaction): Step<boolean> {
       const page = yield* tx.get<{ id: number }>('SELECT id FROM publish_pages WHERE deleted_at IS NOT NULL LIMIT 1');
       if (page !== undefined) yield* clearPage(tx, page.id);
       return page !== undefined;
-    }, 'free'),
+    }, FREES),
 
     /** Drafts after the given one. Those that nobody is copying were abandoned. */
     listDrafts: read(function* (tx: Reader, afterSeq: number): Step<number[]> {
@@ -61,7 +61,7 @@ export function makePageRemovals({ write, read }: Database) {
       if ((yield* clearIn(tx, seq, FILES_AT_ONCE)) === FILES_AT_ONCE) return true;
       yield* tx.run('DELETE FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
       return false;
-    }, 'free'),
+    }, FREES),
 
     /** Blobs that a manifest had, after the given one. */
     listRemovals: read(function* (tx: Reader, afterKey: string, limit: number): Step<string[]> {
@@ -72,7 +72,7 @@ export function makePageRemovals({ write, read }: Database) {
     /** These blobs were removed, or something else refers to them. */
     finishRemovals: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
       for (const key of keys) yield* tx.run('DELETE FROM publish_removals WHERE sha256 = ?', key);
-    }, 'free'),
+    }, FREES),
   };
 }
 

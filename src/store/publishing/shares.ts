@@ -2,9 +2,9 @@
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { countOpenIn, VERSION, type VersionRecord, VERSIONS, withStatus } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 
@@ -103,7 +103,7 @@ function makeShareEnds(database: Database) {
           yield* countOpenIn(tx, share.pageId, -share.isOpen);
           return true;
         },
-        'free',
+        FREES,
       ),
   };
 }

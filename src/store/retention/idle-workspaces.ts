@@ -1,5 +1,5 @@
 // Sessions whose workspaces are idle, and what the store forgets of them when their files are removed.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
@@ -53,7 +53,7 @@ export function makeIdleWorkspaces({ read, write }: Database) {
     }),
 
     /** The session that has been idle for longest, from a place on. Whoever asks removes its files at once. */
-    takeIdle: write(takeIdleIn, 'free'),
+    takeIdle: write(takeIdleIn, FREES),
 
     /**
      * Forgets the files of a workspace, so that no later run is said to have deleted them. Returns whether any are left. A run
@@ -92,7 +92,7 @@ export function makeIdleWorkspaces({ read, write }: Database) {
         seq,
       );
       return false;
-    }, 'free'),
+    }, FREES),
   };
 }
 

@@ -1,5 +1,5 @@
 // Removes archives, which can be packed again from the files that they were made of.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Batch, Removed } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
@@ -44,7 +44,7 @@ export function makeRemoveArchives({ read, write }: Database) {
         }
       }
       return { rows, more: false };
-    }, 'free'),
+    }, FREES),
 
     countArchives: read(function* (tx: Reader, before: number): Step<Amount> {
       let [rows, bytes, isAtLeast] = [0, 0, false];

@@ -4,7 +4,7 @@ import { AUDIT_ACTIONS, auditHashOf, type NewAuditEntry, NO_HASH } from '../../d
 import { AUDIT_ENTRY } from '../audit/audit-entries.ts';
 import { isStartIntact, sealOfStart, START, type StartRow } from '../audit/audit-start.ts';
 import { LAST, recordIn, type Seal } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Batch, Removed } from './batch.ts';
 import type { Amount } from './estimate.ts';
@@ -47,7 +47,7 @@ export function makeRemoveAudit({ read, write }: Database) {
       const rows = yield* tx.run('DELETE FROM audit_entries WHERE id <= ?', end.id);
       yield* recordIn(tx, entryOf(from.id + 1, end.id), seal);
       return { rows, more: end.id < upTo };
-    }, 'free'),
+    }, FREES),
   };
 }
 

@@ -1,8 +1,8 @@
 // Removes what runs did on the way to their answer: tool calls with their results, replies as their models gave them, and what
 // these were asked with. What was said stays, and so do the sums of what was used.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 import { type Batch, LARGE, type Removed } from './batch.ts';
 import { removeOfEnded } from './ended-runs.ts';
 
@@ -37,6 +37,6 @@ export function makeRemoveDetails({ write }: Database) {
         return 'done';
       });
       return { rows, more };
-    }, 'free'),
+    }, FREES),
   };
 }

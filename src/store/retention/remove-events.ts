@@ -1,5 +1,5 @@
 // Removes the journal of what is over: of whole runs, and what sessions had beside them.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { removeFirst } from '../journal/remove.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
@@ -38,7 +38,7 @@ export function makeRemoveEvents({ write }: Database) {
         return 'done';
       });
       return { rows, more };
-    }, 'free'),
+    }, FREES),
 
     /** Removes older events of sessions that belong to no run. */
     ofSessions: write(function* (tx: Transaction, before: number, batch: Batch): Step<Removed> {
@@ -56,6 +56,6 @@ export function makeRemoveEvents({ write }: Database) {
         if (removed < room) return { rows, more: false };
       }
       return { rows, more: true };
-    }, 'free'),
+    }, FREES),
   };
 }

@@ -1,8 +1,8 @@
 // Removes what scheduled tasks leave behind: firings, tasks that were deleted, and whole sessions of old firings.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
-import { deleteSessionIn } from '../sessions/cleanups.ts';
+import { deleteSessionIn } from '../lifecycle/delete-session.ts';
 import { type Batch, LARGE, type Place, type Removed, START } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 
@@ -40,13 +40,13 @@ export function makeRemoveFirings({ read, write }: Database) {
       const firings = yield* removeOldIn(tx, FIRINGS, { before, batch, from });
       if (firings.more) return firings;
       return { ...firings, more: yield* removeTasksIn(tx, batch, before) };
-    }, 'free'),
+    }, FREES),
 
     /** Deletes sessions of firings whose last run was before a moment, as their owners could. */
     scheduledSessions: write(
       (tx: Transaction, before: number, batch: Batch, from: Place = START): Step<Removed> =>
         removeOldIn(tx, SESSIONS, { before, batch, from }),
-      'free',
+      FREES,
     ),
   };
 }

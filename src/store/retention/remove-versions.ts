@@ -1,5 +1,5 @@
 // Withdraws old versions of published pages; the page sweeper gives back what they held.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { countOpenIn } from '../publishing/page-rows.ts';
 import { type Batch, LARGE, type Removed } from './batch.ts';
@@ -31,7 +31,7 @@ export function makeRemoveVersions({ read, write }: Database) {
         rows += old.length;
         if (old.length < room) return { rows, more: false };
       }
-    }, 'free'),
+    }, FREES),
 
     countVersions: read(function* (tx: Reader, keep: number): Step<Amount> {
       const sql = `SELECT count(*) AS rows, coalesce(sum(bytes), 0) AS bytes FROM (${OLD_VERSIONS})`;

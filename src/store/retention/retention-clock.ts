@@ -1,6 +1,6 @@
 // The clock that retention has seen, kept over restarts.
 import { lookAtClock, type SeenClock } from '../../domain/retention/clock-guard.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { newestEventId } from '../webhooks/webhook-events.ts';
 import { forgetPlacesIn } from './ended-runs.ts';
@@ -16,12 +16,12 @@ export function makeRetentionClock({ read, write }: Database) {
     lookAtClock: write(function* (tx: Transaction): Step<SeenClock> {
       const seen = (yield* tx.get<SeenClock>(SEEN)) ?? (yield* tx.get<SeenClock>(LAST_EVENT, yield* newestEventId(tx)));
       return yield* keepIn(tx, lookAtClock(seen, tx.now));
-    }, 'free'),
+    }, FREES),
 
     /** An operator says that the clock is right. */
     trustClock: write(function* (tx: Transaction): Step<SeenClock> {
       return yield* keepIn(tx, { seenAt: tx.now, heldUntil: null });
-    }, 'free'),
+    }, FREES),
 
     /** Until when nothing is removed; null without a jump. */
     heldUntil: read(function* (tx: Reader): Step<number | null> {

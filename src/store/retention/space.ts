@@ -1,5 +1,5 @@
 // Gives the space of removed rows back to the disk, a few pages a commit.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Batch, Removed } from './batch.ts';
 
@@ -39,7 +39,7 @@ export function makeSpace({ read, write }: Database) {
         rows += Math.min(room, free);
       }
       return { rows, more: true };
-    }, 'free'),
+    }, FREES),
   };
 }
 

@@ -48,7 +48,7 @@ export function makeRuns({ read }: Database) {
      */
     anyClaimable: read(function* (tx: Reader): Step<boolean> {
       return (yield* tx.get<{ found: number }>(CLAIMABLE))!.found === 1;
-    }, 'written'),
+    }, 'committed'),
 
     /** The number of unfinished runs by status; those that wait for their user are counted separately. */
     countUnfinished: read(function* (tx: Reader): Step<Record<(typeof UNFINISHED)[number], number>> {

@@ -1,7 +1,7 @@
 // Summaries that replace the older part of a session's conversation.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds } from '../runs/progress/record-progress.ts';
+import { type Fence, holds } from '../runs/fence.ts';
 
 /** Replaces all turns before a run, and that run's steps up to `step`. */
 export interface StoredCompaction {
@@ -48,7 +48,7 @@ export function makeCompactions({ write, read }: Database) {
           'SELECT run_seq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
           sessionSeq,
         ),
-      'written',
+      'committed',
     ),
   };
 }

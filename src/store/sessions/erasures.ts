@@ -1,11 +1,11 @@
 // Erases texts from the database, a bounded number of rows per commit: those of deleted sessions (E9), and streamed text
 // that was discarded. The sums for usage stay (§4.8 rule 7).
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { firstMarkFrom, lastOfRun, lastIdBefore } from '../journal/places.ts';
+import { firstMarkFrom, lastOfRun, lastIdBefore } from '../engine/journal/places.ts';
 import { removeFirst } from '../journal/remove.ts';
 import { listOfRun } from '../journal/run-pages.ts';
-import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 
 /** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
 interface Erasure {
@@ -124,12 +124,12 @@ export function makeErasures({ write }: Database) {
         if (left > 0) after = run.seq;
       }
       return after;
-    }, 'free'),
+    }, FREES),
 
     /** Erases the other texts of a deleted session. Returns whether any may be left. */
     eraseSession: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
       return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
-    }, 'free'),
+    }, FREES),
 
     /**
      * Erases rows that name files of a deleted session, and returns their blobs, which nothing else says from now on. Once there were
@@ -150,7 +150,7 @@ export function makeErasures({ write }: Database) {
       if (left < BUDGET) return [...blobs];
       yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
       return null;
-    }, 'free'),
+    }, FREES),
 
     /** Empties deltas of text that was discarded a day ago. `more`: some may be left; `later`: they are not due yet. */
     eraseDiscarded: write(function* (tx: Transaction): Step<'more' | 'later' | 'none'> {

@@ -7,7 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { json, plain, rowKind } from '../engine/row.ts';
 import { SESSION } from '../rows.ts';
-import { fromNearerEnd } from './conditions.ts';
+import { fromNearerEnd } from '../engine/lists.ts';
 
 export const ATTACHMENT = rowKind<Attachment>({
   id: plain,
@@ -57,7 +57,7 @@ export function makeSessions({ read }: Database) {
           'SELECT user_seq, target, capability_config, orchestration, workspace_removed_at FROM sessions WHERE seq = ?',
           sessionSeq,
         ))!;
-    }, 'written'),
+    }, 'committed'),
 
     /**
      * A page of a key's API sessions, the last changed first, and their total number (§4.6). The rows before the page are counted in

@@ -4,7 +4,7 @@ import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
+import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
 import { saidTogether, type StoredCall, type StoredStep, type StoredTurn } from './stored-turn.ts';
 import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
 import { ATTACHMENT } from './sessions.ts';
@@ -26,10 +26,10 @@ interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
 
 /** The verbs that read turns. */
 export function makeTurns({ read }: Database) {
-  const readHead = read(readTurn, 'written');
-  const readSteps = read(readStepRows, 'written');
+  const readHead = read(readTurn, 'committed');
+  const readSteps = read(readStepRows, 'committed');
   const readPages = read(readPage);
-  const readPagesWritten = read(readPage, 'written');
+  const readPagesWritten = read(readPage, 'committed');
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
@@ -58,7 +58,7 @@ export function makeTurns({ read }: Database) {
     /** Bytes of the turn of one run, counted like the budget of the turns before it. */
     bytesOf: read(function* (tx: Reader, { sessionSeq, seq, documentBytes }: SizedTurn): Step<number> {
       return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
-    }, 'written'),
+    }, 'committed'),
 
     /**
      * The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read, a page at a
@@ -68,7 +68,7 @@ export function makeTurns({ read }: Database) {
 
     /** The same for its executor alone. */
     listHistory: makeReadBefore({
-      sizes: read(readSizes, 'written'),
+      sizes: read(readSizes, 'committed'),
       page: async (place) => allParsed(await readPagesWritten(place)),
     }),
 

@@ -1,5 +1,5 @@
 // Canceling what is pending of a webhook, a bounded number of rows a commit.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** Of one commit. */
@@ -14,7 +14,7 @@ export function makeCancelLeftOver({ write }: Database) {
   return write(function* (tx: Transaction, webhookId: number): Step<boolean> {
     const isEnabled = (yield* tx.get('SELECT 1 FROM webhooks WHERE id = ? AND enabled = 1', webhookId)) !== undefined;
     return !isEnabled && (yield* cancelPendingIn(tx, webhookId));
-  }, 'free');
+  }, FREES);
 }
 
 /** Cancels some; returns whether any may be left. */

@@ -1,5 +1,5 @@
 // What depends on wall time moves along when the clock is set.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A pending delivery, by its due time. */
@@ -45,11 +45,11 @@ export function makeClockJumps({ read, write }: Database) {
       for (const { nextAttemptAt, id } of some)
         yield* tx.run('UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?', nextAttemptAt + byMs, id);
       return some.length < MOVED_AT_ONCE ? null : some.at(-1)!;
-    }, 'free'),
+    }, FREES),
 
     /** Moves the moments since which webhooks fail. */
     moveFailingSince: write(function* (tx: Transaction, byMs: number): Step<void> {
       yield* tx.run('UPDATE webhooks SET failing_since = failing_since + ? WHERE failing_since IS NOT NULL', byMs);
-    }, 'free'),
+    }, FREES),
   };
 }

@@ -1,5 +1,5 @@
 // Taking deliveries out of the record, and old secrets, a bounded number of rows a commit.
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { BODY_AT_END, cancelPendingIn } from './cancel-pending.ts';
 
@@ -18,7 +18,7 @@ export function makePruneDeliveries({ write }: Database) {
       );
       yield* removeIn(tx, oldest);
       return oldest.length === DELIVERIES_AT_ONCE;
-    }, 'free'),
+    }, FREES),
 
     /** Cancels pending deliveries that have been due since before a moment, the oldest first, with a reason in words. */
     cancelOverdue: write(function* (tx: Transaction, before: number, reason: string): Step<boolean> {
@@ -32,7 +32,7 @@ export function makePruneDeliveries({ write }: Database) {
         DELIVERIES_AT_ONCE,
       );
       return canceled === DELIVERIES_AT_ONCE;
-    }, 'free'),
+    }, FREES),
 
     /** Removes what is left of deleted webhooks. */
     pruneDeleted: write(function* (tx: Transaction): Step<boolean> {
@@ -46,14 +46,14 @@ export function makePruneDeliveries({ write }: Database) {
       yield* removeIn(tx, some);
       if (some.length < DELIVERIES_AT_ONCE) yield* tx.run('DELETE FROM webhooks WHERE id = ?', webhook.id);
       return true;
-    }, 'free'),
+    }, FREES),
 
     /** Removes the secrets before a rotation whose time is over (H4). */
     pruneSecrets: write(function* (tx: Transaction): Step<boolean> {
       const past = 'previous_secret_until <= ?';
       yield* tx.run(`UPDATE webhooks SET previous_secret = NULL, previous_secret_until = NULL WHERE ${past}`, tx.now);
       return false;
-    }, 'free'),
+    }, FREES),
 
     /** Cancels what is left pending of disabled webhooks (H17). */
     cancelOfDisabled: write(function* (tx: Transaction): Step<boolean> {
@@ -64,7 +64,7 @@ export function makePruneDeliveries({ write }: Database) {
       if (webhook === undefined) return false;
       yield* cancelPendingIn(tx, webhook.id);
       return true;
-    }, 'free'),
+    }, FREES),
   };
 }
 

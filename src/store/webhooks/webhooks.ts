@@ -10,10 +10,10 @@ import {
   WEBHOOK_LIMITS,
 } from '../../domain/webhooks/webhook.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import type { Database } from '../engine/database.ts';
+import { type Database, FREES } from '../engine/database.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { conditions, readPage } from '../sessions/conditions.ts';
+import { conditions, readPage } from '../engine/lists.ts';
 import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
 import type { Planning } from './planning.ts';
 import { subscribeIn, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
@@ -199,7 +199,7 @@ function makeChanges(database: Database, { planThen }: Planning) {
           yield* subscribeIn(tx, { ...webhook, enabled: false });
           return webhook;
         },
-        'free',
+        FREES,
       ),
   };
 }

@@ -32,7 +32,7 @@ test.each([
     store: {
       ...store,
       turns: { ...store.turns, get: async () => ({ runSeq: run!.seq, user: [], attachments, steps: [] }) },
-      kept: async () => {
+      durable: async () => {
         did.push('waits');
         await kept;
         did.push('kept');

@@ -4,8 +4,8 @@ import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
 import { makeQueue, modelOf, type Queue, type QueueParts } from '../../../src/execution/queue/queue.ts';
-import type { Acceptance, NewTurn } from '../../../src/store/runs/accept-run.ts';
-import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
+import type { Acceptance, NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
+import type { ClaimOrder } from '../../../src/store/lifecycle/claim-runs.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
 import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -105,7 +105,7 @@ test('a turn that is accepted while a slot is free starts in the same commit', a
   const { run } = await accepted(admitTo(house, queue));
   expect(queue.load().busy).toBe(1);
   expect(queue.held()).toMatchObject([{ runSeq: run.seq, attempt: 1 }]);
-  await house.store.kept();
+  await house.store.durable();
   expect(commits).toEqual([['run.queued', 'run.started']]);
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
@@ -154,7 +154,7 @@ test('a run that waits is not overtaken by a turn that finds a free slot', async
 });
 
 test('a run that waits is claimed although turns keep coming while the disk syncs', async () => {
-  const house = await storeHouse(undefined, { syncsBeside: true });
+  const house = await storeHouse(undefined, { syncsInBackground: true });
   const queue = queueOver(house, ONE_SLOT);
   queue.start();
   await queue.idle();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { ENDED, RUN_STATES } from '../../../src/domain/sessions/run.ts';
-import { migrate } from '../../../src/store/engine/schema.ts';
+import { migrate } from '../../../src/store/engine/sqlite/migrate.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const TABLES = ['sessions', 'runs', 'events', 'usage_records', 'messages', 'steps', 'session_totals'];

@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { flag, json, plain, rowKind, type RowKind } from '../../../src/store/engine/row.ts';
-import { readOn } from '../../../src/store/engine/sqlite.ts';
+import { readOn } from '../../../src/store/engine/sqlite/execute.ts';
 
 interface Cat {
   readonly id: number;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../../src/store/engine/schema.ts';
+import { migrate } from '../../../src/store/engine/sqlite/migrate.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const KEYS = `INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)

@@ -1,4 +1,4 @@
 // Vacuums a database file, for a tracer that kills it meanwhile.
-import { vacuumFile } from '../../../src/store/engine/vacuum.ts';
+import { vacuumFile } from '../../../src/store/engine/sqlite/file/vacuum.ts';
 
 vacuumFile(process.argv[2]!);

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { BUDGET_PERIODS, type BudgetSubject, HIGHEST_LIMIT } from '../../../domain/budgets/budget.ts';
 import { defined } from '../../../domain/defined.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
+import { exactMoney } from '../../../terminal/money.ts';
 import type { BudgetWire, WantedBudgetWire } from '../../../wire/people/budget.ts';
 import { dollars, idOrStart, integerIn, notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
@@ -33,11 +34,8 @@ const COLUMNS: readonly Column<BudgetWire>[] = [
   field('timezone', 2),
 ];
 
-/** Dollars of small calls have many places; more than six say nothing. */
 function amount(value: number, unit: BudgetWire['unit']): string {
-  if (unit === 'tokens') return `${Math.round(value)} tokens`;
-  const [whole, places = ''] = value.toFixed(6).replace(/0+$/, '').split('.');
-  return `$${whole}.${places.padEnd(2, '0')}`;
+  return unit === 'tokens' ? `${Math.round(value)} tokens` : exactMoney(value);
 }
 
 /** Whose budget it is; undefined for nobody's. */

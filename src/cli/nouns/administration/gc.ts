@@ -84,8 +84,8 @@ async function collect(context: Context, { dryRun, trustClock, vacuum }: Options
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
 async function shrinkDatabase({ places, io, out }: Context): Promise<void> {
-  const { lockDataDirectory } = await import('../../../store/engine/lock.ts');
-  const { vacuumFile } = await import('../../../store/engine/vacuum.ts');
+  const { lockDataDirectory } = await import('../../../store/engine/sqlite/file/lock.ts');
+  const { vacuumFile } = await import('../../../store/engine/sqlite/file/vacuum.ts');
   const lock = lockDataDirectory(places.dataDir);
   try {
     const report = vacuumFile(join(places.dataDir, 'errand.db'), {

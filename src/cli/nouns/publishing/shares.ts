@@ -1,9 +1,9 @@
 // `errand shares`: the addresses at which versions of pages are read, how long they are valid, and their withdrawal.
 import { type Command, InvalidArgumentError } from 'commander';
 import { isoTime } from '../../../domain/clock.ts';
+import { parseDuration } from '../../../terminal/durations.ts';
 import type { ShareWire } from '../../../wire/publishing/share.ts';
 import type { Context } from '../../frame/context.ts';
-import { parseDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
 import { PART } from '../../frame/list-options.ts';
 import { addNoun, showing } from '../../frame/noun.ts';

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
 import type { TypedOption } from '../../frame/options.ts';
-import { parseDuration } from '../../frame/durations.ts';
+import { parseDuration } from '../../../terminal/durations.ts';
 
 /** When a task fires. */
 interface Timing {

@@ -4,7 +4,7 @@ import { SESSION_KINDS, type SessionKind } from '../../../domain/sessions/sessio
 import { WEBHOOK_EVENT_TYPES, WEBHOOK_LIMITS } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookChangeWire } from '../../../wire/webhooks/webhook.ts';
 import { durationIn, integerIn, notEmpty, oneOfEach, uuid } from '../../frame/arguments.ts';
-import { formatMilliseconds } from '../../frame/durations.ts';
+import { formatMilliseconds } from '../../../terminal/durations.ts';
 import { clearable, converted, option, type OptionsOf, withEarlier } from '../../frame/options.ts';
 
 const ALL = 'all';

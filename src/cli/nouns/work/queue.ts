@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { QueueEntryWire, QueueWire } from '../../../wire/sessions/queue.ts';
 import type { Context } from '../../frame/context.ts';
-import { formatDuration } from '../../frame/durations.ts';
+import { formatDuration } from '../../../terminal/durations.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT } from '../../frame/list-options.ts';
 import { type Given, perform } from '../../frame/options.ts';

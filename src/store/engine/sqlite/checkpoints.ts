@@ -1,0 +1,95 @@
+// Checkpoints: committed pages move from the write-ahead log into the database file, between commits rather than within them.
+import type Connection from 'better-sqlite3';
+import type { Clock, Timer } from '../../../domain/clock.ts';
+
+/** Delay after a commit until the log is checked, once for all commits until then. */
+const LOOK_MS = 50;
+/** Without a commit for so long, the database is quiet. */
+const QUIET_MS = 5_000;
+/** Pages in the log at which they are moved: some 4 MB. On a full disk, what frees space is written where the log was before. */
+const FULL_PAGES = 1_000;
+/** Pages that are worth moving when nothing else is to be done. */
+const SOME_PAGES = 250;
+/** A log that can't restart is reported from this size on, and again at each doubling. */
+const ALARM_BYTES = 64 * 1_048_576;
+
+export interface Checkpoints {
+  /** Called after each commit. */
+  committed(): void;
+  /** Bytes of a log that grows because a reader keeps an old snapshot of the database open; null otherwise. */
+  heldBytes(): number | null;
+  stop(): void;
+}
+
+export interface CheckpointParts {
+  readonly connection: Connection.Database;
+  readonly clock: Clock;
+  /** A checkpoint failed. The log keeps what it has. */
+  failed(error: unknown): void;
+  /** The log has grown to this many bytes and can't restart. */
+  held(bytes: number): void;
+}
+
+/** Pages in the log, and how many of them are in the file as well. */
+interface LogState {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+type Statement = Connection.Statement<[], LogState>;
+
+/** Keeps the log of a database short. Skips pages that a reader still needs: nothing here waits. */
+export function makeCheckpoints({ connection, clock, failed, held }: CheckpointParts): Checkpoints {
+  const ask = (mode: string): Statement => connection.prepare(`PRAGMA wal_checkpoint(${mode})`);
+  const statements = { look: ask('NOOP'), move: ask('PASSIVE'), cut: ask('TRUNCATE') };
+  const pageBytes = (connection.pragma('page_size', { simple: true }) as number) + 24;
+  let [nextAt, alarmAt] = [FULL_PAGES, ALARM_BYTES];
+  let heldBytes: number | null = null;
+  let committedAt = 0;
+  const timers: { soon?: Timer | undefined; quiet?: Timer | undefined } = {};
+  let stopped = false;
+
+  function look(): void {
+    timers.soon = undefined;
+    timers.quiet?.cancel();
+    if (stopped) return;
+    try {
+      const { log } = statements.look.get()!;
+      const isQuiet = clock.monotonic() - committedAt >= QUIET_MS;
+      if (isQuiet && log >= SOME_PAGES) move(log >= FULL_PAGES ? statements.cut : statements.move);
+      else if (log >= nextAt) move(statements.move);
+      if (!isQuiet && log >= SOME_PAGES) timers.quiet = clock.after(QUIET_MS, look);
+    } catch (error) {
+      // Not again at the very next commit.
+      nextAt += FULL_PAGES;
+      failed(error);
+    }
+  }
+
+  function move(statement: Statement): void {
+    const { log, checkpointed } = statement.get()!;
+    // A reader of an old snapshot keeps the log from restarting, however much of it is in the file.
+    const isHeld = checkpointed < log;
+    nextAt = isHeld ? log + FULL_PAGES : FULL_PAGES;
+    const bytes = log * pageBytes;
+    heldBytes = isHeld && bytes >= ALARM_BYTES ? bytes : null;
+    if (heldBytes === null) alarmAt = ALARM_BYTES;
+    else if (bytes >= alarmAt) {
+      alarmAt = 2 * bytes;
+      held(bytes);
+    }
+  }
+
+  return {
+    committed: () => {
+      committedAt = clock.monotonic();
+      timers.soon ??= clock.after(LOOK_MS, look);
+    },
+    heldBytes: () => heldBytes,
+    stop: () => {
+      stopped = true;
+      timers.soon?.cancel();
+      timers.quiet?.cancel();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// Reserved space, so that space can be freed on a full disk: a deletion has to be written first.
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { freeBytes } from '../../../../disk/disk-space.ts';
+
+/** Enough for some hundred commits of that kind, and for a restart of the write-ahead log. */
+const RESERVE_BYTES = 8 * 1_048_576;
+/** Free space that is required before the reserve is made again: otherwise the reserve itself would fill the disk. */
+const PLENTY_BYTES = 4 * RESERVE_BYTES;
+const PIECE_BYTES = 1_048_576;
+
+export interface Reserve {
+  /** Releases the space. Returns false when it was already released. */
+  spend(): boolean;
+  /** Whether it is released. It is made again as soon as there is plenty of space. */
+  isSpent(): boolean;
+}
+
+/** No reserve. */
+export const NO_RESERVE: Reserve = { spend: () => false, isSpent: () => false };
+
+/**
+ * Reserves space in a file, unless the file already exists. On a disk without enough space, the reserve counts as released.
+ */
+export function openReserve(file: string): Reserve {
+  let spent = !isWhole(file);
+  const refill = () => {
+    try {
+      if (freeBytes(dirname(file)) < PLENTY_BYTES) return;
+      fill(file);
+      spent = false;
+    } catch {
+      rmSync(file, { force: true });
+    }
+  };
+  if (spent) refill();
+  return {
+    spend: () => {
+      if (spent) return false;
+      rmSync(file, { force: true });
+      spent = true;
+      return true;
+    },
+    isSpent: () => {
+      if (spent) refill();
+      return spent;
+    },
+  };
+}
+
+function isWhole(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === RESERVE_BYTES;
+}
+
+/** Not zeros: some file systems store those without using space. */
+function fill(file: string): void {
+  rmSync(file, { force: true });
+  const opened = openSync(file, 'wx', 0o600);
+  try {
+    const piece = randomBytes(PIECE_BYTES);
+    for (let at = 0; at < RESERVE_BYTES; )
+      at += writeSync(opened, piece, 0, Math.min(PIECE_BYTES, RESERVE_BYTES - at), at);
+  } finally {
+    closeSync(opened);
+  }
+}

@@ -1,0 +1,154 @@
+// The SQLite file as an engine: one connection, one transaction per tick for all its writers.
+import type Connection from 'better-sqlite3';
+import type { Clock } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/journal-event.ts';
+import { type Database, NO_ALARMS, type StoreAlarms, type Verb } from '../database.ts';
+import { READER, type Step, type Transaction } from '../statement.ts';
+import { makeCheckpoints } from './checkpoints.ts';
+import { type GroupCommit, makeGroupCommit } from './commits/group-commit.ts';
+import { type LogSync, openLogSync } from './commits/log-sync.ts';
+import { cacheStatements, carryOut, type Statements } from './execute.ts';
+import { openFile } from './file/connection.ts';
+import { readersOf, wordsOfReaders } from './file/log-readers.ts';
+import { NO_RESERVE, type Reserve } from './file/reserve.ts';
+import { type Health, makeHealth } from './health.ts';
+import { makeStreamSeqs } from './journal.ts';
+import { isLocked, refusalOf } from './storage-fault.ts';
+
+/** With `NORMAL`, SQLite writes each commit to the log, and syncs the log itself only around checkpoints. */
+function syncInBackground(writer: Connection.Database, file: string, clock: Clock): LogSync {
+  const logSync = openLogSync(file, clock);
+  writer.pragma('synchronous = NORMAL');
+  return logSync;
+}
+
+/** A verb without a statement. */
+// oxlint-disable-next-line require-yield
+function* nothing(): Step<void> {
+  // Its commit is all that is of interest.
+}
+
+export interface DatabaseOptions {
+  readonly alarms?: StoreAlarms;
+  readonly reserve?: Reserve;
+  /** Whether the disk syncs a commit while the event loop turns, when verbs of it settle before. */
+  readonly syncsInBackground?: boolean;
+}
+
+/**
+ * Opens, and creates or migrates, the database file. Errors of SQLite are passed on unchanged: see `explainToOperator`.
+ */
+export function openDatabase(
+  file: string,
+  clock: Clock,
+  { alarms = NO_ALARMS, reserve = NO_RESERVE, syncsInBackground = false }: DatabaseOptions = {},
+): Database {
+  const writer = openFile(file, alarms.migrating);
+  const logSync = syncsInBackground ? syncInBackground(writer, file, clock) : null;
+  const statements = cacheStatements(writer);
+  const health = makeHealth(file, alarms);
+  const checkpoints = makeCheckpoints({
+    connection: writer,
+    clock,
+    // Pages that another process holds back now are moved later.
+    failed: (error) => void (isLocked(error) || health.failed(error)),
+    held: (bytes) => alarms.burdened(`the database works, but ${burdenOf(file, bytes)}`),
+  });
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
+  const commits = makeGroupCommit({
+    writer,
+    statements,
+    clock,
+    streamSeqs: makeStreamSeqs(statements),
+    health,
+    reserve,
+    logSync,
+    committed: (events) => {
+      checkpoints.committed();
+      if (events.length > 0) for (const listener of listeners) listener(events);
+    },
+  });
+  const read = makeRead({ statements, health, commits, refusesLost: logSync !== null });
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await commits.end();
+    checkpoints.stop();
+    writer.close();
+    logSync?.close();
+  }
+
+  return {
+    write:
+      (verb, { frees = false, waitsFor = 'durable' } = {}) =>
+      (...args) =>
+        commits.write((tx) => verb(tx, ...args), frees, waitsFor),
+    writeAll: (verb, sizeOf = () => 0) => makeWriteAll(commits, verb, sizeOf),
+    read,
+    answered: () => commits.write(nothing, true, 'durable'),
+    durable: read(nothing),
+    fault: health.fault,
+    burden: () => {
+      const bytes = checkpoints.heldBytes();
+      return bytes === null ? null : burdenOf(file, bytes);
+    },
+    onCommitted: (listener) => void listeners.push(listener),
+    watchCommits: commits.watch,
+    close: () => (closed ??= close()),
+  };
+}
+
+interface Reading {
+  readonly statements: Statements;
+  readonly health: Health;
+  readonly commits: Pick<GroupCommit, 'syncing'>;
+  /** After a failed sync, what can be read may not be on the disk. */
+  readonly refusesLost: boolean;
+}
+
+function makeRead({ statements, health, commits, refusesLost }: Reading): Database['read'] {
+  return (verb, waitsFor = 'durable') =>
+    async (...args) => {
+      if (waitsFor === 'durable')
+        for (let sync = commits.syncing(); sync !== undefined; sync = commits.syncing()) await sync;
+      try {
+        if (refusesLost && health.lost() !== undefined) throw health.lost();
+        return carryOut(statements, verb(READER, ...args));
+      } catch (error) {
+        health.failed(error);
+        throw refusalOf(error);
+      }
+    };
+}
+
+/** Characters that calls of one verb share: the loop turns between more of them. */
+const MOST_SHARED = 262_144;
+
+function makeWriteAll<Item, Result>(
+  commits: Pick<GroupCommit, 'write' | 'join'>,
+  verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
+  sizeOf: (item: Item) => number,
+): Verb<[item: Item], Result> {
+  let items: Item[] = [];
+  let size = 0;
+  let all = (tx: Transaction) => verb(tx, items);
+  let results: Promise<readonly Result[]>;
+  return async (item) => {
+    size += sizeOf(item);
+    if (size <= MOST_SHARED && commits.join(all)) items.push(item);
+    else {
+      size = sizeOf(item);
+      const own = (items = [item]);
+      all = (tx) => verb(tx, own);
+      results = commits.write(all, false, 'durable');
+    }
+    const at = items.length - 1;
+    return (await results)[at]!;
+  };
+}
+
+/** The size of a log that can't restart, and the processes that keep it from that. */
+function burdenOf(file: string, heldBytes: number): string {
+  const readers = wordsOfReaders(readersOf(file), process.pid);
+  return `its write-ahead log has grown to ${Math.round(heldBytes / 1_048_576)} MB: ${readers}`;
+}

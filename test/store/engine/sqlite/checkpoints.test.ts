@@ -1,0 +1,94 @@
+// The write-ahead log: short again when nothing is written, and reported when a reader prevents that.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../../src/store/engine/sqlite/open-database.ts';
+import { NO_ALARMS } from '../../../../src/store/engine/database.ts';
+import type { Transaction } from '../../../../src/store/engine/statement.ts';
+import { fakeClock } from '../../../support/time/fake-clock.ts';
+import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
+
+const MB = 1_048_576;
+
+function open() {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const clock = fakeClock();
+  const burdens: string[] = [];
+  const database = openDatabase(file, clock, {
+    alarms: { ...NO_ALARMS, burdened: (words) => void burdens.push(words) },
+  });
+  onTestFinished(() => database.close());
+  let teams = 0;
+  // A name is stored in the table and in its index.
+  const addTeam = (tx: Transaction) =>
+    tx.run(
+      'INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)',
+      (teams += 1),
+      `${teams}${'x'.repeat(MB / 2)}`,
+    );
+  return {
+    database,
+    clock,
+    burdens,
+    logBytes: () => statSync(`${file}-wal`).size,
+    fileBytes: () => statSync(file).size,
+    /** Writes this many megabytes, one per commit, each followed by the check after a commit unless there is no pause. */
+    write: async (megabytes: number, pauseMs = 50) => {
+      for (let at = 0; at < megabytes; at += 1) {
+        await database.write(addTeam)();
+        clock.advance(pauseMs);
+      }
+    },
+    /** A process that reads one state of the database for as long as it likes. */
+    readBeside: () => {
+      const reader = new Connection(file, { readonly: true });
+      onTestFinished(() => void reader.close());
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM teams').get();
+      return { end: () => void reader.exec('COMMIT') };
+    },
+  };
+}
+
+test('the log stays short while much is written, and is cut when the database is quiet', async () => {
+  const house = open();
+  await house.write(60);
+  expect(house.logBytes()).toBeLessThan(12 * MB);
+  // Less than is cut may be left of it, which depends on the size of the schema.
+  await house.write(6, 0);
+  house.clock.advance(5_050);
+  expect(house.logBytes()).toBeLessThan(MB);
+  expect(house.fileBytes()).toBeGreaterThan(60 * MB);
+  expect(house.burdens).toEqual([]);
+});
+
+test('a little that was written is moved into the file when the database is quiet', async () => {
+  const house = open();
+  await house.write(1);
+  expect(house.fileBytes()).toBeLessThan(MB);
+  house.clock.advance(5_000);
+  expect(house.fileBytes()).toBeGreaterThan(MB);
+});
+
+test('a reader that keeps the log growing is reported at each doubling; the log shrinks when it has ended', async () => {
+  const house = open();
+  await house.write(1);
+  const reader = house.readBeside();
+  await house.write(60);
+  expect(house.database.burden()).toBeNull();
+  expect(house.burdens).toEqual([]);
+  await house.write(10);
+  expect(house.database.burden()).toMatch(/^its write-ahead log has grown to (6[5-9]|7\d) MB: /);
+  expect(house.burdens).toHaveLength(1);
+  await house.write(40);
+  expect(house.burdens).toHaveLength(1);
+  await house.write(30);
+  expect(house.burdens).toHaveLength(2);
+  expect(house.logBytes()).toBeGreaterThan(128 * MB);
+  reader.end();
+  await house.write(1);
+  house.clock.advance(5_000);
+  expect(house.database.burden()).toBeNull();
+  expect(house.logBytes()).toBeLessThan(MB);
+});
