@@ -33,8 +33,8 @@ export interface LeaveParts {
   readonly store: Pick<Store, 'users' | 'keys' | 'connections' | 'webhooks' | 'schedules' | 'pages' | 'holdings'>;
   readonly audit: Pick<Audit, 'change' | 'read'>;
   readonly stopper: Pick<Stopper, 'stopDisabled' | 'deleteSession'>;
-  readonly webhooks: Pick<WebhookOperationParts, 'changed'>;
-  readonly publishing: Pick<PageOperationParts, 'ended'>;
+  readonly webhooks: WebhookOperationParts['webhooks'];
+  readonly publishing: Pick<PageOperationParts['publishing'], 'ended'>;
 }
 
 /** Things that are settled in one call. */

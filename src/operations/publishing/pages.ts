@@ -31,13 +31,16 @@ export interface PageOperationParts extends CreatePageParts {
   readonly access: Pick<Access, 'session' | 'scheduledTask' | 'page'>;
   readonly looking: Pick<Looking, 'page'>;
   readonly clock: Clock;
-  /** Called when bytes are to be given back. */
-  ended(): void;
+  readonly publishing: CreatePageParts['publishing'] & {
+    /** Called when bytes are to be given back. */
+    ended(): void;
+  };
 }
 
 /** The verbs. Those that take a key throw as `Access.page` does. */
 export function makePageOperations(parts: PageOperationParts) {
-  const { store, access, looking, audit, releases, clock, ended } = parts;
+  const { store, access, looking, audit, clock } = parts;
+  const { releases, ended } = parts.publishing;
   const create = makeCreatePage(parts);
 
   /** What is known of a page now. Someone else may delete it meanwhile. */

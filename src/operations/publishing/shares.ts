@@ -20,12 +20,21 @@ export interface ShareOperationParts {
   readonly looking: Pick<Looking, 'page' | 'share'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
-  /** Called when an end has changed, or bytes are to be given back. */
-  ended(): void;
+  readonly publishing: {
+    /** Called when an end has changed, or bytes are to be given back. */
+    ended(): void;
+  };
 }
 
 /** The verbs. Those that take a code throw as `Access.share` does. */
-export function makeShareOperations({ store, access, looking, audit, clock, ended }: ShareOperationParts) {
+export function makeShareOperations({
+  store,
+  access,
+  looking,
+  audit,
+  clock,
+  publishing: { ended },
+}: ShareOperationParts) {
   /** What is known of a share now. Someone else may delete its page meanwhile. */
   async function recordOf(code: string): Promise<VersionRecord> {
     const share = await store.shares.find(code, clock.now());

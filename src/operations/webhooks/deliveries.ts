@@ -24,12 +24,14 @@ export interface DeliveryOperationParts {
   readonly store: Pick<Store, 'deliveries'>;
   readonly access: Pick<Access, 'webhook' | 'delivery'>;
   readonly audit: Pick<Audit, 'read' | 'change'>;
-  /** Called when a webhook has something to send. */
-  changed(webhookId: number): void;
+  readonly webhooks: {
+    /** Called when a webhook has something to send. */
+    changed(webhookId: number): void;
+  };
 }
 
 /** The verbs. Those that take an id throw as `Access.webhook` and `Access.delivery` do. */
-export function makeDeliveryOperations({ store, access, audit, changed }: DeliveryOperationParts) {
+export function makeDeliveryOperations({ store, access, audit, webhooks }: DeliveryOperationParts) {
   /** A disabled webhook sends nothing, so nothing would come of it. */
   async function requireEnabled(caller: Caller, webhookId: number): Promise<void> {
     const { enabled } = await access.webhook(caller, webhookId);
@@ -65,7 +67,7 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
       const note = audit.change<boolean>(caller, 'delivery.redeliver', (done) => (done ? target : undefined));
       if (!(await store.deliveries.redeliver(id, note)))
         throw new ErrandError('conflict', 'The delivery has no body any more: its session was deleted.');
-      changed(found.webhookId);
+      webhooks.changed(found.webhookId);
       return access.delivery(caller, id);
     },
 
@@ -81,7 +83,7 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
         const some = await store.deliveries.redeliverSome(filter, last, note);
         count += some.count;
         last = some.last;
-        changed(filter.webhookId);
+        webhooks.changed(filter.webhookId);
       } while (last !== null);
       return { count };
     },

@@ -54,17 +54,19 @@ beforeEach(async () => {
   const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
   const settings = () => SETTINGS;
   const operations = {
-    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, changed: note }),
-    ...makeDeliveryOperations({ store, access, audit, changed: note }),
+    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, webhooks: { changed: note } }),
+    ...makeDeliveryOperations({ store, access, audit, webhooks: { changed: note } }),
     testWebhook: makeTestWebhook({
       store,
       access,
       audit,
       clock,
-      sendOnce: async (target, message) => {
-        sent.push({ url: target.webhook.url, body: message.body });
-        await replying;
-        return egress === null ? result : sendUnder(egress, target, message);
+      webhooks: {
+        sendOnce: async (target, message) => {
+          sent.push({ url: target.webhook.url, body: message.body });
+          await replying;
+          return egress === null ? result : sendUnder(egress, target, message);
+        },
       },
     }),
   };

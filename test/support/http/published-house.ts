@@ -23,9 +23,8 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     access,
     looking: makeLooking({ access, audit }),
     audit,
-    releases: published.releases,
+    publishing: { releases: published.releases, ended: () => undefined },
     clock,
-    ended: () => undefined,
   });
   const house: House = await openHouse({
     operations: { publicPages, ...management },
