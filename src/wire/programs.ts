@@ -1,4 +1,5 @@
 // What programs with a key, and anybody, may ask: the two conversation protocols, and the sessions of the key (§4).
+import { KB } from '../domain/byte-units.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { chatStreamData, completion, models as ownModels } from './chat/completion.ts';
 import { chatRequest } from './chat/request.ts';
@@ -17,7 +18,7 @@ import { anyOf } from './shape.ts';
 import { health, readiness } from './status.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */
-const MAX_GRANT_BYTES = 64 * 1024;
+const MAX_GRANT_BYTES = 64 * KB;
 
 /** An event of a run's stream, in the protocol that started the run (C12). */
 const conversationEvent = anyOf(

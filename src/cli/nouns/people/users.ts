@@ -1,5 +1,6 @@
 // `errand users`: the people on whose behalf agents work.
 import { type Command, Option } from 'commander';
+import { MB } from '../../../domain/byte-units.ts';
 import type { PasswordWire, UserChangeWire, UserWire } from '../../../wire/people/user.ts';
 import type { Role } from '../../../domain/people/user.ts';
 import { notEmpty, orNull } from '../../frame/arguments.ts';
@@ -32,7 +33,7 @@ const ALONE: readonly Column<UserWire>[] = [
   ...IN_A_LIST,
   field('functional_role'),
   field('scenario'),
-  column('workspaces_mb', (user) => (user.workspace_bytes / 1_048_576).toFixed(1)),
+  column('workspaces_mb', (user) => (user.workspace_bytes / MB).toFixed(1)),
   field('created_at'),
   field('updated_at'),
 ];
