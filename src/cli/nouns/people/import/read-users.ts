@@ -4,7 +4,7 @@ import { CsvError, type Info, parse } from 'csv-parse/sync';
 import { MB } from '../../../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 import { MOST_IMPORTED, type WantedUserWire, wantedUser } from '../../../../wire/people/user-import.ts';
-import { NONE, orNull } from '../../../frame/arguments.ts';
+import { NONE } from '../../../frame/options.ts';
 import { CommandError } from '../../../frame/exit-codes.ts';
 
 /** A user with the line that they begin on. */
@@ -129,6 +129,6 @@ function usersOf(records: readonly Record[]): ReadFile {
 function cellsOf(record: Record['record']): { [column: string]: string | null } {
   const filled = Object.entries(record).filter(([column, cell]) => cell !== '' || column === 'username');
   return Object.fromEntries(
-    filled.map(([column, cell]) => [column, CLEARABLE.has(column) && cell === NONE ? orNull<string>(NONE) : cell]),
+    filled.map(([column, cell]) => [column, CLEARABLE.has(column) && cell === NONE ? null : cell]),
   );
 }
