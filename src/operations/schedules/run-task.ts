@@ -1,4 +1,5 @@
 // Fires a scheduled task on request, in addition to its times.
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { Caller } from '../../domain/people/user.ts';
@@ -37,7 +38,7 @@ export function makeRunTask({ store, access, audit, ...parts }: RunTaskParts) {
     const setup = await parts.makeSetup({ target: task.target, capabilityConfig: {}, userSeq: task.userSeq });
     const { background, workspace } = parts.settings();
     const { maxUnfinishedPerUser } = background;
-    const userQuotaBytes = workspace.userQuotaMb * 1_048_576;
+    const userQuotaBytes = workspace.userQuotaMb * MB;
     const limits = { maxUnfinishedPerUser, userQuotaBytes, capacity: parts.node.onlineCapacity() };
     const note = audit.change(caller, 'scheduled_task.run', ({ kind }: FireResult) =>
       kind === 'fired' ? { id: task.id } : undefined,

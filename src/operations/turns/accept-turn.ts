@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { secondsUntilRenewal, wordsOf } from '../../domain/budgets/decide.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
@@ -91,7 +92,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   ): Promise<AcceptedTurn> {
     const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
-    const userQuotaBytes = settings().workspace.userQuotaMb * 1_048_576;
+    const userQuotaBytes = settings().workspace.userQuotaMb * MB;
     const turn: Omit<NewTurn, 'start'> = {
       user: caller.user,
       key: caller.key,

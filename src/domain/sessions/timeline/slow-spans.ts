@@ -1,4 +1,5 @@
 // What made a run slow, by fixed limits, in words for its operator. The words have no content of the conversation.
+import { spokenMs } from '../../figures.ts';
 import type { CallTiming } from '../call-timing.ts';
 import { lengthOf, type ModelSpan, type Span, type Timeline } from './timeline.ts';
 
@@ -146,13 +147,3 @@ function measured(span: ModelSpan, timing: CallTiming): Said[] {
 
 const failedWords = (failed: number) =>
   failed === 1 ? '1 request to the model failed' : `${failed} requests to the model failed`;
-
-/** Such as `412 ms`, `12.3 s`, `41 s`, `3 min 20 s` or `2 h 5 min`. */
-export function spokenMs(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
-  const seconds = Math.round(ms / 1_000);
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
-  if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`;
-  return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
-}

@@ -1,24 +1,12 @@
 // What was slow is told in words, by limits that a span has to reach.
 import { expect, test } from 'vitest';
-import { slowPartsOf, spokenMs } from '../../../../src/domain/sessions/timeline/slow-spans.ts';
+import { slowPartsOf } from '../../../../src/domain/sessions/timeline/slow-spans.ts';
 import { kindSumsOf, stepSumsOf } from '../../../../src/domain/sessions/timeline/sums.ts';
 import type { SpanFacts } from '../../../../src/domain/sessions/timeline/timeline.ts';
 import { aCall, aSpan, aTiming, SPANS } from '../../../support/store/timelines.ts';
 
 const wordsOf = (facts: SpanFacts, seconds: number | null, now = Infinity) =>
   slowPartsOf({ spans: [aSpan(facts, 0, seconds)] }, now).map(({ words }) => words);
-
-test.each<[number, string]>([
-  [0, '0 ms'],
-  [412, '412 ms'],
-  [12_345, '12.3 s'],
-  [41_000, '41 s'],
-  [59_960, '1 min'],
-  [200_000, '3 min 20 s'],
-  [7_500_000, '2 h 5 min'],
-])('%d ms are said as %s', (ms, words) => {
-  expect(spokenMs(ms)).toBe(words);
-});
 
 test('the parts are told with the longest first, each with its span', () => {
   expect(slowPartsOf({ spans: SPANS }, 0).map(({ span, words }) => [span, words])).toEqual([

@@ -1,34 +1,4 @@
-// Figures as people read them: money, tokens, time, bars and small graphs. Each is as short as it can be.
-
-/** Dollars: `$0.07`, `$12.41`, `$1.2k`. */
-export function money(dollars: number): string {
-  if (dollars > 0 && dollars < 0.01) return '<1¢';
-  return dollars < 1000 ? `$${dollars.toFixed(2)}` : `$${short(dollars)}`;
-}
-
-/** A count: `950`, `18.2k`, `3.1M`. */
-export function short(count: number): string {
-  const step = STEPS.find(([size]) => count >= size * 0.9995);
-  if (step === undefined) return String(Math.round(count));
-  const [size, unit] = step;
-  const value = count / size;
-  return `${value < 99.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
-}
-
-const STEPS: readonly (readonly [number, string])[] = [
-  [1e9, 'G'],
-  [1e6, 'M'],
-  [1e3, 'k'],
-];
-
-/** A span of time: `0:07`, `12:40`, `1:02:03`, `3d 4h`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600), Math.floor(seconds / 60)];
-  if (days > 0) return `${days}d ${hours % 24}h`;
-  const two = (value: number) => String(value % 60).padStart(2, '0');
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
-}
+// Bars and small graphs.
 
 /** How a share of a width is filled: `[filled, rest]` in columns. Nothing but 0 is empty, nothing but 1 is full. */
 export function barOf(share: number, width: number): readonly [number, number] {

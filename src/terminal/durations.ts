@@ -1,4 +1,4 @@
-// Durations as people write them: 1s, 15m, 12h, 30d.
+// Durations as people write them: 1s, 15m, 12h, 30d; and as a clock shows them.
 
 const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const LONGEST_SECONDS = 100 * 366 * 86_400;
@@ -34,4 +34,13 @@ export function formatDuration(totalSeconds: number): string {
   }
   const shown = parts.slice(0, 2).filter((part) => !part.startsWith('0'));
   return shown.join(' ') || '0s';
+}
+
+/** A span of time as a clock shows it that runs: `0:07`, `12:40`, `1:02:03`, `3d 4h`. */
+export function stopwatch(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds >= 86_400) return formatDuration(seconds);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60)];
+  const two = (value: number) => String(value % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
 }

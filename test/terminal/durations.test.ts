@@ -1,6 +1,6 @@
 // Durations in and out.
 import { expect, test } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/cli/frame/durations.ts';
+import { formatDuration, parseDuration, stopwatch } from '../../src/terminal/durations.ts';
 
 test.each([
   ['1s', 1],
@@ -29,4 +29,14 @@ test.each([
   [-5, '0s'],
 ])('%j seconds read %j', (seconds, text) => {
   expect(formatDuration(seconds)).toBe(text);
+});
+
+test.each([
+  [-5, '0:00'],
+  [7_000, '0:07'],
+  [760_000, '12:40'],
+  [3_723_000, '1:02:03'],
+  [277_200_000, '3d 5h'],
+])('%d ms are %s', (ms, text) => {
+  expect(stopwatch(ms)).toBe(text);
 });
