@@ -50,6 +50,17 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
+  agent: [
+    ['port'],
+    ['result', 'sandbox'],
+    ['models'],
+    ['tools'],
+    ['documents'],
+    ['conversation'],
+    ['loop'],
+    ['browser', 'mcp'],
+    ['checks', 'packs'],
+  ],
   execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
   backups: [['repository'], ['archive']],
   operations: [
