@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
-  ['execution', 'webhooks', 'publishing', 'scheduling', 'telemetry', 'retention', 'backups'],
+  ['execution', 'webhooks', 'publishing', 'telemetry', 'retention', 'backups'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],
