@@ -4,7 +4,6 @@ import type { Occasion } from '../events/wakes.ts';
 import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
-import { renderBody } from './bodies/render-body.ts';
 import { makeHeldEvents } from './held-events.ts';
 
 export interface PlannerParts {
@@ -39,7 +38,7 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
     planning += 1;
     try {
       for (let more = true; more && stopping?.aborted !== true; ) {
-        const planned = await store.deliveries.plan(renderBody, { holds: true });
+        const planned = await store.deliveries.plan({ holds: true });
         ({ more, wanted } = planned);
         held.add(planned.held);
       }

@@ -7,7 +7,6 @@ import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HeldThing } from '../../store/people/holdings.ts';
 import type { UserRecord } from '../../store/people/users.ts';
-import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Audit, itself, unlessDeleted } from '../audit/audit.ts';
 import type { PageOperationParts } from '../publishing/pages.ts';
 import type { WebhookOperationParts } from '../webhooks/webhooks.ts';
@@ -65,7 +64,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
   async function shutOut(caller: Administrator, user: UserRecord): Promise<void> {
     if (!user.disabled || user.teamId !== null) {
       const note = audit.change(caller, 'user.leave', itself);
-      await store.users.change(user.id, { disabled: true, teamId: null }, note, renderBody);
+      await store.users.change(user.id, { disabled: true, teamId: null }, note);
     }
     await stopper.stopDisabled();
   }

@@ -8,7 +8,6 @@ import { checkAddress } from '../../outbound/check-address.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewWebhook, WebhookChanges, WebhookRecord } from '../../store/webhooks/webhooks.ts';
-import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit, AuditTarget } from '../audit/audit.ts';
 import type { Looking } from '../looking.ts';
@@ -80,7 +79,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const sealSecret = secret === null ? null : (id: number) => secrets.seal(secret, secretContextOf(id));
       const webhook = { ...withDefaults(input), userSeq, projectId, sealSecret };
       const note = audit.change(caller, 'webhook.create', theWebhook);
-      return changedRecord(caller, await store.webhooks.create(webhook, renderBody, note));
+      return changedRecord(caller, await store.webhooks.create(webhook, note));
     },
 
     /** New filters apply from the next event on. A new secret overlaps with the one before for 24 h (H4). */
@@ -94,7 +93,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const changes: WebhookChanges = { ...rest, ...(movesProject && { projectId }) };
       if (Object.keys(changes).length === 0 && secret === undefined) return looking.webhook(caller, id);
       const note = () => audit.change(caller, 'webhook.change', theWebhook);
-      if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, renderBody, note());
+      if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, note());
       if (secret !== undefined) {
         const sealed = secret === null ? null : secrets.seal(secret, secretContextOf(id));
         await store.webhooks.rotateSecret(id, sealed, note());

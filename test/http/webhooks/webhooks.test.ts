@@ -14,7 +14,7 @@ import { makeWebhookOperations } from '../../../src/operations/webhooks/webhooks
 import { auditOf } from '../../support/store/audit.ts';
 import { type House, loggedLines, openHouse, type Sent, send, SETTINGS } from '../../support/http/http-house.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const WEBHOOKS = '/api/v1/webhooks';
@@ -44,7 +44,7 @@ beforeEach(async () => {
   [replying, egress] = [Promise.resolve(), null];
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
-  const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }), renderId)).id;
+  const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }))).id;
   [own, ofOther, ofHouse] = [await make(user.seq), await make(otto.seq), await make(null)];
   const access = makeAccess(store);
   const logged = loggedLines();

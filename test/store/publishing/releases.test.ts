@@ -1,7 +1,7 @@
 // Versions: what one holds, and that it is there whole or not at all.
 import { expect, test, vi } from 'vitest';
 import { makeReleases } from '../../../src/publishing/releases.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { aPage, filesOf, MANUAL, publishHouse, SITE } from '../../support/store/publishing.ts';
 
 test('a page version holds the entry’s folder and all below it', { tags: ['F11-folder'] }, async () => {

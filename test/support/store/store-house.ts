@@ -8,11 +8,12 @@ import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
-import type { DatabaseOptions } from '../../../src/store/engine/sqlite/open-database.ts';
+
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimOrder } from '../../../src/store/runs/claim-runs.ts';
 import type { ClaimedRun, StartOrder } from '../../../src/store/runs/start-run.ts';
-import { openStore, type Store } from '../../../src/store/open-store.ts';
+import type { Store, StoreOptions } from '../../../src/store/open-store.ts';
+import { openStore } from './open-store.ts';
 import type { NewStep, Progress, SpentCall } from '../../../src/store/runs/progress/record-progress.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
@@ -39,7 +40,7 @@ export interface StoreHouse {
 
 export async function storeHouse(
   file = join(temporaryDirectory(), 'errand.db'),
-  options: DatabaseOptions = {},
+  options: Partial<StoreOptions> = {},
 ): Promise<StoreHouse> {
   const clock = fakeClock();
   const store = openStore(file, clock, options);
