@@ -1,6 +1,6 @@
 // What the tools of a run may request from the main thread.
 import type { ServiceName, Services } from '../agent/port/services.ts';
-import type { Fence } from '../store/runs/progress/record-progress.ts';
+import type { Fence } from '../store/runs/fence.ts';
 
 /** The requesting run. */
 export interface ServedRun extends Fence {

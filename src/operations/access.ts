@@ -8,7 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import type { OwnedPage } from '../store/publishing/pages.ts';
 import type { OwnedShare } from '../store/publishing/shares.ts';
 import type { DeliveryRecord } from '../store/webhooks/delivery-records.ts';
-import type { TaskRecord } from '../store/schedules/task-rows.ts';
+import type { TaskRecord } from '../store/firings/task-rows.ts';
 import type { WebhookRecord } from '../store/webhooks/webhooks.ts';
 import type { RunRecord } from '../store/runs/run-records.ts';
 import type { SessionRecord } from '../store/sessions/session-records.ts';

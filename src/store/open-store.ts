@@ -2,7 +2,7 @@
 import { makePeriodOf } from '../domain/budgets/period.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { RenderBody } from '../domain/webhooks/event-facts.ts';
-import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
+import { makeAcceptRun, makeFindSubmitted } from './lifecycle/accept-run.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeArtifactEnds } from './artifacts/artifact-ends.ts';
@@ -13,7 +13,8 @@ import { makeBudgetsInForce } from './budgets/in-force.ts';
 import { makeLostCalls } from './budgets/lost-calls.ts';
 import { type BudgetKit, makeReservations } from './budgets/reserve.ts';
 import { makeBudgetWarnings } from './budgets/warnings.ts';
-import { makeClaimRuns } from './runs/claim-runs.ts';
+import { makeClaimRuns } from './lifecycle/claim-runs.ts';
+import { makeDeleteSession } from './lifecycle/delete-session.ts';
 import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
 import { makeConnections } from './people/connections.ts';
@@ -26,12 +27,12 @@ import { makeSessionOverview } from './office/session-overview.ts';
 import { makeSessionPages } from './office/session-pages.ts';
 import { makeDefinitionIds } from './people/definition-ids.ts';
 import { makeDocuments } from './artifacts/documents.ts';
-import { makeEndRun } from './runs/end-run.ts';
+import { makeEndRun } from './lifecycle/end-run.ts';
 import { makeErasures } from './sessions/erasures.ts';
 import { makeEvents } from './journal/events.ts';
 import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeFindIds } from './find-ids.ts';
-import { makeExpireQueued } from './runs/expire-queued.ts';
+import { makeExpireQueued } from './lifecycle/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
 import { makeHoldings } from './people/holdings.ts';
 import { makeInsights } from './sessions/insights.ts';
@@ -52,8 +53,8 @@ import { makeReleases } from './publishing/releases.ts';
 import { makePageRemovals } from './publishing/removals.ts';
 import { makeShares } from './publishing/shares.ts';
 import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
-import { makeRecordProgress } from './runs/progress/record-progress.ts';
-import { makeRescueRuns } from './runs/rescue-runs.ts';
+import { makeRecordProgress } from './lifecycle/record-progress.ts';
+import { makeRescueRuns } from './lifecycle/rescue-runs.ts';
 import { makeTimelineVerbs } from './runs/run-timeline.ts';
 import { makeRuns } from './runs/runs.ts';
 import { makeMetricReads } from './telemetry/metric-reads.ts';
@@ -69,11 +70,11 @@ import { makeSessions } from './sessions/sessions.ts';
 import { makeLastHour } from './office/last-hour.ts';
 import { makeLiveRuns } from './office/live-runs.ts';
 import { makeSnapshot } from './office/snapshot.ts';
-import { makeStopRuns } from './runs/stop-runs.ts';
+import { makeStopRuns } from './lifecycle/stop-runs.ts';
 import { makeTeams } from './people/teams.ts';
 import { makeToday } from './office/today.ts';
 import { makeTurns } from './sessions/turns.ts';
-import { makeUserInputs } from './runs/user-inputs.ts';
+import { makeUserInputs } from './lifecycle/user-inputs.ts';
 import { makeUsers } from './people/users.ts';
 import { makeClockJumps } from './webhooks/clock-jumps.ts';
 import { makeDeliveries } from './webhooks/deliveries.ts';
@@ -88,7 +89,7 @@ import { makeWebhookTrouble } from './webhooks/webhook-trouble.ts';
 import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
-import { makeWaitForUser } from './runs/wait-for-user.ts';
+import { makeWaitForUser } from './lifecycle/wait-for-user.ts';
 import { makeWorkerNodes } from './worker-nodes.ts';
 import { makeRetention } from './retention/retention.ts';
 
@@ -124,7 +125,7 @@ function makeStore(database: Database, renderBody: RenderBody) {
     holdings: makeHoldings(database),
     pins: makePins(database),
     signingKeys: makeSigningKeys(database),
-    sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
+    sessions: makeSessionVerbs(database),
     history: makeHistory(database),
     erasures: makeErasures(database),
     turns: makeTurns(database),
@@ -165,6 +166,15 @@ function makeStore(database: Database, renderBody: RenderBody) {
 
 function stateOf({ answered, durable, fault, burden, onCommitted, watchCommits, close }: Database) {
   return { answered, durable, fault, burden, onCommitted, watchCommits, close };
+}
+
+function makeSessionVerbs(database: Database) {
+  return {
+    ...makeSessions(database),
+    ...makeSessionRecords(database),
+    ...makeDeleteSession(database),
+    ...makeCleanups(database),
+  };
 }
 
 function makeRunVerbs(database: Database, kit: BudgetKit) {

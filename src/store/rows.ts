@@ -5,7 +5,6 @@ import type { Session } from '../domain/sessions/session.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
 import type { ApiKey, User } from '../domain/people/user.ts';
 import { flag, json, plain, rowKind } from './engine/row.ts';
-import { ANSWER } from './runs/progress/replies.ts';
 
 export const USER = rowKind<User>({
   seq: plain,
@@ -104,6 +103,10 @@ export const RUN = rowKind<Run>({
   createdAt: plain,
   startedAt: plain,
 });
+
+/** The answer of a run `r`: the text of its last step, unless it has another one, such as a structured result. */
+export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
+  (SELECT last.text FROM steps last WHERE last.run_seq = r.seq ORDER BY last.step DESC LIMIT 1)) END AS answer`;
 
 /** The columns of an outcome, of a run `r`. */
 export const OUTCOME_COLUMNS = `r.status, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd,

@@ -9,7 +9,7 @@ import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { makeAccess } from '../../src/operations/access.ts';
 import { makeLooking } from '../../src/operations/looking.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
-import type { ClaimedRun } from '../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/files/artifact-house.ts';
 import { auditOf } from '../support/store/audit.ts';
 import { type House, loggedLines, openHouse, send } from '../support/http/http-house.ts';

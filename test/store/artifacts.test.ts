@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { FileVersion } from '../../src/domain/sessions/artifact.ts';
 import type { Run } from '../../src/domain/sessions/run.ts';
-import type { ClaimedRun } from '../../src/store/runs/start-run.ts';
-import type { Ending } from '../../src/store/runs/end-run.ts';
+import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
+import type { Ending } from '../../src/store/lifecycle/end-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../support/store/read-whole.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Acceptance } from '../../src/store/runs/accept-run.ts';
+import type { Acceptance } from '../../src/store/lifecycle/accept-run.ts';
 import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50, capacity: 9 };

@@ -14,8 +14,8 @@ import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts'
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
-import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Figures, Scale } from './scale.ts';

@@ -2,7 +2,7 @@
 // that what differs after the run is the run's own (E5).
 import { existsSync } from 'node:fs';
 import { makeHalt } from '../../domain/halt.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
 import { lookAt } from './look.ts';
 

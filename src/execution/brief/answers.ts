@@ -1,7 +1,7 @@
 // The results of a resumed run's questions: the user's answers, or that none came (I2).
 import type { ToolResult } from '../../agent/port/protocol.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { SettledQuestion } from '../../store/runs/user-inputs.ts';
+import type { SettledQuestion } from '../../store/lifecycle/user-inputs.ts';
 
 const UNANSWERED: ToolResult = {
   ok: false,

@@ -1,7 +1,7 @@
 // How much of earlier turns the briefs on a worker thread may contain, so that all of them fit into its memory.
 import { MAX_SHOWN_CHARACTERS } from '../../agent/documents/excerpt.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 
 type Workers = Pick<Settings['workers'], 'memoryMb' | 'runsPerThread'>;

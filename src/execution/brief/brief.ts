@@ -8,7 +8,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { hasBaseline } from '../artifacts/workspace-baseline.ts';

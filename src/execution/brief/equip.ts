@@ -11,7 +11,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Log } from '../../log/log.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
 import { fitAgent, type Fitting, sessionHas } from './fit-agent.ts';

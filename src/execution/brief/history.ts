@@ -1,6 +1,6 @@
 // The earlier turns of a run: the newest summary of its session, and the turns since.
 import type { Compaction } from '../../agent/port/protocol.ts';
-import type { ClaimedRun } from '../../store/runs/start-run.ts';
+import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import { DOCUMENT_BYTES, ownBytesOf } from './brief-room.ts';
 import type { EarlierTurns } from '../../store/sessions/earlier-turns.ts';

@@ -9,7 +9,7 @@ import type { Log } from '../../log/log.ts';
 import type { HeldCall } from '../../store/budgets/held-calls.ts';
 import type { BudgetsInForce } from '../../store/budgets/in-force.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Fence } from '../../store/runs/progress/record-progress.ts';
+import type { Fence } from '../../store/runs/fence.ts';
 import { makeBudgetLine } from './budget-line.ts';
 
 type HoldBudget = Services['hold_budget'];

@@ -1,6 +1,6 @@
 // Turns that are being accepted, each with a slot kept for its run where one is free.
-import type { Acceptance } from '../../store/runs/accept-run.ts';
-import type { Claim, StartOrder } from '../../store/runs/start-run.ts';
+import type { Acceptance } from '../../store/lifecycle/accept-run.ts';
+import type { Claim, StartOrder } from '../../store/lifecycle/start-run.ts';
 import { LEASE_MS } from './leases.ts';
 
 export interface Admissions {

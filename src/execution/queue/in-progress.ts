@@ -1,5 +1,5 @@
 // The runs in progress in this process.
-import type { Progress } from '../../store/runs/progress/record-progress.ts';
+import type { Progress } from '../../store/runs/fence.ts';
 import type { Execution } from '../executor/executor.ts';
 
 export interface RunsInProgress {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
-import type { Progress } from '../../store/runs/progress/record-progress.ts';
+import type { Progress } from '../../store/runs/fence.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export const LEASE_MS = 60_000;

@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import { retryEachSecond } from '../../services/retry.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Note } from '../../store/audit/record-entry.ts';
-import type { StopCommit } from '../../store/runs/stop-runs.ts';
+import type { StopCommit } from '../../store/lifecycle/stop-runs.ts';
 import type { Queue } from './queue.ts';
 import type { StopTarget } from './in-progress.ts';
 

@@ -3,7 +3,7 @@ import type { AssistantBlock, Attachment, UserBlock } from '../../domain/session
 import type { Portions } from '../../domain/portions.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { HistoryMessage } from '../../operations/sessions/history.ts';
-import type { StoredBlock } from '../../store/runs/progress/replies.ts';
+import type { StoredBlock } from '../../store/runs/replies.ts';
 import type {
   AssistantBlockWire,
   AttachmentWire,

@@ -7,7 +7,7 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import type { Note, Seal } from '../../store/audit/record-entry.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StopCommit } from '../../store/runs/stop-runs.ts';
+import type { StopCommit } from '../../store/lifecycle/stop-runs.ts';
 import { makeRecentReads } from './recent-reads.ts';
 
 /** The target of an action, and its session if it is in one. */

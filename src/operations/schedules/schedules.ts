@@ -8,7 +8,7 @@ import { cronFault } from '../../domain/schedules/firing-times.ts';
 import type { Firing, ScheduledTask } from '../../domain/schedules/task.ts';
 import type { Slices } from '../../domain/slices.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { TaskRecord } from '../../store/schedules/task-rows.ts';
+import type { TaskRecord } from '../../store/firings/task-rows.ts';
 import { scopeOf } from '../access.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import type { Looking } from '../looking.ts';

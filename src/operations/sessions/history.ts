@@ -1,7 +1,7 @@
 // The history of a session in portions: as many small messages as fit into one, and of a long run step by step.
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { type Portion, PORTION_BYTES, type Portions } from '../../domain/portions.ts';
-import type { StoredBlock } from '../../store/runs/progress/replies.ts';
+import type { StoredBlock } from '../../store/runs/replies.ts';
 import type { MessageFacts, MessageOfRun, MessageSize, StepSize } from '../../store/sessions/history.ts';
 import type { Store } from '../../store/open-store.ts';
 

@@ -11,7 +11,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { Equip } from '../../execution/brief/equip.ts';
 import { type Blot, makeBlot } from '../../outbound/secrets/blot.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StoredSetup } from '../../store/runs/progress/run-setups.ts';
+import type { StoredSetup } from '../../store/runs/run-setups.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import { saidTogether, type StoredStep, type StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';

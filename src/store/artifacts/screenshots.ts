@@ -1,7 +1,7 @@
 // Screenshots of the browser, at most one per tool use (G7).
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds } from '../runs/progress/record-progress.ts';
+import { type Fence, holds } from '../runs/fence.ts';
 
 export interface Screenshot {
   readonly toolUseId: string;

@@ -2,7 +2,7 @@
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds } from '../runs/progress/record-progress.ts';
+import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 

@@ -4,7 +4,7 @@ import type { Listing } from '../../domain/listing.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { isStartIntact, START, type StartRow } from './audit-start.ts';
 import { HEAD, type HeadRow, isIntact, LAST, makeAuditedWrite, type Note, type Seal } from './record-entry.ts';
 

@@ -6,7 +6,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { conditions, readPage } from '../sessions/conditions.ts';
+import { conditions, readPage } from '../engine/lists.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
 import type { BudgetKit } from './reserve.ts';

@@ -2,7 +2,7 @@
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { addToAny, recordUsage } from '../runs/progress/record-usage.ts';
+import { addToAny, recordUsage } from './record-usage.ts';
 import type { HeldCall, LostPrompt } from './held-calls.ts';
 import type { BudgetKit } from './reserve.ts';
 import { forgetIn } from './settle.ts';

@@ -8,7 +8,7 @@ import { SCHEMA_VERSION } from '../engine/schema.ts';
 import { cacheStatements, carryOut, readOn } from '../engine/sqlite/execute.ts';
 import { READER } from '../engine/statement.ts';
 import { lostPinsIn } from '../people/pins.ts';
-import { lastOfRun } from '../journal/places.ts';
+import { lastOfRun } from '../engine/journal/places.ts';
 
 /** A run that makes no progress. */
 export interface StuckRun {

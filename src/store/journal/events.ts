@@ -3,8 +3,8 @@ import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-eve
 import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { retellIn } from '../retention/retold-run.ts';
-import type { EventRow } from './rows.ts';
+import { retellIn } from './retold-run.ts';
+import type { EventRow } from '../engine/journal/rows.ts';
 import type { JournalPage } from './pages.ts';
 import { listOfRun } from './run-pages.ts';
 import { wholeRows } from './whole-rows.ts';

@@ -1,8 +1,8 @@
 // Pages of the journal of a run or of a session, in both directions: what the indexes have, with streamed text where there may be any.
 import type { Reader, Step } from '../engine/statement.ts';
-import { END_OF_JOURNAL } from './places.ts';
-import { type EventHead, type Mark, mayPrecedeText, type RunOfSession } from './rows.ts';
-import { listTexts, type TextSpan } from './text.ts';
+import { END_OF_JOURNAL } from '../engine/journal/places.ts';
+import { type EventHead, type Mark, mayPrecedeText, type RunOfSession } from '../engine/journal/rows.ts';
+import { listTexts, type TextSpan } from '../engine/journal/text.ts';
 
 /** Events with an id above `afterId` and below `beforeId`, which is null for no bound: from the oldest on, or from the newest. */
 export interface EventRange {

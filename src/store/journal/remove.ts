@@ -1,8 +1,8 @@
 // Removes the journal of a run from its beginning. The event that says where text is goes after it, so that a later commit finds the rest.
 import type { Step, Transaction } from '../engine/statement.ts';
-import { END_OF_JOURNAL } from './places.ts';
-import { type Mark, mayPrecedeText } from './rows.ts';
-import { removeTexts } from './text.ts';
+import { END_OF_JOURNAL } from '../engine/journal/places.ts';
+import { type Mark, mayPrecedeText } from '../engine/journal/rows.ts';
+import { removeTexts } from '../engine/journal/text.ts';
 
 const FIRST = `SELECT id, stream_seq, type FROM events WHERE run_seq = ? AND type <> 'content_block_delta' ORDER BY stream_seq LIMIT ?`;
 const REMOVE = "DELETE FROM events WHERE run_seq = ? AND type <> 'content_block_delta' AND stream_seq <= ?";

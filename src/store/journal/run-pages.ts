@@ -1,8 +1,8 @@
 // The journal of one run, by pages. Ids and places in the run's sequence increase together.
 import type { Reader, Step } from '../engine/statement.ts';
-import { lastMarkUpTo } from './places.ts';
+import { lastMarkUpTo } from '../engine/journal/places.ts';
 import { type EventRange, listPage, type Others } from './pages.ts';
-import { type EventHead, HEAD, type RunOfSession } from './rows.ts';
+import { type EventHead, HEAD, type RunOfSession } from '../engine/journal/rows.ts';
 
 /** A run's own events of a page. */
 export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Step<EventHead[]> {

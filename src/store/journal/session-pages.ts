@@ -1,8 +1,8 @@
 // The journal of a session, by pages. A session executes one run at a time: text is that of the run that has started last.
 import type { Reader, Step } from '../engine/statement.ts';
-import { END_OF_JOURNAL, lastOfRun, lastMarkUpTo } from './places.ts';
+import { END_OF_JOURNAL, lastOfRun, lastMarkUpTo } from '../engine/journal/places.ts';
 import { type EventRange, listPage, type Others } from './pages.ts';
-import { type EventHead, HEAD, type RunOfSession } from './rows.ts';
+import { type EventHead, HEAD, type RunOfSession } from '../engine/journal/rows.ts';
 
 const LAST_STARTED = `SELECT r.seq, r.id FROM events e JOIN runs r ON r.seq = e.run_seq
   WHERE e.session_seq = ? AND e.type = 'run.started' AND e.id <= ? ORDER BY e.id DESC LIMIT 1`;

@@ -1,7 +1,7 @@
 // The contents of a page of the journal. Some events have megabytes, such as the arguments of a call that writes a file.
 import { PORTION_BYTES } from '../../domain/portions.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import type { EventHead, EventRow, RowOfSession } from './rows.ts';
+import type { EventHead, EventRow, RowOfSession } from '../engine/journal/rows.ts';
 
 const CONTENT = 'SELECT payload, created_at FROM events WHERE id = ?';
 

@@ -5,8 +5,8 @@ import type { CurrentCall, ModelWait, OfficeRun } from '../../domain/sessions/of
 import { reportedStatus, type RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { textBehind } from '../journal/places.ts';
-import { BEFORE_TEXT } from '../journal/rows.ts';
+import { textBehind } from '../engine/journal/places.ts';
+import { BEFORE_TEXT } from '../engine/journal/rows.ts';
 import { isReportedAs } from '../runs/run-states.ts';
 
 export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call' | 'modelWait'> {

@@ -4,7 +4,7 @@ import type { OfficeRun } from '../../domain/sessions/office-run.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { STEP_OF_RUN, TASK_OF_RUN } from '../schedules/task-of-run.ts';
+import { STEP_OF_RUN, TASK_OF_RUN } from '../firings/task-of-run.ts';
 import { activeSessions, type Basis, countActive, listLiveUnused, type TeamId } from './attribution.ts';
 import type { DayUsage } from './day-usage.ts';
 import { readRuns } from './snapshot.ts';

@@ -3,7 +3,7 @@ import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import { searchable } from '../../domain/publishing/page.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { PAGE, PAGES, type PageRecord } from './page-rows.ts';
 
 /** Null leaves a filter out. */

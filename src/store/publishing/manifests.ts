@@ -3,7 +3,7 @@ import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import type { PageVersion } from '../../domain/publishing/page.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { ENTRY, IS_READABLE, LATEST_NO, READABLE_COLUMNS, type ReadableVersion, READABLE } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 

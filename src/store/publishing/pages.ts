@@ -5,7 +5,7 @@ import { type Page, PAGE_LIMITS, type PageOrigin, searchable } from '../../domai
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { PAGE, PAGES, type PageRecord } from './page-rows.ts';
 
 /** What can be changed of a page. */

@@ -4,7 +4,7 @@ import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 import { countOpenIn, VERSION, type VersionRecord, VERSIONS, withStatus } from './page-rows.ts';
 import { MAX_COUNTED } from './pages.ts';
 

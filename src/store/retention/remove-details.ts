@@ -2,7 +2,7 @@
 // these were asked with. What was said stays, and so do the sums of what was used.
 import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 import { type Batch, LARGE, type Removed } from './batch.ts';
 import { removeOfEnded } from './ended-runs.ts';
 

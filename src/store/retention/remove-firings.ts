@@ -2,7 +2,7 @@
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
-import { deleteSessionIn } from '../sessions/cleanups.ts';
+import { deleteSessionIn } from '../lifecycle/delete-session.ts';
 import { type Batch, LARGE, type Place, type Removed, START } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 

@@ -5,7 +5,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import { RUN, RUN_COLUMNS } from '../rows.ts';
-import { conditions, fromNearerEnd } from '../sessions/conditions.ts';
+import { conditions, fromNearerEnd } from '../engine/lists.ts';
 import { HAS_FAILED, IS_ENDED, IS_UNFINISHED, isReportedAs } from './run-states.ts';
 
 /** A run with the names of its owner and key. */

@@ -7,8 +7,8 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { admitOfUser, type BackgroundLimits, PLACES_PER_SLOT, type UserRefusal } from '../runs/admit-background.ts';
 import { insertSession } from '../sessions/insert-session.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
-import { insertStepRun } from './step-run.ts';
-import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn } from './task-rows.ts';
+import { insertStepRun } from '../firings/step-run.ts';
+import { getPlan, NEWEST_PLAN, nextFiringOf, setNextIn } from '../firings/task-rows.ts';
 
 export interface FiringLimits extends Pick<BackgroundLimits, 'maxUnfinishedPerUser' | 'capacity'> {
   /** The space that workspaces of the owner may take; 0 for any. */

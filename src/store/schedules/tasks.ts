@@ -7,9 +7,9 @@ import { type ScheduledTask, TASK_LIMITS } from '../../domain/schedules/task.ts'
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { stopIn } from '../runs/stop-runs.ts';
-import { conditions, type ListQuery, readPage } from '../sessions/conditions.ts';
-import { dropPlansIn, nextFiringOf, setNextIn, type TaskRecord, TASK, TASKS } from './task-rows.ts';
+import { stopIn } from '../lifecycle/stop-runs.ts';
+import { conditions, type ListQuery, readPage } from '../engine/lists.ts';
+import { dropPlansIn, nextFiringOf, setNextIn, type TaskRecord, TASK, TASKS } from '../firings/task-rows.ts';
 
 type Configuration = Pick<ScheduledTask, 'name' | 'cron' | 'timezone' | 'target' | 'projectId' | 'enabled' | 'overlap'>;
 

@@ -1,9 +1,6 @@
-// Soft deletion of sessions, and the durable list of clean-ups that remain (E9).
-import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import { type Database, FREES } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
-import { freeSpaceIn } from './workspace-space.ts';
+// Which files deleted sessions leave, and which blobs are in use: the durable list of clean-ups (E9).
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 
 /** A deleted session whose files still exist. */
 export interface Cleanup {
@@ -44,15 +41,9 @@ export const IS_BLOB_IN_USE = `SELECT ${[
 export const HAS_FILES = `SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?
   AND (s.deleted_at IS NULL OR EXISTS (SELECT 1 FROM cleanups WHERE session_seq = s.seq))) AS used`;
 
-/** The verbs that delete and clean up. */
-export function makeCleanups(database: Database) {
-  const { read } = database;
-  const write = makeAuditedWrite(database);
+/** The verbs that clean up. */
+export function makeCleanups({ read }: Database) {
   return {
-    /** Deletes a session: cancels its unfinished runs and schedules the clean-up. `gone` when it was already deleted. */
-    deleteSession: (sessionSeq: number, note?: Note<StopCommit>): Promise<StopCommit> =>
-      write(note, (tx) => deleteSessionIn(tx, sessionSeq), FREES),
-
     /** Up to `limit` clean-ups after the given session, without those whose executor may still be working. */
     listCleanups: read(
       (tx: Reader, afterSessionSeq: number, limit: number): Step<Cleanup[]> =>
@@ -77,24 +68,4 @@ export function makeCleanups(database: Database) {
       return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
     }),
   };
-}
-
-/** The same as a part of another verb. */
-export function* deleteSessionIn(tx: Transaction, sessionSeq: number): Step<StopCommit> {
-  const stop = yield* stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
-  if (stop.kind === 'gone') return stop;
-  const { title } = (yield* tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq))!;
-  yield* freeSpaceIn(tx, sessionSeq);
-  yield* tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
-  yield* tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
-  yield* tx.run(
-    "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
-    sessionSeq,
-  );
-  yield* tx.run(
-    "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
-    sessionSeq,
-  );
-  tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
-  return stop;
 }

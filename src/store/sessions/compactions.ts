@@ -1,7 +1,7 @@
 // Summaries that replace the older part of a session's conversation.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds } from '../runs/progress/record-progress.ts';
+import { type Fence, holds } from '../runs/fence.ts';
 
 /** Replaces all turns before a run, and that run's steps up to `step`. */
 export interface StoredCompaction {

@@ -2,10 +2,10 @@
 // that was discarded. The sums for usage stay (§4.8 rule 7).
 import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { firstMarkFrom, lastOfRun, lastIdBefore } from '../journal/places.ts';
+import { firstMarkFrom, lastOfRun, lastIdBefore } from '../engine/journal/places.ts';
 import { removeFirst } from '../journal/remove.ts';
 import { listOfRun } from '../journal/run-pages.ts';
-import { FORGET_SETUPS } from '../runs/progress/run-setups.ts';
+import { FORGET_SETUPS } from '../runs/run-setups.ts';
 
 /** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
 interface Erasure {

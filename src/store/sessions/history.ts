@@ -3,7 +3,7 @@ import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domai
 import { notFound } from '../../domain/errors.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { IN_STEPS, readReplies, readStoredReply, type StoredBlock } from '../runs/progress/replies.ts';
+import { IN_STEPS, readReplies, readStoredReply, type StoredBlock } from '../runs/replies.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import { ATTACHMENT } from './sessions.ts';
 

@@ -2,13 +2,13 @@
 import type { Insight, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import { conditions, readPage } from './conditions.ts';
+import { conditions, readPage } from '../engine/lists.ts';
 import type { Database } from '../engine/database.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type NewInsight, reportIn } from './report-insight.ts';
-import { type Fence, holds } from '../runs/progress/record-progress.ts';
+import { type Fence, holds } from '../runs/fence.ts';
 
 /** Null means no filter. */
 export interface InsightFilter extends Page {

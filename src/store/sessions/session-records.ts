@@ -6,7 +6,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import { SESSION } from '../rows.ts';
-import { conditions, fromNearerEnd } from './conditions.ts';
+import { conditions, fromNearerEnd } from '../engine/lists.ts';
 
 /** A session with the names of its owner and key. */
 export interface SessionRecord extends Session {

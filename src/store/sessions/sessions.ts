@@ -7,7 +7,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { json, plain, rowKind } from '../engine/row.ts';
 import { SESSION } from '../rows.ts';
-import { fromNearerEnd } from './conditions.ts';
+import { fromNearerEnd } from '../engine/lists.ts';
 
 export const ATTACHMENT = rowKind<Attachment>({
   id: plain,

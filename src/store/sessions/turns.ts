@@ -4,7 +4,7 @@ import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { readSetups, type StoredSetup } from '../runs/progress/run-setups.ts';
+import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
 import { saidTogether, type StoredCall, type StoredStep, type StoredTurn } from './stored-turn.ts';
 import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
 import { ATTACHMENT } from './sessions.ts';

@@ -5,7 +5,7 @@ import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
 import { flag, plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions } from '../engine/lists.ts';
 
 /** Null leaves a filter out. */
 export interface DeliveryFilter extends Page {

@@ -14,9 +14,9 @@ import type {
   SummaryFacts,
 } from '../../domain/webhooks/event-facts.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { TASK_OF_RUN } from '../schedules/task-of-run.ts';
+import { TASK_OF_RUN } from '../firings/task-of-run.ts';
 import { toEvent } from '../journal/events.ts';
-import type { EventRow } from '../journal/rows.ts';
+import type { EventRow } from '../engine/journal/rows.ts';
 import { eventIdOf } from './webhook-events.ts';
 
 /** A session and its owner. */

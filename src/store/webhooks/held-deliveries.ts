@@ -1,6 +1,6 @@
 // Deliveries that report the end of a run wait a moment until it is known whether the run has left files (§6.5).
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import type { EventRow } from '../journal/rows.ts';
+import type { EventRow } from '../engine/journal/rows.ts';
 
 /** How long, from the end of the run. What is not known by then counts as no files. */
 export const HOLD_MS = 5_000;

@@ -4,7 +4,7 @@ import type { EventFacts, RenderBody } from '../../domain/webhooks/event-facts.t
 import { filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import type { EventRow } from '../journal/rows.ts';
+import type { EventRow } from '../engine/journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
 import { type HeldEvent, heldUntil } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';

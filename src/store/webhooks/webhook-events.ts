@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { EventType } from '../../domain/journal-event.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import type { EventRow } from '../journal/rows.ts';
+import type { EventRow } from '../engine/journal/rows.ts';
 
 /** The journal type of each event type, and the other way round. */
 export const JOURNAL_TYPES: ReadonlyMap<WebhookEventType, EventType> = new Map(

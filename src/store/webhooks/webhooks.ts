@@ -12,7 +12,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import { plain, rowKind } from '../engine/row.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { conditions, readPage } from '../sessions/conditions.ts';
+import { conditions, readPage } from '../engine/lists.ts';
 import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
 import type { Planning } from './planning.ts';
 import { subscribeIn, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';

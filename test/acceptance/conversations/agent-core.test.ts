@@ -5,7 +5,7 @@ import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keptFileIn } from '../../../src/agent/loop/kept-output.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
-import { ANSWER } from '../../../src/store/runs/progress/replies.ts';
+import { ANSWER } from '../../../src/store/rows.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ANSWER } from '../../../src/store/runs/progress/replies.ts';
+import { ANSWER } from '../../../src/store/rows.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { Reply } from '../../support/model/model-reply.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ANSWER } from '../../../src/store/runs/progress/replies.ts';
+import { ANSWER } from '../../../src/store/rows.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { replyFromDirectives } from '../../support/model/model-reply.ts';

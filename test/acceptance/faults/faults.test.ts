@@ -1,5 +1,5 @@
 // What may break around a run: its models, its tools and its clients. The daemon keeps serving.
-import { ANSWER } from '../../../src/store/runs/progress/replies.ts';
+import { ANSWER } from '../../../src/store/rows.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';

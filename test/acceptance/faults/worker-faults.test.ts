@@ -9,7 +9,7 @@ import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/dae
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { ANSWER } from '../../../src/store/runs/progress/replies.ts';
+import { ANSWER } from '../../../src/store/rows.ts';
 
 describe('worker threads', () => {
   const PRELOAD = fileURLToPath(new URL('../../support/daemon/worker-fault.mjs', import.meta.url));

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { TaskRecord } from '../../../src/store/schedules/task-rows.ts';
+import type { TaskRecord } from '../../../src/store/firings/task-rows.ts';
 import type { NewTask } from '../../../src/store/schedules/tasks.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';

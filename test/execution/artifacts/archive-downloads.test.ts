@@ -6,7 +6,7 @@ import type { Archive } from '../../../src/domain/sessions/artifact.ts';
 import { PACKED_ON_REQUEST } from '../../../src/execution/artifacts/artifact-parts.ts';
 import type { CollectorParts, Collector } from '../../../src/execution/artifacts/collector.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

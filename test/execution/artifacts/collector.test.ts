@@ -8,7 +8,7 @@ import { type Collector, makeCollector } from '../../../src/execution/artifacts/
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
 import { refuseThreads } from '../../support/threads.ts';
 import { waitFor } from '../../support/time/wait-for.ts';

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import { PACKED_ON_REQUEST } from '../../../src/execution/artifacts/artifact-parts.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

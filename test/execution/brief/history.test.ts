@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { historyOf } from '../../../src/execution/brief/history.ts';
 import type { UserBlock } from '../../../src/domain/sessions/content.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 /** So much for all turns of a brief. */

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeBudgetGate, shareBudgets } from '../../../src/execution/executor/budget-gate.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import type { Progress } from '../../../src/store/runs/progress/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/fence.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 const CALL = { model: 'deep', inputTokens: 900, outputTokens: 100 };

@@ -1,7 +1,7 @@
 // The context, the workspace and the pictures of a session, as administrators read them (§2.14, §4.8).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MODEL, type OfficeSessions, officeSessions } from '../../support/http/office-sessions.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { aStep, fenceOf } from '../../support/store/store-house.ts';
 
 let at: OfficeSessions;

@@ -12,7 +12,7 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
-import type { StartOrder } from '../../../src/store/runs/start-run.ts';
+import type { StartOrder } from '../../../src/store/lifecycle/start-run.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';

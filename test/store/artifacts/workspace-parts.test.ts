@@ -5,7 +5,7 @@ import { makeRecordArtifacts } from '../../../src/store/artifacts/record-artifac
 import { makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
 import type { Database } from '../../../src/store/engine/database.ts';
 import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 

@@ -4,7 +4,7 @@ import { mostOf } from '../../../src/domain/budgets/decide.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import type { Reservation } from '../../../src/store/budgets/reserve.ts';
-import type { Fence } from '../../../src/store/runs/progress/record-progress.ts';
+import type { Fence } from '../../../src/store/runs/fence.ts';
 import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import type { EventRange } from '../../../src/store/journal/pages.ts';
-import type { Progress } from '../../../src/store/runs/progress/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/fence.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 interface Row {

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import Connection from 'better-sqlite3';
 import type { User } from '../../../src/domain/people/user.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { BoardFilter } from '../../../src/store/publishing/board.ts';
 import { publishHouse } from '../../support/store/publishing.ts';
 

@@ -1,6 +1,6 @@
 // Jobs of automatic publishing: one for each page of a task, three attempts, and what ends them.
 import { beforeEach, expect, test } from 'vitest';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { aPage, filesOf, publishHouse } from '../../support/store/publishing.ts';
 
 let house: Awaited<ReturnType<typeof publishHouse>>;

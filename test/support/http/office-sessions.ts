@@ -7,7 +7,7 @@ import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../files/artifact-house.ts';
 import { auditOf } from '../store/audit.ts';
 import { aStep, fenceOf } from '../store/store-house.ts';

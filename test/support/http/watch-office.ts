@@ -8,7 +8,7 @@ import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
-import type { Progress } from '../../../src/store/runs/progress/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/fence.ts';
 import { auditOf } from '../store/audit.ts';
 import { type House, type HouseOptions, openHouse } from './http-house.ts';
 import { fenceOf, storeHouse } from '../store/store-house.ts';

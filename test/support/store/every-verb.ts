@@ -1,11 +1,11 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
-import type { Fence } from '../../../src/store/runs/progress/record-progress.ts';
+import type { Fence } from '../../../src/store/runs/fence.ts';
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
 import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';

@@ -5,7 +5,7 @@ import type { Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
-import { recordCall } from '../../../src/store/runs/progress/record-usage.ts';
+import { recordCall } from '../../../src/store/budgets/record-usage.ts';
 import type { TodayWish } from '../../../src/store/office/today.ts';
 import { aTask } from './schedules.ts';
 import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from './store-house.ts';

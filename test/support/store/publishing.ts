@@ -10,7 +10,7 @@ import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts'
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishing/jobs.ts';
 import type { NewPage, Published } from '../../../src/store/publishing/releases.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 import { fenceOf, type StoreHouse, storeHouse } from './store-house.ts';
 import { recordWhole } from './read-whole.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
-import type { Ending } from '../../../src/store/runs/end-run.ts';
-import type { ClaimedRun } from '../../../src/store/runs/start-run.ts';
-import type { TaskRecord } from '../../../src/store/schedules/task-rows.ts';
+import type { Ending } from '../../../src/store/lifecycle/end-run.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
+import type { TaskRecord } from '../../../src/store/firings/task-rows.ts';
 import type { NewTask } from '../../../src/store/schedules/tasks.ts';
 import { fenceOf, type StoreHouse } from './store-house.ts';
 

@@ -1,0 +1,300 @@
+// Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
+import type { UserBlock } from '../../domain/sessions/content.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
+import type { ApiKey, User } from '../../domain/people/user.ts';
+import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
+import type { UsedUp } from '../../domain/budgets/budget.ts';
+import { findUsedUp } from '../budgets/budget-rows.ts';
+import type { BudgetKit } from '../budgets/reserve.ts';
+import { type Database, COMMITTED } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { insertRun, type NewRun } from '../runs/insert-run.ts';
+import { estimatePrompt } from '../runs/prompt-size.ts';
+import { plain, rowKind } from '../engine/row.ts';
+import { RUN, RUN_COLUMNS, SESSION } from '../rows.ts';
+import { insertSession, type NewSession } from '../sessions/insert-session.ts';
+import { addToTotals } from '../sessions/session-totals.ts';
+import { findOverQuota } from '../sessions/workspace-space.ts';
+import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
+import { IS_AWAITED, IS_UNFINISHED } from '../runs/run-states.ts';
+import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartOrder } from './start-run.ts';
+
+export interface NewTurn {
+  readonly user: User;
+  readonly key: ApiKey;
+  readonly protocol: Protocol;
+  readonly requestedModel: string;
+  readonly includeUsage: boolean;
+  /** Schema of the result the run must submit; null when its answer is text. */
+  readonly outputSchema: JsonObject | null;
+  /** The reply has the result as its content. */
+  readonly resultInContent: boolean;
+  /** Null opens a new session with this title. */
+  readonly sessionId: string | null;
+  readonly title: string;
+  /** The setup of a new session; ignored when the session exists. */
+  readonly setup: SessionSetup;
+  readonly idempotencyKey: string | null;
+  readonly content: readonly UserBlock[];
+  readonly preview: string;
+  readonly attachments: readonly NewAttachment[];
+  /** The space that workspaces of the user may take; 0 for any. */
+  readonly userQuotaBytes: number;
+  /** Present when a worker slot is kept for it, so that a run that is next starts at once (C5). */
+  readonly start: StartOrder | null;
+  /** Present for a background run, with the limits it is admitted under. */
+  readonly background: { readonly payload: string | null; readonly limits: BackgroundLimits } | null;
+}
+
+/** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
+export type Acceptance =
+  | { readonly kind: 'accepted'; readonly session: Session; readonly run: Run; readonly claim: Claim | null }
+  | { readonly kind: 'replayed'; readonly session: Session; readonly run: Run }
+  | { readonly kind: 'over_budget'; readonly budget: UsedUp }
+  | { readonly kind: 'over_quota'; readonly usedBytes: number }
+  | { readonly kind: 'session_gone' | BackgroundRefusal };
+
+/** Identifies the run of a repeated request. */
+export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempotencyKey' | 'background'>;
+
+const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
+
+/**
+ * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
+ * meanwhile: nobody else may learn of it before `kept`.
+ */
+export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
+  const accept = write(
+    (tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content),
+    COMMITTED,
+  );
+  // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
+  return async (turn) => accept(turn, JSON.stringify(turn.content));
+}
+
+/** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
+export function makeFindSubmitted({ read }: Database) {
+  return read(function* (tx: Reader, submission: Submission): Step<Run | undefined> {
+    const session = submission.sessionId === null ? undefined : yield* findOpenSession(tx, submission);
+    const found = yield* findReplayed(tx, submission, session);
+    return found !== undefined && 'run' in found ? found.run : undefined;
+  });
+}
+
+/** `content`: the turn's content as stored. */
+function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {
+  const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
+  const earlier = yield* findReplayed(tx, turn, found);
+  if (earlier !== undefined) return earlier;
+  if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
+  const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.session.seq));
+  const refusal =
+    turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
+  if (refusal !== undefined) return { kind: refusal };
+  const usedBytes = yield* findOverQuota(tx, turn.user.seq, turn.userQuotaBytes);
+  if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
+  const budget = yield* findSpentBudget(tx, kit, turn);
+  if (budget !== undefined) return { kind: 'over_budget', budget };
+  // Only a Messages stream reports it, and this turn must not be stored yet.
+  const place = { keySeq: turn.key.seq, sessionSeq: found?.session.seq ?? null, content: turn.content };
+  const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
+  const ready = !busy && !(found !== undefined && isStopping(found));
+  const start = ready ? yield* planStart(tx, turn, found) : null;
+  const starting = start === null ? 'pending' : 'running';
+  const session =
+    found === undefined
+      ? yield* insertSession(tx, { ...sessionOf(turn), status: starting })
+      : yield* continueSession(tx, found, starting);
+  const opensSession = found === undefined;
+  const target = targetOf(turn, found);
+  const run = yield* insertRun(tx, { ...runOf(turn, session, start), target, opensSession, ready, start });
+  const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
+  yield* insertAttachments(
+    tx,
+    { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: yield* insertUserMessage(tx, message) },
+    turn.attachments,
+  );
+  yield* addToTotals(tx, session.seq, { messages: 1, runs: 1 });
+  const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
+  tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
+  if (start === null) return { kind: 'accepted', session, run, claim: null };
+  const { outputSchema } = turn;
+  const fresh = opensSession ? freshOf(turn, content) : {};
+  const claimed = { ...run, ...fresh, target, opensSession, outputSchema, workedMs: 0, isBackgroundWork: false };
+  emitStarted(tx, claimed);
+  return { kind: 'accepted', session, run, claim: { run: claimed, choice: start.choice } };
+}
+
+/** A longer one isn't held while its run is in progress. */
+const MAX_FRESH_CHARACTERS = 4_096;
+
+function freshOf({ user, setup, content, attachments }: NewTurn, stored: string): { fresh?: FreshTurn } {
+  if (attachments.length > 0 || stored.length > MAX_FRESH_CHARACTERS) return {};
+  const bytes = Buffer.byteLength(stored);
+  return { fresh: { user: content, bytes, setup: { ...setup, userSeq: user.seq, workspaceRemovedAt: null } } };
+}
+
+interface PlannedStart {
+  readonly choice: ModelChoice;
+  readonly model: string | null;
+  readonly leaseMs: number;
+}
+
+/** As they are now: the caller was looked up before. */
+const START = `SELECT k.model AS "keyModel", u.scenario, u.disabled,
+    EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${IS_AWAITED}) AS waiting
+  FROM users u JOIN api_keys k ON k.seq = ? WHERE u.seq = ?`;
+
+interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
+  readonly disabled: number;
+  readonly waiting: number;
+}
+
+/** Null for a run that takes its place in the queue, which also stops one whose user was disabled a moment ago (C6). */
+function* planStart(tx: Transaction, turn: NewTurn, found: OpenSession | undefined): Step<PlannedStart | null> {
+  const { start, background, user, key, setup } = turn;
+  if (start === null || background !== null) return null;
+  const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(START, key.seq, user.seq))!;
+  if (row.waiting === 1 || row.disabled === 1) return null;
+  const leadModel = found === undefined ? (setup.orchestration?.lead.model ?? null) : found.leadModel;
+  const choice = { keyModel, scenario, target: targetOf(turn, found), leadModel };
+  return { choice, model: start.modelFor(choice), leaseMs: start.leaseMs };
+}
+
+function targetOf({ setup }: NewTurn, found: OpenSession | undefined): string {
+  return found?.target ?? setup.target;
+}
+
+function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, turn: NewTurn): Step<UsedUp | undefined> {
+  if (!(yield* inForce.any(tx))) return undefined;
+  const { user, key } = turn;
+  const { teamId } = (yield* tx.get<{ teamId: string | null }>(TEAM_OF_USER, user.seq))!;
+  return yield* findUsedUp(tx, { keySeq: key.seq, userSeq: user.seq, teamId }, tx.now, periodOf);
+}
+
+/** A session that a turn continues. */
+interface OpenSession {
+  readonly session: Session;
+  readonly target: string;
+  readonly leadModel: string | null;
+  readonly stopRequestedAt: number | null;
+  readonly stopConfirmedAt: number | null;
+}
+
+const OPEN_SESSION = rowKind<OpenSession>({
+  session: SESSION,
+  target: plain,
+  leadModel: plain,
+  stopRequestedAt: plain,
+  stopConfirmedAt: plain,
+});
+
+/** As it is now: the caller was looked up before. */
+const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
+
+function* findOpenSession(tx: Reader, turn: Submission): Step<OpenSession | undefined> {
+  return yield* tx
+    .rows(OPEN_SESSION)
+    .get(
+      'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
+      turn.sessionId,
+      turn.user.seq,
+      turn.key.seq,
+    );
+}
+
+function* getSession(tx: Reader, seq: number): Step<Session> {
+  return (yield* tx.rows(SESSION).get('SELECT * FROM sessions WHERE seq = ?', seq))!;
+}
+
+function* findReplayed(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Acceptance | undefined> {
+  if (turn.idempotencyKey === null) return undefined;
+  const row = yield* findByKey(tx, turn, open);
+  if (row === undefined) return undefined;
+  const replayed = yield* getSession(tx, row.sessionSeq);
+  if (replayed.deletedAt !== null) return { kind: 'session_gone' };
+  return { kind: 'replayed', session: replayed, run: row };
+}
+
+/**
+ * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
+ */
+function* findByKey(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Run | undefined> {
+  const { user, key, idempotencyKey } = turn;
+  if (turn.background !== null) {
+    return yield* tx
+      .rows(RUN)
+      .get(
+        `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
+        key.seq,
+        idempotencyKey,
+      );
+  }
+  if (open !== undefined) {
+    return yield* tx.rows(RUN).get(
+      `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
+         AND r.idempotency_key = ?`,
+      open.session.seq,
+      idempotencyKey,
+    );
+  }
+  if (turn.sessionId !== null) return undefined;
+  return yield* tx.rows(RUN).get(
+    `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
+       AND r.target = ? AND r.idempotency_key = ?`,
+    user.seq,
+    key.seq,
+    key.target,
+    idempotencyKey,
+  );
+}
+
+function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status'> {
+  return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };
+}
+
+type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
+
+function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): RunOfTurn {
+  return {
+    sessionSeq: session.seq,
+    sessionId: session.id,
+    userSeq: turn.user.seq,
+    keySeq: turn.key.seq,
+    protocol: turn.protocol,
+    scheduleMode: turn.background !== null ? 'background' : start === null ? 'queued' : 'immediate',
+    requestedModel: turn.requestedModel,
+    includeUsage: turn.includeUsage,
+    backgroundPayload: turn.background?.payload ?? null,
+    outputSchema: turn.outputSchema,
+    resultInContent: turn.resultInContent,
+    idempotencyKey: turn.idempotencyKey,
+  };
+}
+
+function* continueSession(tx: Transaction, open: OpenSession, starting: 'pending' | 'running'): Step<Session> {
+  const { session } = open;
+  const status = session.status === 'running' ? 'running' : starting;
+  // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
+  yield* tx.run(
+    isStopping(open)
+      ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'
+      : `UPDATE sessions SET status = ?, updated_at = ?, stop_requested_at = NULL, stop_confirmed_at = NULL,
+           stop_cause = NULL WHERE seq = ?`,
+    status,
+    tx.now,
+    session.seq,
+  );
+  return { ...session, status, updatedAt: tx.now };
+}
+
+function isStopping(row: OpenSession): boolean {
+  return row.stopRequestedAt !== null && row.stopConfirmedAt === null;
+}
+
+function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {
+  const found = yield* tx.get(`SELECT 1 FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED} LIMIT 1`, sessionSeq);
+  return found !== undefined;
+}

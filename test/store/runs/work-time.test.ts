@@ -1,0 +1,111 @@
+// What a run has used of its time limit is the time that it had a worker, as its executor tells it with each write.
+import { onTestFinished, expect, test } from 'vitest';
+import type { Store } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
+import type { Progress } from '../../../src/store/runs/fence.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import {
+  aSpentCall,
+  aStep,
+  BACKGROUND_ORDER,
+  fenceOf,
+  FREE,
+  type StoreHouse,
+  storeHouse,
+} from '../../support/store/store-house.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const ORDER = { limit: 1, leaseMs: 60_000, background: BACKGROUND_ORDER, modelFor: () => 'scripted' };
+const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
+
+/** The house's store as a daemon finds it that starts later, after a crash unless it was let go of before. */
+async function startAgain(house: StoreHouse, downMs: number): Promise<Store> {
+  await house.store.close();
+  const store = openStore(house.file, fakeClock(house.clock.now() + downMs));
+  onTestFinished(() => store.close());
+  await store.runs.rescue();
+  return store;
+}
+
+async function begin(house: StoreHouse): Promise<ClaimedRun> {
+  await house.accept();
+  const [run] = await house.claim();
+  expect(run!.workedMs).toBe(0);
+  return run!;
+}
+
+const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
+const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
+const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
+
+/** What each kind of progress keeps of the time until then. */
+const KEEPERS: Readonly<Record<string, (store: Store, at: Progress) => Promise<unknown>>> = {
+  'a reply of the model': ({ runs }, at) => runs.recordStep(at, aStep(), FREE),
+  'the result of a tool': ({ runs }, at) => runs.recordToolResult(at, result),
+  'what a sub-agent has used': ({ runs }, at) => runs.recordSpent(at, aSpentCall(), FREE),
+  'the renewal of its lease': ({ runs }, at) => runs.renewLeases([at], 60_000),
+  'a drain': ({ runs }, at) => runs.interrupt(at, 'drain'),
+  'the loss of its thread': ({ runs }, at) => runs.interrupt(at, 'crash'),
+};
+
+test.each(Object.keys(KEEPERS))(
+  '%s keeps what the run has used, and a night without a daemon adds nothing',
+  async (by) => {
+    const house = await storeHouse();
+    const run = await begin(house);
+    await KEEPERS[by]!(house.store, fenceOf(run, 5 * MINUTE_MS));
+    const store = await startAgain(house, DAY_MS / 3);
+    const [again] = await store.runs.claim(ORDER);
+    expect(again!.run).toMatchObject({ seq: run.seq, attempt: 2, workedMs: 5 * MINUTE_MS });
+  },
+);
+
+test.each<[string, (store: Store, at: Progress) => Promise<boolean>]>([
+  ['a question to the user', ({ runs }, at) => runs.waitForUser(at, question)],
+  ['the end of the agent', ({ runs }, at) => runs.finalize(at, ENDED)],
+])('%s keeps what the run has used', async (_, keep) => {
+  const house = await storeHouse();
+  const run = await begin(house);
+  expect(await keep(house.store, fenceOf(run, MINUTE_MS))).toBe(true);
+  expect(workedOf(house)).toBe(MINUTE_MS);
+});
+
+test('attempts add up, and the time between them in the queue does not', async () => {
+  const house = await storeHouse();
+  let run = await begin(house);
+  for (const attempt of [2, 3, 4]) {
+    await house.store.runs.recordStep(fenceOf(run, run.workedMs + MINUTE_MS), aStep({ step: attempt }), FREE);
+    await house.store.runs.interrupt(fenceOf(run, run.workedMs + 2 * MINUTE_MS), 'drain');
+    house.clock.advance(DAY_MS);
+    run = (await house.claim())[0]!;
+    expect(run).toMatchObject({ attempt, workedMs: 2 * MINUTE_MS * (attempt - 1) });
+  }
+});
+
+test('what an attempt has used is never taken back, and an older attempt adds nothing', async () => {
+  const house = await storeHouse();
+  const first = await begin(house);
+  await house.store.runs.recordStep(fenceOf(first, 2 * MINUTE_MS), aStep(), FREE);
+  await house.store.runs.renewLeases([fenceOf(first, MINUTE_MS)], 60_000);
+  expect(workedOf(house)).toBe(2 * MINUTE_MS);
+  await house.store.runs.interrupt(fenceOf(first, 2 * MINUTE_MS), 'drain');
+  const [second] = await house.claim();
+  house.clock.advance(50_000);
+  await house.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000);
+  expect(workedOf(house)).toBe(2 * MINUTE_MS);
+  // Nor does it keep the run from being rescued.
+  house.clock.advance(10_001);
+  expect(await house.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000)).toBe(1);
+  expect((await house.claim())[0]).toMatchObject({ seq: second!.seq, attempt: 3, workedMs: 2 * MINUTE_MS });
+});
+
+test('a run that lost its worker unnoticed has used what it had until its last lease', async () => {
+  const house = await storeHouse();
+  const run = await begin(house);
+  await house.store.runs.renewLeases([fenceOf(run, MINUTE_MS / 2)], 60_000);
+  house.clock.advance(2 * MINUTE_MS);
+  expect(await house.store.runs.renewLeases([], 60_000)).toBe(1);
+  expect((await house.claim())[0]).toMatchObject({ workedMs: MINUTE_MS / 2 });
+});
