@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import { withAllHeld } from '../files/blobs/with-all-held.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
@@ -12,7 +13,7 @@ import type { Publication, Published } from '../store/publishing/releases.ts';
 
 export interface ReleaseParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
-  readonly blobs: Pick<BlobStore, 'hold'>;
+  readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
   /** Calls a listener with each session whose files may have become known, until the result is called. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
@@ -77,10 +78,12 @@ export function makeReleases(parts: ReleaseParts): Releases {
     active += 1;
     let leave = () => {};
     try {
-      const plan = await store.pages.planVersion(source, settings().publish);
+      const plan = await withAllHeld(blobs, async () => {
+        const read = await store.pages.planVersion(source, settings().publish);
+        if (read.kind === 'planned') for (const { sha256 } of read.files) hold.add(sha256);
+        return read;
+      });
       if (plan.kind !== 'planned') return plan;
-      // Nothing else has run since the rows were read: from here on, no blob of theirs is removed.
-      for (const { sha256 } of plan.files) hold.add(sha256);
       if (publication.trigger === 'manual') leave = takeTurn(plan.userSeq);
       const draft = await copyAllButLast(store.pages, plan);
       return { kind: 'published', ...(await store.pages.publish(draft, publication, note)) };
