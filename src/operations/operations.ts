@@ -1,4 +1,5 @@
 // Every verb, on one page.
+import type { Happened } from '../events/wakes.ts';
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
@@ -60,7 +61,7 @@ import { makeDeliveryOperations } from './webhooks/deliveries.ts';
 import { makeListenOperations } from './webhooks/listen.ts';
 import { makeScheduleOperations } from './schedules/schedules.ts';
 import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
-import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
+import { makeWebhookOperations } from './webhooks/webhooks.ts';
 import { type ExportParts, makeExportRun } from './turns/export-run.ts';
 import { makeExplainRun } from './turns/explain.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
@@ -94,9 +95,10 @@ export interface OperationParts {
   readonly broker: ConnectionParts['broker'];
   readonly checks: CheckOperationParts['checks'];
   readonly retention: RetentionOperationParts['retention'];
-  readonly publishing: Pick<PageOperationParts, 'releases' | 'ended'>;
+  readonly publishing: Pick<PageOperationParts, 'releases'>;
+  readonly happened: Happened;
   readonly backups: BackupOperationParts['backups'];
-  readonly webhooks: Pick<WebhookOperationParts, 'changed'> & Pick<TestWebhookParts, 'sendOnce'>;
+  readonly webhooks: Pick<TestWebhookParts, 'sendOnce'>;
   settings(): Settings;
   catalog(): Catalog;
   definitions(): Definitions;
@@ -125,7 +127,7 @@ const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 /** The verbs, and the entry points for callers with a credential, with a signed address, or with nothing but a share. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses, deriveKey, webhooks, slices } = parts;
+  const { queue, stopper, fileAddresses, deriveKey, webhooks, slices, happened } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey, recorded: parts.anchor.wake });
   const looking = makeLooking({ access, audit });
@@ -158,9 +160,9 @@ export function makeOperations(parts: OperationParts) {
     ...makeRetentionOperations({ store, retention: parts.retention, audit }),
     ...makeBackupOperations({ backups: parts.backups, audit, settings }),
     ...makeScheduleOperations({ ...parts, ...kit, makeSetup, draining: parts.closing }),
-    ...makeWebhookOperations({ ...kit, secrets: parts.secrets, settings, changed: webhooks.changed }),
-    ...makeDeliveryOperations({ ...kit, changed: webhooks.changed }),
-    ...makePublishingOperations({ ...kit, clock, ...parts.publishing }),
+    ...makeWebhookOperations({ ...kit, secrets: parts.secrets, settings, happened }),
+    ...makeDeliveryOperations({ ...kit, happened }),
+    ...makePublishingOperations({ ...kit, clock, happened, releases: parts.publishing.releases }),
     ...makeListenOperations({ ...kit, arrivals: parts.arrivals, clock, log: parts.log, draining }),
     testWebhook: makeTestWebhook({ ...kit, clock, sendOnce: webhooks.sendOnce }),
     ...makeReportVerbs(parts),

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
+import type { Happened } from '../events/wakes.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { withAllHeld } from '../files/blobs/with-all-held.ts';
 import type { Disk } from '../files/disk.ts';
@@ -17,10 +18,7 @@ export interface ReleaseParts {
   readonly disk: Pick<Disk, 'shortage'>;
   /** Calls a listener with each session whose files may have become known, until the result is called. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
-  /** Called when a hold on blobs has ended: a clean-up may have waited for it. */
-  released(): void;
-  /** Called when a draft was left behind: the sweeper removes it. */
-  abandoned(): void;
+  readonly happened: Happened;
   readonly clock: Clock;
   settings(): Pick<Settings, 'publish'>;
 }
@@ -68,7 +66,7 @@ function makeTurns(): (userSeq: number) => () => void {
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeReleases(parts: ReleaseParts): Releases {
-  const { store, blobs, disk, onCollected, released, abandoned, clock, settings } = parts;
+  const { store, blobs, disk, onCollected, happened, clock, settings } = parts;
   let active = 0;
   const takeTurn = makeTurns();
 
@@ -88,13 +86,13 @@ export function makeReleases(parts: ReleaseParts): Releases {
       const draft = await copyAllButLast(store.pages, plan);
       return { kind: 'published', ...(await store.pages.publish(draft, publication, note)) };
     } catch (error) {
-      abandoned();
+      happened('draft abandoned');
       throw error;
     } finally {
       active -= 1;
       leave();
       hold.release();
-      released();
+      happened('blobs released');
     }
   };
 

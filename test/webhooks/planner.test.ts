@@ -1,4 +1,5 @@
 // The planner at work: woken by what is committed, and by nothing that no webhook wants.
+import { ASLEEP } from '../support/events/asleep.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -52,15 +53,7 @@ beforeEach(async () => {
   onTestFinished(() => planner.stop());
   const bus = makeBus();
   house.store.onCommitted(bus.publish);
-  const asleep = {
-    queue: sleep,
-    queueWait: sleep,
-    questionWatch: sleep,
-    collector: sleep,
-    sweeper: sleep,
-    publisher: sleep,
-  };
-  makeWakes({ ...asleep, planner: (_, occasion) => planner.notice(occasion) }).follow(bus);
+  makeWakes().follow(bus, { ...ASLEEP, planner: (_, occasion) => planner.notice(occasion) });
 });
 
 async function create(over: Parameters<typeof aWebhook>[0] = {}) {

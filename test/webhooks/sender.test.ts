@@ -33,7 +33,7 @@ function startSender(over: Partial<SenderParts> = {}) {
     clock: house.clock,
     log,
     random: () => 0.5,
-    disabled: () => void (disabled += 1),
+    happened: (occasion) => void (disabled += Number(occasion === 'webhook disabled')),
     ...over,
   });
   onTestFinished(async () => {

@@ -102,6 +102,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     retention,
     webhooks,
     publishing,
+    happened: parts.rooms.happened,
     backups: parts.backups,
     settings,
     catalog,

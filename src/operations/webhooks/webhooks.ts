@@ -1,4 +1,5 @@
 // Configurations of webhooks (H2): everyone has their own, and administrators the system webhooks.
+import type { Happened } from '../../events/wakes.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -42,8 +43,7 @@ export interface WebhookOperationParts {
   readonly audit: Pick<Audit, 'change'>;
   readonly secrets: Pick<SecretBox, 'seal'>;
   settings(): Settings;
-  /** Called after each change of a webhook. */
-  changed(webhookId: number): void;
+  readonly happened: Happened;
 }
 
 /** The target of a verb that returns the webhook. */
@@ -51,13 +51,13 @@ const theWebhook = ({ id }: Webhook): AuditTarget => ({ id: String(id) });
 
 /** The verbs. Those that take an id throw as `Access.webhook` does; those that take an address throw `bad_request` for one that may not be reached (H17). */
 export function makeWebhookOperations(parts: WebhookOperationParts) {
-  const { store, access, looking, audit, secrets, settings, changed } = parts;
+  const { store, access, looking, audit, secrets, settings, happened } = parts;
 
   const requireAddress = (url: string) => checkAddress({ purpose: 'webhook', allow: settings().egress.allow }, url);
 
   /** The record as it is now, after telling whom the change concerns. */
   async function changedRecord(caller: Caller, { id }: Webhook): Promise<WebhookRecord> {
-    changed(id);
+    happened('webhook changed');
     return access.webhook(caller, id);
   }
 
@@ -105,7 +105,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
     deleteWebhook: async (caller: Caller, id: number): Promise<WebhookRecord> => {
       const webhook = await access.webhook(caller, id);
       await store.webhooks.delete(id, audit.change(caller, 'webhook.delete', theWebhook));
-      changed(id);
+      happened('webhook changed');
       return webhook;
     },
   };

@@ -348,8 +348,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
     },
     onCollected: () => () => undefined,
     disk: { shortage: () => null },
-    released: () => undefined,
-    abandoned: () => undefined,
+    happened: () => undefined,
     settings: () => ({ publish: house.limits }),
   });
   const attempts = (count: number, userSeq: number, trigger: 'manual' | 'auto' = 'manual') =>

@@ -25,7 +25,7 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     audit,
     releases: published.releases,
     clock,
-    ended: () => undefined,
+    happened: () => undefined,
   });
   const house: House = await openHouse({
     operations: { publicPages, ...management },

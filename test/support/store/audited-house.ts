@@ -99,10 +99,10 @@ export async function auditedHouse() {
     retention: NO_RETENTION,
     checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
     webhooks: {
-      changed: () => undefined,
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
-    publishing: { releases: publishing.releases, ended: () => undefined },
+    publishing: { releases: publishing.releases },
+    happened: () => undefined,
     backups: {
       jobs: {
         begin: () => ({ job: {}, done: Promise.resolve() }),
