@@ -43,9 +43,15 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['people', 'retention', 'schedules'],
     ['inspection'],
   ],
+  wire: [
+    ['capabilities', 'conversations', 'publishing', 'schedules', 'webhooks'],
+    ['chat', 'messages', 'people', 'sessions'],
+    ['backups', 'office'],
+  ],
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
   execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
+  backups: [['repository'], ['archive']],
   operations: [
     ['audit'],
     ['backups', 'capabilities', 'publishing', 'sessions', 'webhooks'],
@@ -60,6 +66,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['public', 'sessions'],
     ['office', 'share'],
   ],
+  tui: [['text'], ['state', 'terminal', 'theme'], ['frame'], ['screen'], ['desk', 'floor', 'today'], ['app']],
   cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 

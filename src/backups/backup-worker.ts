@@ -5,12 +5,12 @@ import { parentPort } from 'node:worker_threads';
 import { freeBytes } from '../disk/disk-space.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
-import { fullDisk, isFullDisk } from './full-disk.ts';
+import { fullDisk, isFullDisk } from './repository/full-disk.ts';
 import { prune } from './prune.ts';
 import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './orders.ts';
 import { makePace, type Pace } from './pace.ts';
-import { openRepository } from './repository.ts';
-import { makeRepositorySink } from './sink.ts';
+import { openRepository } from './repository/repository.ts';
+import { makeRepositorySink } from './repository/sink.ts';
 import { makeTarSink } from './archive/tar-sink.ts';
 import { takeBackup } from './take-backup.ts';
 

@@ -7,11 +7,11 @@ import { isSame, openFound } from '../files/snapshots/copy-file.ts';
 import { NOTHING_SKIPPED, type Skipped } from '../files/snapshots/snapshot.ts';
 import { type FoundEntry, type FoundFile, MAX_DEPTH, MAX_PATH_BYTES, walkTree } from '../files/snapshots/walk-files.ts';
 import type { ListedFile } from '../wire/backups/manifest.ts';
-import { isEmptyPiece, PIECE_BYTES } from './empty-piece.ts';
-import type { ListWriter } from './file-list.ts';
+import { isEmptyPiece, PIECE_BYTES } from './repository/empty-piece.ts';
+import type { ListWriter } from './repository/file-list.ts';
 import type { makeLeftOut } from './left-out.ts';
 import type { Pace } from './pace.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './repository/sink.ts';
 
 /** Of the database: a few changed pages cost no more than this. */
 const PAGES_BYTES = 131_072;

@@ -8,8 +8,8 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { BackupJobs } from './jobs.ts';
 import type { Backups } from './backups.ts';
-import { isFullDisk } from './full-disk.ts';
-import { idOf, timeOfId } from './repository.ts';
+import { isFullDisk } from './repository/full-disk.ts';
+import { idOf, timeOfId } from './repository/repository.ts';
 
 export interface ScheduleParts {
   readonly jobs: Pick<BackupJobs, 'begin' | 'latest'>;

@@ -10,10 +10,10 @@ import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/dat
 import { openDatabase as openEngine } from '../store/engine/sqlite/open-database.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { linkOf } from '../wire/people/audit-anchor.ts';
-import { readList } from './file-list.ts';
-import { fullDisk, isFullDisk } from './full-disk.ts';
+import { readList } from './repository/file-list.ts';
+import { fullDisk, isFullDisk } from './repository/full-disk.ts';
 import { type LeftOut, makeLeftOut, shownEntry } from './left-out.ts';
-import { endsAs, isSealedWith, requireKnownSchema } from './manifest.ts';
+import { endsAs, isSealedWith, requireKnownSchema } from './repository/manifest.ts';
 import type { Source } from './source.ts';
 import { entriesOf } from './summary.ts';
 import { isShared, entryPathOf } from './archive/entry-path.ts';

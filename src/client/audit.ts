@@ -54,7 +54,7 @@ export function makeAuditLog(call: CallManagement, complete: Complete): AuditLog
     let isLost = false;
     for (;;) {
       try {
-        const { items } = await list({ ...query, after_id: after, limit: PAGE });
+        const { items } = await list({ ...query, limit: PAGE, after_id: after });
         isLost = false;
         yield* items;
         after = items.at(-1)?.id ?? after;

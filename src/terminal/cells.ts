@@ -1,12 +1,12 @@
 // One value as a terminal shows it.
 import { isUuid } from '../domain/ids.ts';
 import type { Style } from './colours.ts';
+import type { Cell, Column } from './columns.ts';
 import { relativeTime } from './moments.ts';
 import { shortIds } from './short-ids.ts';
 import { readableSize } from './sizes.ts';
 import { stateStyleOf } from './states.ts';
 import { safeLine } from './text.ts';
-import type { Cell, Column } from './columns.ts';
 
 /** A cell as text, with its colour. */
 export interface ShownCell {

@@ -1,4 +1,4 @@
-// Points in time in everyday words: how long ago, or how long until then.
+// Points in time as people read them: how long ago, how long until then, and when in a time zone.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,4 +23,26 @@ export function relativeTime(at: number, now: number): string {
   const { name, ms } = UNITS.find((unit) => distance >= unit.ms)!;
   const amount = `${Math.floor(distance / ms)} ${name}`;
   return at < now ? `${amount} ago` : `in ${amount}`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(tz: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${tz} ${Object.keys(options).join(' ')}`;
+  const format = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { timeZone: tz, ...options });
+  formats.set(key, format);
+  return format;
+}
+
+const TIME = { hour: '2-digit', minute: '2-digit' } as const;
+
+/** Time of day: `12:04:59`, or `12:04`. */
+export function clockOf(at: number, tz: string, withSeconds = true): string {
+  return formatOf(tz, withSeconds ? { ...TIME, second: '2-digit' } : TIME).format(at);
+}
+
+/** Day and time: `1 Mar 2026 12:04`. */
+export function momentOf(at: number, tz: string): string {
+  const day = formatOf(tz, { day: 'numeric', month: 'short', year: 'numeric' }).format(at);
+  return `${day} ${clockOf(at, tz, false)}`;
 }

@@ -1,6 +1,6 @@
 // How each state looks on a terminal: a colour, and a glyph for readers without colours.
-import type { ArtifactStatus } from '../domain/sessions/artifact.ts';
 import type { ConnectionState } from '../domain/capabilities/connector.ts';
+import type { ArtifactStatus } from '../domain/sessions/artifact.ts';
 import type { InsightStatus } from '../domain/sessions/insight.ts';
 import type { RunStatus } from '../domain/sessions/run.ts';
 import type { SessionStatus } from '../domain/sessions/session.ts';

@@ -1,6 +1,4 @@
 // Lays out lists as tables, and single things as a line per field.
-import { paint, type Style } from './colours.ts';
-import { cutTo, padStartTo, padTo, widthOf, wrapTo } from './text.ts';
 import {
   briefTexts,
   dressedCell,
@@ -11,8 +9,10 @@ import {
   type ShownCell,
   wholeText,
 } from './cells.ts';
+import { paint, type Style } from './colours.ts';
 import { type Column, USUAL_WORTH } from './columns.ts';
-import { fitWidths, GAP } from './fit-widths.ts';
+import { fitColumns, GAP, type Sizing } from './fit-columns.ts';
+import { cutTo, padStartTo, padTo, widthOf, wrapTo } from './text.ts';
 
 /** Where something is shown. */
 export interface Place {
@@ -30,10 +30,12 @@ export interface Table {
   readonly hidden: readonly string[];
 }
 
-interface SizedColumn {
-  readonly heading: string;
+interface SizedColumn extends Sizing {
+  readonly name: string;
   readonly cells: readonly ShownCell[];
-  readonly width: number;
+  /** The width of its widest cell, heading included. */
+  readonly most: number;
+  readonly isEmpty: boolean;
   readonly isNumeric: boolean;
   readonly wraps: boolean;
 }
@@ -43,35 +45,38 @@ const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase();
 /** The table of a list. */
 export function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[], place: Place): Table {
   const sized = columns.map((column) => sizedColumn(column, rows, place));
-  const measured = columns.map((column, at) => ({
-    width: sized[at]!.width,
-    worth: isEmpty(column, rows) ? -1 : (column.worth ?? USUAL_WORTH),
-    isCuttable: isCuttable(column, rows),
-  }));
-  const widths = place.width === null ? measured.map(({ width }) => width) : fitWidths(measured, place.width);
-  const shown = sized.flatMap((column, at) => {
-    const width = widths[at];
-    return width === null || width === undefined ? [] : [{ ...column, width }];
-  });
-  const heading = lineOf(shown, ({ heading }) => ({ text: heading, style: 'bold' }), place);
+  const shown = place.width === null ? sized : fitColumns(sized, place.width);
+  const heading = lineOf(shown, ({ name }) => ({ text: headingOf(name), style: 'bold' }), place);
   const lines = rows.map((_, row) => lineOf(shown, ({ cells }) => cells[row]!, place));
-  return {
-    text: [heading, ...lines].join(''),
-    hidden: columns
-      .filter((column, at) => widths[at] === null && !isEmpty(column, rows))
-      .map(({ name }) => name.replaceAll('_', ' ')),
-  };
+  const hidden = sized.filter(({ name, isEmpty }) => !isEmpty && !shown.some((column) => column.name === name));
+  return { text: [heading, ...lines].join(''), hidden: hidden.map(({ name }) => name.replaceAll('_', ' ')) };
+}
+
+/** A text keeps a third of the terminal, within these limits: columns worth less make room for it. */
+const LEAST_TEXT = { share: 3, from: 12, to: 40 } as const;
+
+function leastText(available: number): number {
+  const { share, from, to } = LEAST_TEXT;
+  return Math.min(to, Math.max(from, Math.floor(available / share)));
 }
 
 function sizedColumn<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, now }: Place): SizedColumn {
-  const heading = headingOf(column.name);
   const texts = width === null ? rows.map((row) => wholeText(column.value(row))) : briefTexts(column, rows, now);
   const cells = texts.map((text, at) =>
     isTerminal ? dressedCell(column, rows[at]!, text) : { text, style: undefined },
   );
-  const widest = Math.max(...[heading, ...cells.map(({ text }) => text)].map(widthOf));
-  const wraps = isTerminal && column.wraps === true;
-  return { heading, cells, width: widest, isNumeric: isTerminal && isNumeric(column, rows), wraps };
+  const most = Math.max(...[headingOf(column.name), ...cells.map(({ text }) => text)].map(widthOf));
+  const hasNothing = isEmpty(column, rows);
+  return {
+    name: column.name,
+    cells,
+    width: width !== null && isCuttable(column, rows) ? Math.min(most, leastText(width)) : most,
+    most,
+    worth: hasNothing ? -1 : (column.worth ?? USUAL_WORTH),
+    isEmpty: hasNothing,
+    isNumeric: isTerminal && isNumeric(column, rows),
+    wraps: isTerminal && column.wraps === true,
+  };
 }
 
 /** One row; when the last column wraps, it may take several lines. */

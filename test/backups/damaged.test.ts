@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readList } from '../../src/backups/file-list.ts';
-import { objectsOf } from '../../src/backups/repository.ts';
+import { readList } from '../../src/backups/repository/file-list.ts';
+import { objectsOf } from '../../src/backups/repository/repository.ts';
 import { restore } from '../../src/backups/restore.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';

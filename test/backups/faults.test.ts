@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readManifest } from '../../src/backups/manifest.ts';
-import { listIds, manifestPath, objectsOf, openRepository } from '../../src/backups/repository.ts';
+import { readManifest } from '../../src/backups/repository/manifest.ts';
+import { listIds, manifestPath, objectsOf, openRepository } from '../../src/backups/repository/repository.ts';
 import { prune } from '../../src/backups/prune.ts';
-import type { Sink } from '../../src/backups/sink.ts';
+import type { Sink } from '../../src/backups/repository/sink.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { filesIn, type Installation, installation, take } from '../support/backups/installation.ts';
 import { verdictOf } from '../support/backups/requests.ts';

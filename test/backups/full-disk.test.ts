@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listIds } from '../../src/backups/repository.ts';
+import { listIds } from '../../src/backups/repository/repository.ts';
 import { prune } from '../../src/backups/prune.ts';
 import { restore } from '../../src/backups/restore.ts';
 import { openSource } from '../../src/backups/source.ts';

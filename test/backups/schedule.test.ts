@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BackupJobs } from '../../src/backups/jobs.ts';
-import { fullDisk } from '../../src/backups/full-disk.ts';
+import { fullDisk } from '../../src/backups/repository/full-disk.ts';
 import { lastDueAt, makeBackupSchedule } from '../../src/backups/schedule.ts';
 import type { Log } from '../../src/log/log.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';

@@ -20,7 +20,7 @@ import { at } from '../../disk/open-beneath.ts';
 import type { ListedFile } from '../../wire/backups/manifest.ts';
 import { type Level, makeFolders } from './folders.ts';
 import { shownEntry } from '../left-out.ts';
-import { isEmptyPiece } from '../empty-piece.ts';
+import { isEmptyPiece } from '../repository/empty-piece.ts';
 import { isShared, entryPathOf, type Target } from './entry-path.ts';
 
 export interface Unpacker {

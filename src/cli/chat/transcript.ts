@@ -1,5 +1,6 @@
 // What the agent says and does, as it appears in a conversation on a terminal.
 import type { ConversationEvent } from '../../client/messages.ts';
+import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';
 import { cutTo, safeLine, safeText } from '../../terminal/text.ts';
@@ -59,7 +60,7 @@ interface Result {
 
 /** `  ✓ shell 1.2 s: total 8` */
 function resultLine({ name, ok, preview, duration_ms: ms }: Result, columns: number): string {
-  const seconds = ms < 100 ? '' : ` ${(ms / 1000).toFixed(1)} s`;
+  const seconds = ms < 100 ? '' : ` ${spokenMs(ms)}`;
   return cutTo(`  ${ok ? '✓' : '✗'} ${safeLine(name)}${seconds}: ${safeLine(preview)}`, columns);
 }
 

@@ -1,8 +1,8 @@
-// Options that many lists have, and parsers of command-line arguments; invalid ones are reported before anything is sent.
-import { InvalidArgumentError, Option } from 'commander';
+// Parsers of command-line arguments; invalid ones are reported before anything is sent.
+import { InvalidArgumentError } from 'commander';
 import { isoTime } from '../../domain/clock.ts';
 import { isIdStart, isUuid } from '../../domain/ids.ts';
-import { formatMilliseconds, parseDuration, parseMilliseconds } from './durations.ts';
+import { formatMilliseconds, parseDuration, parseMilliseconds } from '../../terminal/durations.ts';
 import type { Io } from './io.ts';
 
 /** Seconds of a duration such as `30d`. */
@@ -19,19 +19,6 @@ export function dollars(text: string): number {
   return amount;
 }
 
-/** Clears a field on the command line. Commander would turn a null into '', so null comes only at the end. */
-export const NONE = 'none';
-
-/** An amount, or `none`. */
-export function dollarsOrNone(text: string): number | typeof NONE {
-  return text === NONE ? NONE : dollars(text);
-}
-
-/** The new value of a field: null for `none`. */
-export function orNull<T>(value: T | typeof NONE): T | null {
-  return value === NONE ? null : value;
-}
-
 /** A UUID. */
 export function uuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.');
@@ -44,28 +31,11 @@ export function idOrStart(text: string): string {
   return text.toLowerCase();
 }
 
-function rowLimit(text: string): number {
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (limit >= 1 && limit <= 500) return limit;
-  throw new InvalidArgumentError('It must be a number from 1 to 500.');
-}
-
 /** Text that is not empty. */
 export function notEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
-
-/** Maximum number of rows of a list. */
-export const ROW_LIMIT = new Option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)').argParser(
-  rowLimit,
-);
-/** How many rows of a list are left out at its beginning. */
-export const ROW_OFFSET = new Option('--offset <count>', 'rows to skip').argParser(
-  integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }),
-);
-export const OF_SESSION = new Option('--session <id>', 'only those of this session').argParser(idOrStart);
-export const OF_USER = new Option('--user <user>', 'only those of this user, by name or id').argParser(notEmpty);
 
 /** A time in ISO 8601: as given, or so long ago, such as `24h`. The daemon says what is wrong with any other. */
 export function pastTime(text: string, { now }: Pick<Io, 'now'>): string {

@@ -5,7 +5,7 @@ import type { StatusWire } from '../../wire/status.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration } from '../../terminal/durations.ts';
 
 const POLL_MS = 200;
 /** The longest timer, which is 24 days. */

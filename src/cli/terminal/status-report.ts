@@ -1,9 +1,9 @@
 // What `errand status` shows: for people in groups, with what is wrong first; for programs a line per field.
-import type { PartWire, StatusWire } from '../../wire/status.ts';
-import { formatDuration } from '../frame/durations.ts';
 import { type Column, column } from '../../terminal/columns.ts';
-import type { Report } from '../frame/output.ts';
+import { formatDuration } from '../../terminal/durations.ts';
 import type { Group } from '../../terminal/table.ts';
+import type { PartWire, StatusWire } from '../../wire/status.ts';
+import type { Report } from '../frame/output.ts';
 
 type StatusColumn = Column<StatusWire>;
 

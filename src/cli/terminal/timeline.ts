@@ -1,5 +1,7 @@
 // The time line of a run on a terminal: a line for each span, with its place in the run as a bar.
-import { queueWords, callerOf, spokenMs } from '../../domain/sessions/slow-spans.ts';
+import { spokenMs } from '../../domain/figures.ts';
+import { queueWords, callerOf } from '../../domain/sessions/timeline/slow-spans.ts';
+import { callCost } from '../../terminal/money.ts';
 import { cutTo, padStartTo, padTo, safeLine } from '../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../wire/sessions/timeline.ts';
 
@@ -43,18 +45,13 @@ function modelWords(span: SpanWire): string {
     first === null ? null : `first token ${spokenMs(first)}`,
     timing == null || timing.tries < 2 ? null : `${timing.tries} tries`,
     span.input_tokens == null ? null : tokensOf(span),
-    span.cost_usd ? usd(span.cost_usd) : null,
+    span.cost_usd ? callCost(span.cost_usd) : null,
   ];
   return `${callerOf({ purpose, step, agent })}: ${parts.filter((part) => part !== null).join(', ')}`;
 }
 
 const tokensOf = ({ input_tokens: input, output_tokens: output, estimated }: SpanWire) =>
   `${estimated === true ? 'about ' : ''}${input} → ${output} tokens`;
-
-/** Such as `$0.0123`: four digits after the point, or more for less than a hundredth of a cent. */
-export function usd(cost: number): string {
-  return `$${cost === 0 || cost >= 0.0001 ? cost.toFixed(4) : cost.toPrecision(2)}`;
-}
 
 /** The lines of the spans, at most so many columns wide; null for as many as they need. */
 export function timelineLines(timeline: TimelineWire, width: number | null): string[] {

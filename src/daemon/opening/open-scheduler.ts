@@ -1,5 +1,6 @@
 // The scheduler, wired to what limits background work and to what determines the setup of a session.
 import type { LiveConfig } from '../../config/live-config.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -26,7 +27,7 @@ export function openScheduler({ live, store, node, disk, clock, log }: Schedulin
     setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),
     limits: () => ({
       ...settings().background,
-      userQuotaBytes: settings().workspace.userQuotaMb * 1_048_576,
+      userQuotaBytes: settings().workspace.userQuotaMb * MB,
       capacity: node.onlineCapacity(),
     }),
     disk,

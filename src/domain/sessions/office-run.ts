@@ -1,4 +1,5 @@
 // A run as a row of Office Mode, and the words that describe it to people (§2.14, G1, G15).
+import { compact } from '../figures.ts';
 import { activityOf } from './activity.ts';
 import { UNASSIGNED_TEAM } from './office.ts';
 import { isTerminal, type RunError, type RunState } from './run.ts';
@@ -82,19 +83,6 @@ export function detailOf(run: OfficeRun): string | null {
 }
 
 const nameOf = ({ fullName, username }: OfficeRun) => (fullName === '' ? username : fullName);
-
-const UNITS = [
-  [1_000_000_000, 'G'],
-  [1_000_000, 'M'],
-  [1_000, 'k'],
-] as const;
-
-/** Such as `18.2k`. */
-function compact(count: number): string {
-  // A number that would round up to the next unit is shown in that unit.
-  const [size, unit] = UNITS.find(([size]) => count >= size * 0.99995) ?? [1, ''];
-  return size === 1 ? String(count) : `${(count / size).toFixed(1)}${unit}`;
-}
 
 /** In cents, or, below one cent, to its first significant figures. */
 function dollars(usd: number): string {

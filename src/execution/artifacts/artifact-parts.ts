@@ -1,4 +1,5 @@
 // What collecting and packing share: their parts, their limits, and the removal of unused blobs.
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -29,21 +30,20 @@ export interface ArtifactParts {
 
 /** Deeper folders are skipped. */
 const MAX_DEPTH = 256;
-const MEGABYTE = 1_048_576;
 
 /** All. What an earlier version has left to pack, and what could not be packed on request, is packed after the run. */
 export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: Infinity, totalBytes: Infinity };
 /** Packing as much takes 0.1 to 0.2 s. */
-export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MEGABYTE };
+export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MB };
 
 /** The current limits of one request to the snapshot thread. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
   const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
     limits: {
-      maxFileBytes: maxFileMb * MEGABYTE,
+      maxFileBytes: maxFileMb * MB,
       maxFiles,
-      maxTotalBytes: maxTotalMb * MEGABYTE,
+      maxTotalBytes: maxTotalMb * MB,
       maxDepth: MAX_DEPTH,
     },
     deadlineMs: deadlineSeconds * 1_000,

@@ -1,7 +1,7 @@
 // The time line of a run as administrators read it.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
-import { lengthOf, type Span } from '../../domain/sessions/timeline.ts';
+import { lengthOf, type Span } from '../../domain/sessions/timeline/timeline.ts';
 import type { Explanation } from '../../operations/turns/explain.ts';
 import type { SpanWire, TimelineWire } from '../../wire/sessions/timeline.ts';
 import { run as runRecord } from '../../wire/sessions/run.ts';

@@ -2,20 +2,12 @@
 import { extname } from 'node:path';
 import { isoTime } from '../../domain/clock.ts';
 import { beijingTime } from '../../domain/publishing/public-time.ts';
+import { readableSize } from '../../terminal/sizes.ts';
 import { html, type Html } from '../replies/html.ts';
-
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 
 /** Such as `1 byte`, `3.4 MB`, `340 MB`. */
 export function sizeInWords(bytes: number): string {
-  if (bytes === 1) return '1 byte';
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 999.5 && unit < UNITS.length - 1) {
-    amount /= 1_000;
-    unit += 1;
-  }
-  return `${unit === 0 || amount >= 9.95 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+  return bytes < 1_000 ? counted(bytes, 'byte') : readableSize(bytes);
 }
 
 /** Such as `1 file`, `12 files`. */

@@ -37,7 +37,7 @@ export interface PageOperationParts extends CreatePageParts {
 
 /** The verbs. Those that take a key throw as `Access.page` does. */
 export function makePageOperations(parts: PageOperationParts) {
-  const { store, access, looking, audit, releases, clock, happened } = parts;
+  const { store, access, looking, audit, clock, happened, publishing } = parts;
   const create = makeCreatePage(parts);
 
   /** What is known of a page now. Someone else may delete it meanwhile. */
@@ -97,7 +97,11 @@ export function makePageOperations(parts: PageOperationParts) {
       if (sourceUserSeq !== userSeq) throw ofAnother();
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
-      const outcome = await releases.release(source, { page: { id }, ...MANUAL, reason: input.reason }, note);
+      const outcome = await publishing.releases.release(
+        source,
+        { page: { id }, ...MANUAL, reason: input.reason },
+        note,
+      );
       const { shareCode } = published(outcome);
       const version = await store.shares.find(shareCode, clock.now());
       // Deleted at once.

@@ -1,8 +1,8 @@
 // Where the time of a run went.
 import type { Clock } from '../../domain/clock.ts';
-import { type SlowPart, slowPartsOf } from '../../domain/sessions/slow-spans.ts';
-import { type KindSum, kindSumsOf, type StepSum, stepSumsOf } from '../../domain/sessions/timeline-sums.ts';
-import type { Timeline } from '../../domain/sessions/timeline.ts';
+import { type SlowPart, slowPartsOf } from '../../domain/sessions/timeline/slow-spans.ts';
+import { type KindSum, kindSumsOf, type StepSum, stepSumsOf } from '../../domain/sessions/timeline/sums.ts';
+import type { Timeline } from '../../domain/sessions/timeline/timeline.ts';
 import { type Caller, ownerOf } from '../../domain/people/user.ts';
 import type { Slices } from '../../domain/slices.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -1,7 +1,7 @@
 // Reads what the time line of a run is made from. The journal is read in parts, however long the run's text is.
 import type { CallPurpose } from '../../domain/sessions/call-timing.ts';
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
-import { makeTimeline } from '../../domain/sessions/make-timeline.ts';
+import { makeTimeline } from '../../domain/sessions/timeline/make-timeline.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import {
@@ -11,8 +11,8 @@ import {
   type Milestone,
   MILESTONES,
   type ToolRow,
-} from '../../domain/sessions/timeline-rows.ts';
-import { MAX_SPANS, type Timeline } from '../../domain/sessions/timeline.ts';
+} from '../../domain/sessions/timeline/rows.ts';
+import { MAX_SPANS, type Timeline } from '../../domain/sessions/timeline/timeline.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { payloadOf } from '../journal/events.ts';

@@ -1,6 +1,6 @@
 // The spans of a run that has ended, made of its time line: ids, names, durations and counts, never content.
 import { hash } from 'node:crypto';
-import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../domain/sessions/timeline.ts';
+import { type ModelSpan, type Span, type SpanFacts, type Timeline } from '../../domain/sessions/timeline/timeline.ts';
 import { type Attributes, attributesOf, nanoseconds, type OtlpSpan, SPAN_KINDS, statusOf } from './otlp.ts';
 import type { TraceParent } from './traceparent.ts';
 

@@ -1,6 +1,6 @@
 // How full the model's window is, as a bar: system, history, tools, free.
+import { compact } from '../../domain/figures.ts';
 import type { ContextUsageWire } from '../../wire/office/session.ts';
-import { short } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, type Span, span } from '../text/line.ts';
 import { changesReads, plainItems, type Tab } from './tab.ts';
 
@@ -40,7 +40,8 @@ function linesOf(usage: ContextUsageWire, width: number): readonly Line[] {
   const bar = parts.map(({ glyph, role }, at): Span => span(glyph.repeat(columns[at] ?? 0), role));
   const { context_window: window, used_tokens: used, used_percent: percent } = usage;
   const role = percent >= 90 ? 'failed' : percent >= 70 ? 'waiting' : 'strong';
-  const total = window === null ? short(used) : `${short(used)} of ${short(window)} tokens · ${Math.round(percent)} %`;
+  const total =
+    window === null ? compact(used) : `${compact(used)} of ${compact(window)} tokens · ${Math.round(percent)} %`;
   return [
     lineOf([cell(usage.model ?? 'No model was called yet', Math.max(1, room - 36), 'dim')], [span(total, role)], room),
     EMPTY,
@@ -53,7 +54,7 @@ function linesOf(usage: ContextUsageWire, width: number): readonly Line[] {
         spans: [
           span(`${glyph}${glyph} `, role),
           cell(label, 10),
-          span(short(tokens).padStart(8)),
+          span(compact(tokens).padStart(8)),
           span(share.padStart(9), 'dim'),
         ],
       };

@@ -1,20 +1,22 @@
 // The desk's lines: which session, its tabs, and what the chosen one has in sight.
+import { compact } from '../../domain/figures.ts';
+import { stopwatch } from '../../terminal/durations.ts';
+import { money } from '../../terminal/money.ts';
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
+import { standingOf } from '../state/connection.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
 import { isLive, type Row } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
-import { standingOf } from '../state/connection.ts';
-import { money, short, span as spanOf } from '../text/figures.ts';
 import { widthOf } from '../text/fit.ts';
 import {
   cell,
   EMPTY,
-  keepByWorth,
   type Line,
   lineByWorth,
   lineOf,
   type Part,
+  partsWithin,
   type Span,
   span,
   widthOfSpans,
@@ -112,7 +114,7 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
   ];
   const figures = figuresOf(row, at);
   const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
-  const kept = keepByWorth([...about, ...figures, stands], width - 5 - share);
+  const kept = partsWithin(width - 5 - share, [...about, ...figures, stands]);
   const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
   const room = width - 4 - widthOfSpans(kept.map((part) => part.span));
   const own = cell(row.title, Math.min(widthOf(row.title), room), 'strong');
@@ -124,15 +126,15 @@ const aside = (text: string) => cell(text, widthOf(text), 'dim');
 /** For which model the run waits, and for how long. */
 function waitOf({ modelWait }: Row, now: number): readonly Part[] {
   if (modelWait === null) return [];
-  const text = `  waits ${spanOf(now - modelWait.since)} for ${modelWait.model}`;
+  const text = `  waits ${stopwatch(now - modelWait.since)} for ${modelWait.model}`;
   return [{ worth: 95, span: cell(text, widthOf(text), 'waiting') }];
 }
 
 function figuresOf({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Part[] {
-  const time = startedAt === null ? '' : `  ${spanOf((finishedAt ?? now) - startedAt)}`;
+  const time = startedAt === null ? '' : `  ${stopwatch((finishedAt ?? now) - startedAt)}`;
   return [
     { worth: 70, span: span(time, 'dim') },
-    { worth: 50, span: span(`  ${short(tokens)}`, 'dim') },
+    { worth: 50, span: span(`  ${compact(tokens)}`, 'dim') },
     { worth: 80, span: span(`  ${money(cost)}`, 'money') },
   ];
 }

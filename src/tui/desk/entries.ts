@@ -1,11 +1,10 @@
 // What happened in a session as entries of the live view: lines of text, tool calls with their results, news. Pure.
 import type { OfficeEvent } from '../../client/office-stream.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { compact, spokenMs } from '../../domain/figures.ts';
 import type { EventType } from '../../domain/journal-event.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
-import { elapsed } from './durations.ts';
 import { describeCall } from '../state/activity.ts';
-import { short, span } from '../text/figures.ts';
 import type { Role } from '../text/line.ts';
 
 /** `key` rises from entry to entry. */
@@ -84,14 +83,14 @@ const HANDLERS: { readonly [T in EventType]?: Handler<PayloadWire<T>> } = {
     started(builder, payload);
   },
   'run.resumed': news('●', 'running', () => 'run resumed'),
-  'run.compacted': news('·', 'dim', ({ characters }) => `summarised ${short(characters)} characters of the past`),
+  'run.compacted': news('·', 'dim', ({ characters }) => `summarised ${compact(characters)} characters of the past`),
   'model_wait.started': news(
     '!',
     'waiting',
-    ({ message, patience_ms: patience }) => `${message} Asks again for up to ${span(patience)}.`,
+    ({ message, patience_ms: patience }) => `${message} Asks again for up to ${spokenMs(patience)}.`,
   ),
   'model_wait.ended': news('·', 'dim', ({ model, answered, waited_ms: waited }) =>
-    answered ? `${model} replies after ${elapsed(waited)}` : `${model} was given up after ${elapsed(waited)}`,
+    answered ? `${model} replies after ${spokenMs(waited)}` : `${model} was given up after ${spokenMs(waited)}`,
   ),
   'run.finalizing': news('·', 'dim', () => 'collects its files'),
   'run.done': news('✓', 'completed', () => 'run completed'),

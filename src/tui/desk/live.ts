@@ -1,8 +1,8 @@
 // The first tab: the session as it happens.
+import { spokenMs } from '../../domain/figures.ts';
 import type { DeskState } from '../state/desk-state.ts';
-import { elapsed } from './durations.ts';
-import { EMPTY, type Line, span } from '../text/line.ts';
 import { fit, widthOf } from '../text/fit.ts';
+import { EMPTY, type Line, span } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
 import { type Entries, entriesOf, type Entry } from './entries.ts';
 import { shownEvents } from './event-log.ts';
@@ -33,7 +33,7 @@ function toolLines({ text, result }: Entry & { readonly kind: 'tool' }, width: n
       : result.ok
         ? (['▸', 'completed'] as const)
         : (['✗', 'failed'] as const);
-  const right = result === null ? ' …' : ` ${elapsed(result.durationMs)}`;
+  const right = result === null ? ' …' : ` ${spokenMs(result.durationMs)}`;
   const room = Math.max(1, width - 4 - widthOf(right));
   const head: Line = {
     spans: [

@@ -1,8 +1,8 @@
 // The conversation as it is kept: messages with their attachments, the newest at the end.
 import type { Client } from '../../client/client.ts';
-import type { OfficeMessagesWire } from '../../wire/office/session.ts';
+import { momentOf } from '../../terminal/moments.ts';
 import { readableSize } from '../../terminal/sizes.ts';
-import { momentOf } from '../text/moments.ts';
+import type { OfficeMessagesWire } from '../../wire/office/session.ts';
 import { describeCall } from '../state/activity.ts';
 import { cell, EMPTY, type Line, span } from '../text/line.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';

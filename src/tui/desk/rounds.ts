@@ -1,12 +1,12 @@
 // The session's rounds, newest first: what was asked, which tools were used, what came of it, and its cost.
 import type { Client } from '../../client/client.ts';
+import { compact, spokenMs } from '../../domain/figures.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
-import type { RunRoundsWire } from '../../wire/office/session.ts';
+import { momentOf } from '../../terminal/moments.ts';
+import { money } from '../../terminal/money.ts';
 import { stateStyleOf } from '../../terminal/states.ts';
-import { money, short } from '../text/figures.ts';
+import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
-import { momentOf } from '../text/moments.ts';
-import { elapsed } from './durations.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
 import { changesReads, folded, rememberLines, type Source, type Tab, textLines, readNextOf } from './tab.ts';
 
@@ -44,8 +44,8 @@ function head(round: Round, width: number, tz: string): Line {
   ];
   return lineByWorth(left, width, [
     { worth: 30, span: span(startedAt === null ? '' : `  ${momentOf(Date.parse(startedAt), tz)}`, 'dim') },
-    { worth: 20, span: span(ms === null ? '' : `  ${elapsed(ms)}`, 'dim') },
-    { worth: 10, span: span(`  ${short(round.input_tokens)} in · ${short(round.output_tokens)} out`, 'dim') },
+    { worth: 20, span: span(ms === null ? '' : `  ${spokenMs(ms)}`, 'dim') },
+    { worth: 10, span: span(`  ${compact(round.input_tokens)} in · ${compact(round.output_tokens)} out`, 'dim') },
     { worth: 40, span: span(`  ${money(round.cost_usd)}`, 'money') },
   ]);
 }
@@ -69,7 +69,7 @@ function toolLines(tools: Round['tools'], width: number, isUnfolded: boolean): r
     return tools.map(({ name, status, duration_ms: ms }) =>
       lineOf(
         [span(' '.repeat(12)), cell(name, Math.max(1, width - 26), TOOL_ROLES[status])],
-        [span(ms === null ? status : elapsed(ms), TOOL_ROLES[status])],
+        [span(ms === null ? status : spokenMs(ms), TOOL_ROLES[status])],
         width,
       ),
     );

@@ -1,9 +1,9 @@
 // The session in figures, from its first words to its last ones.
+import { compact, spokenMs } from '../../domain/figures.ts';
+import { money } from '../../terminal/money.ts';
 import type { OfficeSummaryWire } from '../../wire/office/session.ts';
-import { money, short } from '../text/figures.ts';
 import { EMPTY, type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
-import { elapsed } from './durations.ts';
 import { changesReads, plainItems, type Tab } from './tab.ts';
 
 type Row = readonly [label: string, value: (summary: OfficeSummaryWire) => string | null, role?: Role];
@@ -14,13 +14,13 @@ const ROWS: readonly (Row | null)[] = [
   ['Session', ({ session_id: id }) => id, 'dim'],
   null,
   ['Cost', ({ total_cost_usd: cost }) => money(cost), 'money'],
-  ['Tokens', (s) => `${short(s.total_tokens)} · ${short(s.input_tokens)} in · ${short(s.output_tokens)} out`],
-  ['At work', ({ duration_ms: ms }) => elapsed(ms)],
+  ['Tokens', (s) => `${compact(s.total_tokens)} · ${compact(s.input_tokens)} in · ${compact(s.output_tokens)} out`],
+  ['At work', ({ duration_ms: ms }) => spokenMs(ms)],
   null,
-  ['Runs', ({ run_count: count }) => short(count)],
-  ['Messages', ({ message_count: count }) => short(count)],
-  ['Tool calls', ({ tool_execution_count: count }) => short(count)],
-  ['Files', ({ artifact_count: count }) => short(count)],
+  ['Runs', ({ run_count: count }) => compact(count)],
+  ['Messages', ({ message_count: count }) => compact(count)],
+  ['Tool calls', ({ tool_execution_count: count }) => compact(count)],
+  ['Files', ({ artifact_count: count }) => compact(count)],
   null,
   ['First', ({ first_message_preview: text }) => text],
   ['Last', ({ last_message_preview: text }) => text],

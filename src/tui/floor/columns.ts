@@ -1,9 +1,12 @@
 // The columns of runs, and what each is worth when there is no room for all.
+import { compact } from '../../domain/figures.ts';
+import { stopwatch } from '../../terminal/durations.ts';
 import { relativeTime } from '../../terminal/moments.ts';
+import { money } from '../../terminal/money.ts';
 import type { Row } from '../state/office.ts';
 import { isLive } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
-import { barOf, money, short, span as spanOfTime } from '../text/figures.ts';
+import { barOf } from '../text/graphs.ts';
 import { type Role, type Span, span } from '../text/line.ts';
 import type { Column } from '../text/table.ts';
 
@@ -13,7 +16,7 @@ const NEW_MS = 5000;
 
 /** `now` is this machine's clock; `skewMs` makes it the daemon's. */
 export function runColumns(now: number, skewMs: number): readonly Column<Row>[] {
-  const elapsed = (row: Row) => spanOfTime((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
+  const elapsed = (row: Row) => stopwatch((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
     { title: '', width: 1, worth: 100, cell: (row) => span(runStyleOf(row).glyph, runStyleOf(row).role) },
@@ -29,7 +32,7 @@ export function runColumns(now: number, skewMs: number): readonly Column<Row>[] 
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
-    { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(short(row.tokens), 'dim') },
+    { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
     { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
   ];
@@ -57,7 +60,7 @@ function doing(row: Row, at: number): Span {
   if (row.status === 'failed') return span(row.error ?? 'failed', 'failed');
   if (row.modelWait !== null) {
     const { model, since } = row.modelWait;
-    return span(`waits ${spanOfTime(at - since)} for ${model}`, 'waiting');
+    return span(`waits ${stopwatch(at - since)} for ${model}`, 'waiting');
   }
   if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
   if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');

@@ -1,8 +1,10 @@
 // The teams of the floor: today's cost, the tightest budget, and how much flowed in the last hour.
-import type { BudgetWire } from '../../wire/people/budget.ts';
+import { compact } from '../../domain/figures.ts';
+import { money } from '../../terminal/money.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import type { BudgetWire } from '../../wire/people/budget.ts';
 import type { Office, Team } from '../state/office.ts';
-import { barOf, gather, money, short, sparkline } from '../text/figures.ts';
+import { barOf, gather, sparkline } from '../text/graphs.ts';
 import { type Line, type Role, type Span, span } from '../text/line.ts';
 import { type Column, layOut } from '../text/table.ts';
 
@@ -56,14 +58,14 @@ function columnsFor({ flows, budgets }: Office): readonly Column<Team>[] {
       width: 6,
       worth: 50,
       align: 'end',
-      cell: ({ today_total_tokens: tokens }) => span(short(tokens), 'dim'),
+      cell: ({ today_total_tokens: tokens }) => span(compact(tokens), 'dim'),
     },
     {
       title: 'ACTIVE',
       width: 6,
       worth: 40,
       align: 'end',
-      cell: ({ today_active: active }) => span(short(active), 'dim'),
+      cell: ({ today_active: active }) => span(compact(active), 'dim'),
     },
     {
       title: 'LAST HOUR',
@@ -93,7 +95,7 @@ interface Standing {
 function standingOf({ budget_amount_usd: amount, today_cost_usd: cost }: Team, budget?: BudgetWire): Standing | null {
   if (budget === undefined) return amount === null ? null : { share: shareOf(cost, amount), label: money(amount) };
   const { unit, limit, spent, period } = budget;
-  const most = unit === 'usd' ? money(limit) : `${short(limit)} tokens`;
+  const most = unit === 'usd' ? money(limit) : `${compact(limit)} tokens`;
   return { share: shareOf(spent, limit), label: `${most}${period === 'day' ? '' : PERIODS[period]}` };
 }
 

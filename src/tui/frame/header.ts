@@ -1,10 +1,11 @@
 // The line at the top of every screen: the counters of the office, how the view stands with the daemon, and the clock.
+import { compact } from '../../domain/figures.ts';
+import { clockOf } from '../../terminal/moments.ts';
+import { money } from '../../terminal/money.ts';
 import { standingOf } from '../state/connection.ts';
 import type { Office, RunStatus } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
-import { money, short } from '../text/figures.ts';
-import { clockOf } from '../text/moments.ts';
 import { type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
 
 const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const satisfies readonly RunStatus[];
@@ -31,7 +32,7 @@ const gap = (columns: number) => [span(' '.repeat(columns))];
 function counters({ overview, loadedAt }: Office, withWords: boolean): readonly Span[] {
   return COUNTED.flatMap((status, at) => {
     const { glyph, word, role } = runStyleOf({ status });
-    const count = loadedAt === null ? '–' : short(overview[status]);
+    const count = loadedAt === null ? '–' : compact(overview[status]);
     const isQuiet = overview[status] === 0;
     return [
       ...(at === 0 ? [] : gap(withWords ? 3 : 2)),
@@ -48,13 +49,13 @@ function spent({ overview, loadedAt }: Office, withWords: boolean): readonly Spa
   return [
     ...(withWords ? [span('today ', 'dim')] : []),
     span(money(cost), 'money'),
-    span(` · ${short(tokens)}${withWords ? ' tokens' : ''}`, 'dim'),
+    span(` · ${compact(tokens)}${withWords ? ' tokens' : ''}`, 'dim'),
   ];
 }
 
 function queued({ queue }: Office, withWords: boolean): readonly Span[] {
   if (queue === null) return [];
-  const waiting = queue.total > 0 ? [span(` · queue ${short(queue.total)}`, 'pending')] : [];
+  const waiting = queue.total > 0 ? [span(` · queue ${compact(queue.total)}`, 'pending')] : [];
   return [...gap(3), span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'), ...waiting];
 }
 

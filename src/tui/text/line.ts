@@ -1,4 +1,5 @@
 // A line of the screen: spans of text with a role each. Layout makes lines, the theme makes them colours.
+import { keepByWorth, type Worthy } from '../../terminal/fit-columns.ts';
 import { fit, widthOf } from './fit.ts';
 
 /** What a text is, for its colour. */
@@ -55,25 +56,20 @@ export function lineOf(left: readonly Span[], right: readonly Span[], width: num
   return { spans: clip(left, width) };
 }
 
-/** A part of a line; the higher its worth, the longer it stays where there is little room. Its text begins with its distance. */
-export interface Part {
+/** A part of a line. Its text begins with its distance. */
+export interface Part extends Worthy {
   readonly span: Span;
-  readonly worth: number;
 }
 
 /** The parts that fit into so many columns, in their order, without those that are worth least. */
-export function keepByWorth(parts: readonly Part[], room: number): readonly Part[] {
-  let kept = parts.filter(({ span: { text } }) => text !== '');
-  while (kept.length > 0 && widthOfSpans(kept.map((part) => part.span)) > room) {
-    const least = kept.reduce((a, b) => (b.worth < a.worth ? b : a));
-    kept = kept.filter((part) => part !== least);
-  }
-  return kept;
+export function partsWithin(room: number, parts: readonly Part[]): readonly Part[] {
+  const shown = parts.filter(({ span: { text } }) => text !== '');
+  return keepByWorth(shown, (kept) => widthOfSpans(kept.map((part) => part.span)) <= room);
 }
 
 /** A line of exactly `width` columns, with the parts that there is room for at its right end. */
 export function lineByWorth(left: readonly Span[], width: number, parts: readonly Part[]): Line {
-  const kept = keepByWorth(parts, width - widthOfSpans(left) - 1);
+  const kept = partsWithin(width - widthOfSpans(left) - 1, parts);
   return lineOf(
     left,
     kept.map((part) => part.span),

@@ -1,13 +1,15 @@
 // Today's runs of a team as lines.
 import type { TodayItemWire } from '../../client/office.ts';
+import { compact } from '../../domain/figures.ts';
+import { stopwatch } from '../../terminal/durations.ts';
+import { clockOf } from '../../terminal/moments.ts';
+import { money } from '../../terminal/money.ts';
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import type { TodayState } from '../state/screens.ts';
 import type { AppState } from '../state/state.ts';
 import { indexOfChoice, windowStart } from '../state/visible.ts';
-import { money, short, span as spanOfTime } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, span } from '../text/line.ts';
-import { clockOf } from '../text/moments.ts';
 import { type Column, layOut } from '../text/table.ts';
 
 const HINTS: readonly KeyHint[] = [
@@ -43,8 +45,8 @@ function titles({ teamName, source, runs, page }: TodayState, width: number): re
   if (runs === null) return [lineOf(left, [], width)];
   const pages = Math.max(1, Math.ceil(runs.item_total / runs.limit));
   const right = [
-    span(`${short(runs.total)} active`, 'dim'),
-    span(` · ${short(runs.item_total)} with runs`, 'dim'),
+    span(`${compact(runs.total)} active`, 'dim'),
+    span(` · ${compact(runs.item_total)} with runs`, 'dim'),
     span(pages === 1 ? ' ' : ` · page ${page} of ${pages} `, 'dim'),
   ];
   return [lineOf(left, right, width)];
@@ -78,7 +80,7 @@ function table(
 
 function columnsFor(now: number, tz: string): readonly Column<TodayItemWire>[] {
   const elapsed = ({ started_at: from, finished_at: to }: TodayItemWire) =>
-    from === null ? '' : spanOfTime((to === null ? now : Date.parse(to)) - Date.parse(from));
+    from === null ? '' : stopwatch((to === null ? now : Date.parse(to)) - Date.parse(from));
   const look = ({ status }: TodayItemWire) => runStyleOf({ status });
   return [
     { title: '', width: 1, worth: 100, cell: (item) => span(look(item).glyph, look(item).role) },
@@ -103,7 +105,7 @@ function columnsFor(now: number, tz: string): readonly Column<TodayItemWire>[] {
       width: 6,
       worth: 50,
       align: 'end',
-      cell: ({ total_tokens: count }) => span(short(count), 'dim'),
+      cell: ({ total_tokens: count }) => span(compact(count), 'dim'),
     },
     {
       title: 'COST',

@@ -72,7 +72,6 @@ const redelivery = named(
   'WebhookRedelivery',
   request({ webhookId: id, since: moment, state: orElse(oneOf(ENDED), 'failed') }),
 );
-export type RedeliveryWire = JsonOf<typeof redelivery>;
 
 /** How many deliveries are made again. */
 const redelivered = named('WebhookRedelivered', object({ count: integer({ from: 0 }) }));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BackupParts } from '../../../src/backups/backups.ts';
 import { makeBackupJobs } from '../../../src/backups/jobs.ts';
-import { listIds } from '../../../src/backups/repository.ts';
+import { listIds } from '../../../src/backups/repository/repository.ts';
 import { openSource } from '../../../src/backups/source.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeBackupOperations } from '../../../src/operations/backups/backups.ts';

@@ -61,10 +61,12 @@ beforeEach(async () => {
       access,
       audit,
       clock,
-      sendOnce: async (target, message) => {
-        sent.push({ url: target.webhook.url, body: message.body });
-        await replying;
-        return egress === null ? result : sendUnder(egress, target, message);
+      webhooks: {
+        sendOnce: async (target, message) => {
+          sent.push({ url: target.webhook.url, body: message.body });
+          await replying;
+          return egress === null ? result : sendUnder(egress, target, message);
+        },
       },
     }),
   };

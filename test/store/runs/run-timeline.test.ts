@@ -1,6 +1,6 @@
 // The time line of a run is made from what its moves, replies and results have recorded.
 import { expect, test } from 'vitest';
-import type { Span } from '../../../src/domain/sessions/timeline.ts';
+import type { Span } from '../../../src/domain/sessions/timeline/timeline.ts';
 import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
 import {
   aSpentCall,

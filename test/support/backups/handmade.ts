@@ -1,10 +1,10 @@
 // A backup that this Errand would not make: of an older one, or with a list that someone has forged.
 import { readFileSync } from 'node:fs';
 import Connection from 'better-sqlite3';
-import { makeListWriter } from '../../../src/backups/file-list.ts';
-import { sealManifest } from '../../../src/backups/manifest.ts';
-import { openRepository } from '../../../src/backups/repository.ts';
-import { makeRepositorySink } from '../../../src/backups/sink.ts';
+import { makeListWriter } from '../../../src/backups/repository/file-list.ts';
+import { sealManifest } from '../../../src/backups/repository/manifest.ts';
+import { openRepository } from '../../../src/backups/repository/repository.ts';
+import { makeRepositorySink } from '../../../src/backups/repository/sink.ts';
 import type { ListedFile, Manifest } from '../../../src/wire/backups/manifest.ts';
 import { SEAL_KEY } from './installation.ts';
 

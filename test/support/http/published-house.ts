@@ -23,7 +23,7 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     access,
     looking: makeLooking({ access, audit }),
     audit,
-    releases: published.releases,
+    publishing: { releases: published.releases },
     clock,
     happened: () => undefined,
   });

@@ -88,10 +88,8 @@ export async function auditedHouse() {
     collector: { packOnRequest: async () => null },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
-    exports: {
-      places,
-      equip: async () => ({ ok: true, outfit: { instructions: 'Be exact.', tools: [], equipment: {} } }),
-    },
+    places,
+    equip: async () => ({ ok: true, outfit: { instructions: 'Be exact.', tools: [], equipment: {} } }),
     broker: {
       probe: async () => ({ status: 200, durationMs: 1 }),
       reach: async () => ({ status: 200, durationMs: 1 }),

@@ -1,7 +1,7 @@
 // A time line with every kind of span, for the tests of those who show it.
 import { explain, type Explanation } from '../../../src/operations/turns/explain.ts';
 import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
-import type { ModelSpan, Span, SpanFacts } from '../../../src/domain/sessions/timeline.ts';
+import type { ModelSpan, Span, SpanFacts } from '../../../src/domain/sessions/timeline/timeline.ts';
 import type { RunRecord } from '../../../src/store/runs/run-records.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');

@@ -21,10 +21,10 @@ test('an outage of the model is shown with how long it may last, and how it ende
   const replied = anEvent(1, 'model_wait.ended', { ...of, answered: true, waited_ms: 83_000 });
   const ended = anEvent(1, 'model_wait.ended', { ...of, answered: false, waited_ms: 120_000 });
   expect(linesOf(started, replied, started, ended)).toEqual([
-    'It refuses. Asks again for up to 2:00.',
-    'big replies after 1:23',
-    'It refuses. Asks again for up to 2:00.',
-    'big was given up after 2:00',
+    'It refuses. Asks again for up to 2 min.',
+    'big replies after 1 min 23 s',
+    'It refuses. Asks again for up to 2 min.',
+    'big was given up after 2 min',
   ]);
 });
 

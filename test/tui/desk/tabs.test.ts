@@ -126,7 +126,7 @@ test('a round: what was asked, used and answered', () => {
 
      Session 0198c0de-0000-7000-9000-000000000001                  ● live
      1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
-     ✓ Round 1  completed                 1 Mar 2026 12:00  41.0 s  $0.07
+     ✓ Round 1  completed                   1 Mar 2026 12:00  41 s  $0.07
        asked     Plot the sales.
        used      shell ×2 (1 failed)
        answered  one

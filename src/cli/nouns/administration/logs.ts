@@ -1,56 +1,47 @@
 // `errand logs`: the daemon's log, from systemd's journal or a file.
 import { once } from 'node:events';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { makeLogForPeople } from '../../../daemon/log-for-people.ts';
 import { codeOf } from '../../../domain/errors.ts';
 import { escapedText } from '../../../domain/escaped-text.ts';
-import { asEntry, LOG_LEVELS, type LogLevel, makeLogFilter } from '../../../log/log-filter.ts';
+import { asEntry, LOG_LEVELS, makeLogFilter } from '../../../log/log-filter.ts';
 import { type LogLine, logLines } from '../../../log/log-lines.ts';
 import { wantsColours } from '../../../terminal/colours.ts';
 import { journalLines, WHO_READS } from '../../terminal/journal-lines.ts';
-import { idOrStart, notEmpty, OF_SESSION, pastTime } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { idOrStart, notEmpty, pastTime } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-
-interface Options {
-  readonly follow?: true;
-  /** ISO 8601. */
-  readonly since?: string;
-  readonly level?: LogLevel;
-  readonly run?: string;
-  readonly session?: string;
-  readonly file?: string;
-  readonly unit: string;
-}
+import { OF_SESSION } from '../../frame/list-options.ts';
+import { always, choice, flag, type Given, option, perform } from '../../frame/options.ts';
 
 /** What a reader who follows sees of the lines before. */
 const SHOWN_BEFORE = 10;
 /** Of a long file, where those lines are looked for. */
 const LOOKED_AT_BYTES = 16_777_216;
 
+const optionsOf = (io: Io) => ({
+  follow: flag('-f, --follow', 'show the last lines, and those that come'),
+  since: option('--since <time>', 'only lines since then: a duration such as 2h, or a time in ISO 8601', (text) =>
+    timeOf(text, io),
+  ),
+  level: choice('--level <level>', 'only lines of this level and above', LOG_LEVELS),
+  run: option('--run <id>', 'only those of this run', idOrStart),
+  session: OF_SESSION,
+  file: option('--file <file>', 'the file to read instead of the journal', notEmpty),
+  unit: always(option('--unit <unit>', 'the unit to read in the journal', notEmpty), 'errand'),
+});
+type Options = Given<ReturnType<typeof optionsOf>>;
+
 /** Adds the command. */
 export function addLogs(program: Command, io: Io): void {
-  program
-    .command('logs')
+  perform(program.command('logs'), io, optionsOf(io), showLog)
     .summary("the daemon's log")
     .description(
       "Show the daemon's log: from the journal of systemd, or from the file that its standard error is written to. It reads the " +
         'log itself and needs no running daemon.',
     )
-    .option('-f, --follow', 'show the last lines, and those that come')
-    .addOption(
-      new Option('--since <time>', 'only lines since then: a duration such as 2h, or a time in ISO 8601').argParser(
-        (text) => timeOf(text, io),
-      ),
-    )
-    .addOption(new Option('--level <level>', 'only lines of this level and above').choices(LOG_LEVELS))
-    .addOption(new Option('--run <id>', 'only those of this run').argParser(idOrStart))
-    .addOption(OF_SESSION)
-    .addOption(new Option('--file <file>', 'the file to read instead of the journal').argParser(notEmpty))
-    .addOption(new Option('--unit <unit>', 'the unit to read in the journal').argParser(notEmpty).default('errand'))
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, showLog));
+    .addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `

@@ -1,13 +1,15 @@
 // `errand audit`: what administrators read of others and changed, followed and verified.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditQuery, NotedHash } from '../../../client/audit.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/people/audit.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { AuditEntryWire } from '../../../wire/people/audit.ts';
-import { ROW_LIMIT, notEmpty, pastTime } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { notEmpty, pastTime } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { LIMIT } from '../../frame/list-options.ts';
+import { choice, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<AuditEntryWire>[] = [
@@ -29,6 +31,22 @@ const COLUMNS: readonly Column<AuditEntryWire>[] = [
 /** Entries that `tail` begins with. */
 const BEGINS_WITH = 10;
 
+/** Which entries; times are relative to the clock of this machine. */
+const filtersOf = (io: Io) => ({
+  actor: option(
+    '--actor <user>',
+    'only those of this user, by name or id; "operator" for the control socket',
+    notEmpty,
+  ),
+  action: choice('--action <action>', 'only those of this action', Object.keys(AUDIT_ACTIONS) as AuditAction[]),
+  target: option('--target <id>', 'only those about this id', notEmpty),
+  session: option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty),
+  from: option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
+    pastTime(text, io),
+  ),
+});
+type Filters = Given<ReturnType<typeof filtersOf>>;
+
 /** Adds the noun and its verbs. */
 export function addAudit(program: Command, io: Io): void {
   const audit = program
@@ -36,21 +54,15 @@ export function addAudit(program: Command, io: Io): void {
     .summary('what administrators did')
     .description("What administrators read of others' conversations, and what they changed. Never any content.");
 
-  withFilters(audit.command('list').description('List entries, the newest first.'), io)
-    .option('--to <time>', 'only those before this time', (text) => pastTime(text, io))
-    .addOption(ROW_LIMIT)
-    .action(act(io, list));
-
-  withFilters(audit.command('tail').description('Show the last entries, and follow new ones until Ctrl-C.'), io)
-    .addHelpText('after', '\nWith "-o json", every entry is a JSON document on a line of its own.')
-    .action(act(io, tail));
-
-  audit
-    .command('verify')
+  const filters = filtersOf(io);
+  const to = option('--to <time>', 'only those before this time', (text) => pastTime(text, io));
+  perform(audit.command('list'), io, { ...filters, to, ...LIMIT }, list).description('List entries, the newest first.');
+  perform(audit.command('tail'), io, filters, tail)
+    .description('Show the last entries, and follow new ones until Ctrl-C.')
+    .addHelpText('after', '\nWith "-o json", every entry is a JSON document on a line of its own.');
+  perform(audit.command('verify'), io, EXPECT, verify)
     .description('Verify the chain of hashes, entry by entry, and its anchor. Exits with 8 and says what is broken.')
-    .option('--expect <entry:hash>', 'also compare one entry with a hash that you noted', notedHash)
-    .addHelpText('after', VERIFY_HELP)
-    .action(act(io, verify));
+    .addHelpText('after', VERIFY_HELP);
 }
 
 const VERIFY_HELP = `
@@ -59,18 +71,6 @@ emptied log or an older copy of the database is noticed. Whoever has the master 
 older copy of the whole data directory, can get around that. To notice it, keep the last hash that
 this prints on another machine, and pass it to --expect the next time.`;
 
-function withFilters(command: Command, io: Io): Command {
-  const actions = Object.keys(AUDIT_ACTIONS);
-  return command
-    .option('--actor <user>', 'only those of this user, by name or id; "operator" for the control socket', notEmpty)
-    .addOption(new Option('--action <action>', 'only those of this action').choices(actions))
-    .option('--target <id>', 'only those about this id', notEmpty)
-    .option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty)
-    .option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
-      pastTime(text, io),
-    );
-}
-
 function notedHash(text: string): NotedHash {
   const [, id, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (id === undefined || hash === undefined)
@@ -78,28 +78,12 @@ function notedHash(text: string): NotedHash {
   return { id: Number(id), hash };
 }
 
-interface Filters {
-  readonly actor?: string;
-  readonly action?: AuditAction;
-  readonly target?: string;
-  readonly session?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly limit?: number;
-}
+const EXPECT = {
+  expect: option('--expect <entry:hash>', 'also compare one entry with a hash that you noted', notedHash),
+};
 
-const queryOf = ({ actor, action, target, session, from, to, limit }: Filters): AuditQuery => ({
-  actor,
-  action,
-  target,
-  session,
-  from,
-  to,
-  limit,
-});
-
-async function list({ client, out }: Context, filters: Filters): Promise<void> {
-  const found = await client().audit.list(queryOf(filters));
+async function list({ client, out }: Context, query: AuditQuery): Promise<void> {
+  const found = await client().audit.list(query);
   out.page(found, COLUMNS, 'entries');
 }
 
@@ -107,10 +91,10 @@ async function tail({ client, out, signal }: Context, filters: Filters): Promise
   const { audit } = client();
   const print = (entry: AuditEntryWire) =>
     out.text(out.format === 'json' ? `${JSON.stringify(entry)}\n` : `${lineOf(entry)}\n`);
-  const { items } = await audit.list({ ...queryOf(filters), limit: BEGINS_WITH });
+  const { items } = await audit.list({ ...filters, limit: BEGINS_WITH });
   for (const entry of items.toReversed()) print(entry);
   const options = { signal, onLost: () => out.hint('The daemon does not answer; trying again.') };
-  for await (const entry of audit.follow(queryOf(filters), items[0]?.id ?? 0, options)) print(entry);
+  for await (const entry of audit.follow(filters, items[0]?.id ?? 0, options)) print(entry);
 }
 
 function lineOf({ id, at, actor, action, target_id: target, session_id: session, address }: AuditEntryWire): string {
@@ -119,7 +103,7 @@ function lineOf({ id, at, actor, action, target_id: target, session_id: session,
   return safeLine(`${at} ${id} ${actor.username} (${from}) ${action} ${target}${inSession}`);
 }
 
-async function verify({ client, out }: Context, { expect }: { readonly expect?: NotedHash }): Promise<void> {
+async function verify({ client, out }: Context, { expect }: Given<typeof EXPECT>): Promise<void> {
   const { entries, lastId, lastHash, removedUntil, broken } = await client().audit.verify(expect);
   const facts = { entries, last_hash: lastHash, removed_until: removedUntil };
   const document = { ok: broken === null, ...facts, broken_id: broken?.id ?? null };

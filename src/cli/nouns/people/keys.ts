@@ -1,43 +1,41 @@
 // `errand keys`: the API keys that programs use.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { refusalStatusOf } from '../../../client/transport/client-error.ts';
 import type { Client } from '../../../client/client.ts';
+import { KEY_SCOPES } from '../../../domain/people/user.ts';
+import { type Column, column } from '../../../terminal/columns.ts';
 import type { KeyChangeWire, KeyWire } from '../../../wire/people/key.ts';
-import { KEY_SCOPES, type KeyScope } from '../../../domain/people/user.ts';
-import { OF_USER, duration, notEmpty, uuid } from '../../frame/arguments.ts';
-import { addCapabilityOptions, type CapabilityOptions, capabilityChoiceOf } from '../../frame/capability-options.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { duration, notEmpty, uuid } from '../../frame/arguments.ts';
+import { CAPABILITIES } from '../../frame/capability-options.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm } from '../../frame/standard-input.ts';
+import { OF_USER } from '../../frame/list-options.ts';
+import { addNoun, showing } from '../../frame/noun.ts';
+import { choice, type Given, group, option, perform, required } from '../../frame/options.ts';
 
 /** Fewer characters are not taken for the start of an id. */
 const MIN_ID_START = 4;
 
-const IN_A_LIST: readonly Column<KeyWire>[] = [
-  field('id', 9),
-  field('name', 8),
-  field('username', 7),
-  field('scope', 5),
-  field('model', 2),
-  field('target', 3),
-  field('expires_at', 4),
-  field('last_used_at', 4),
-  {
-    name: 'revoked_at',
-    value: (key) => key.revoked_at,
-    style: (key) => (key.revoked_at === null ? undefined : 'red'),
-    worth: 6,
-  },
-];
+const { inAList, alone, options } = fieldTable<KeyWire, KeyChangeWire>({
+  id: { worth: 9 },
+  name: { worth: 8, option: option('--name <text>', 'a name that says what it is for', notEmpty) },
+  username: { worth: 7 },
+  scope: { worth: 5 },
+  model: { worth: 2, option: option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default') },
+  target: { worth: 3, option: option('--target <target>', 'who answers: free, expert:NAME or team:NAME', notEmpty) },
+  expires_at: { worth: 4 },
+  last_used_at: { worth: 4 },
+  revoked_at: { worth: 6, style: (key) => (key.revoked_at === null ? undefined : 'red') },
+  user_id: {},
+  project_id: {},
+  last_four: {},
+  created_at: {},
+});
 
 const ALONE: readonly Column<KeyWire>[] = [
-  ...IN_A_LIST,
-  field('user_id'),
-  field('project_id'),
-  field('last_four'),
-  field('created_at'),
+  ...alone,
   column('browser', (key) => key.capability_config.browser_enabled),
   column('mcp_servers', (key) => key.capability_names.mcp_servers.join(', ')),
   column('skills', (key) => key.capability_names.skills.join(', ')),
@@ -46,110 +44,58 @@ const ALONE: readonly Column<KeyWire>[] = [
   column('connections', (key) => key.capability_config.connector_connection_ids.join(', ')),
 ];
 
-interface FieldOptions extends CapabilityOptions {
-  readonly name?: string;
-  readonly model?: string;
-  readonly target?: string;
-}
+const CHANGE = { ...options, capability_config: group(CAPABILITIES) };
 
-interface CreateOptions extends FieldOptions {
-  readonly user: string;
-  readonly scope: KeyScope;
-  readonly project?: string;
-  readonly expires?: number;
-}
+const NEW_KEY = {
+  user: required(option('--user <user>', 'the owner of the key, by name or id')),
+  scope: required(choice('--scope <scope>', 'what it is allowed to do', KEY_SCOPES)),
+  ...options,
+  project_id: option('--project <uuid>', 'project that its sessions belong to', uuid),
+  expires_in_seconds: option('--expires <duration>', 'how long it is valid, such as 30d (default: forever)', duration),
+  capability_config: group(CAPABILITIES),
+};
+
+const show = showing(ALONE);
 
 /** Adds the noun and its verbs. */
 export function addKeys(program: Command, io: Io): void {
-  const keys = program.command('keys').summary('API keys').description('The API keys that programs use.');
+  const keys = addNoun<KeyWire, string>(program, io, {
+    name: 'keys',
+    summary: 'API keys',
+    description: 'The API keys that programs use.',
+    one: { name: '<key>', parse: String },
+    show,
+  });
 
-  addCreate(keys, io);
-  addSet(keys, io);
-
-  keys
-    .command('list')
-    .description('List API keys, without their secrets.')
-    .addOption(OF_USER)
-    .action(
-      act(io, async ({ client, out }, { user }: { readonly user?: string }) => {
-        const list = await client().keys.list(user);
-        out.list(list.items, IN_A_LIST, list);
-      }),
-    );
-
-  keys
-    .command('show <key>')
-    .description('Show one key, by id or name, without its secret.')
-    .action(
-      act(io, async ({ client, out }, ref: string) => {
-        const key = await findKey(client(), ref);
-        out.record(key, ALONE, key);
-      }),
-    );
-
-  keys
-    .command('revoke <key>')
-    .description('Revoke a key permanently, by id or name. Asks first.')
-    .action(act(io, revoke));
-}
-
-const TARGET_HELP = 'who answers: free, expert:NAME or team:NAME';
-
-function addCreate(keys: Command, io: Io): void {
-  const create = keys
-    .command('create')
+  perform(keys.command.command('create'), io, NEW_KEY, create)
     .description('Create an API key. The secret is shown once.')
-    .requiredOption('--user <user>', 'the owner of the key, by name or id')
-    .addOption(new Option('--scope <scope>', 'what it is allowed to do').choices(KEY_SCOPES).makeOptionMandatory())
-    .option('--name <text>', 'a name that says what it is for', notEmpty)
-    .option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default')
-    .option('--target <target>', TARGET_HELP, notEmpty)
-    .option('--project <uuid>', 'project that its sessions belong to', uuid)
-    .option('--expires <duration>', 'how long it is valid, such as 30d (default: forever)', duration);
-  addCapabilityOptions(create)
-    .addHelpText('after', CREATE_HELP)
-    .action(
-      act(io, async ({ client, out }, { project, expires, ...options }: CreateOptions) => {
-        const key = await client().keys.create({
-          user: options.user,
-          scope: options.scope,
-          ...fieldsOf(options),
-          ...(project !== undefined && { project_id: project }),
-          ...(expires !== undefined && { expires_in_seconds: expires }),
-        });
-        out.record(key, [column('key', (row) => row.key), ...ALONE], key);
-        out.hint('The key is shown only now; Errand stores only a hash of it.');
-      }),
-    );
+    .addHelpText('after', CREATE_HELP);
+  keys
+    .on('set', 'Change a key, by id or name. Its existing sessions stay as they are.', CHANGE, change)
+    .addHelpText('after', SET_HELP);
+  keys.list('List API keys, without their secrets.', { user: OF_USER }, inAList, (client, { user }) =>
+    client.keys.list(user),
+  );
+  keys.show('Show one key, by id or name, without its secret.', findKey);
+  keys.confirmed('revoke', 'Revoke a key permanently, by id or name. Asks first.', {
+    find: findKey,
+    question: (key) => `Revoke key ${key.id} (${key.name || 'no name'}) of ${key.username}?`,
+    work: async (client, { id }) => client.keys.revoke(id),
+    show,
+  });
 }
 
-function addSet(keys: Command, io: Io): void {
-  const set = keys
-    .command('set <key>')
-    .description('Change a key, by id or name. Its existing sessions stay as they are.')
-    .option('--name <text>', 'a name that says what it is for', notEmpty)
-    .option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default')
-    .option('--target <target>', TARGET_HELP, notEmpty);
-  addCapabilityOptions(set).addHelpText('after', SET_HELP).action(act(io, change));
+async function create({ client, out }: Context, given: Given<typeof NEW_KEY>): Promise<void> {
+  const key = await client().keys.create(given);
+  out.record(key, [column('key', (row) => row.key), ...ALONE], key);
+  out.hint('The key is shown only now; Errand stores only a hash of it.');
 }
 
-async function change(context: Context, ref: string, options: FieldOptions): Promise<void> {
-  const fields = fieldsOf(options);
-  if (Object.keys(fields).length === 0)
+async function change(context: Context, ref: string, given: Given<typeof CHANGE>): Promise<void> {
+  if (Object.keys(given).length === 0)
     throw new CommandError('usage', 'There is nothing to change. Add --help for the options.');
   const client = context.client();
-  const changed = await client.keys.change((await findKey(client, ref)).id, fields);
-  context.out.record(changed, ALONE, changed);
-}
-
-function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyChangeWire {
-  const choice = capabilityChoiceOf(options);
-  return {
-    ...(name !== undefined && { name }),
-    ...(model !== undefined && { model }),
-    ...(target !== undefined && { target }),
-    ...(Object.keys(choice).length > 0 && { capability_config: choice }),
-  };
+  show(context, await client.keys.change((await findKey(client, ref)).id, given));
 }
 
 const SET_HELP = `
@@ -170,14 +116,6 @@ Examples:
   errand keys create --user alice --scope global --mcp files --skills reports --browser
   errand keys create --user alice --scope conversation --target expert:lawyer
   export ERRAND_API_KEY=$(errand keys create --user alice --scope global -o json | jq -r .key)`;
-
-async function revoke(context: Context, ref: string): Promise<void> {
-  const client = context.client();
-  const key = await findKey(client, ref);
-  await confirm(context, async () => `Revoke key ${key.id} (${key.name || 'no name'}) of ${key.username}?`);
-  const revoked = await client.keys.revoke(key.id);
-  context.out.record(revoked, ALONE, revoked);
-}
 
 /** A key by its id, by its name, or by the start of its id; if several keys have the name, the one that is not revoked. */
 async function findKey(client: Client, ref: string): Promise<KeyWire> {

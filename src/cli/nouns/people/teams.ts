@@ -1,66 +1,46 @@
 // `errand teams`: groups of people with a budget.
 import type { Command } from 'commander';
-import type { TeamWire } from '../../../wire/people/team.ts';
-import { dollars, dollarsOrNone, type NONE, notEmpty, orNull } from '../../frame/arguments.ts';
-import { act } from '../../frame/context.ts';
-import { CommandError } from '../../frame/exit-codes.ts';
+import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../../wire/people/team.ts';
+import { dollars, notEmpty } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
+import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../../terminal/columns.ts';
+import { addNoun, showing } from '../../frame/noun.ts';
+import { clearable, type Given, option, type OptionsOf, perform } from '../../frame/options.ts';
 
-const COLUMNS: readonly Column<TeamWire>[] = [
-  field('id', 3),
-  field('name', 9),
-  field('budget_amount_usd', 7),
-  field('created_at', 2),
-];
+const BUDGET = 'budget in US dollars by day';
 
-interface Changes {
-  readonly name?: string;
-  readonly budget?: number | typeof NONE;
-}
+const { alone, options } = fieldTable<TeamWire, TeamChangeWire>({
+  id: { worth: 3 },
+  name: { worth: 9, option: option('--name <name>', 'new name', notEmpty) },
+  budget_amount_usd: { worth: 7, option: clearable('--budget <usd>', `${BUDGET}; "none" for no budget`, dollars) },
+  created_at: { worth: 2 },
+});
+
+const NEW_TEAM = { budget_amount_usd: option('--budget <usd>', BUDGET, dollars) } satisfies OptionsOf<NewTeamWire>;
+const show = showing(alone);
 
 /** Adds the noun and its verbs. */
 export function addTeams(program: Command, io: Io): void {
-  const teams = program.command('teams').summary('groups of people').description('Groups of people with a budget.');
+  const teams = addNoun<TeamWire, string>(program, io, {
+    name: 'teams',
+    summary: 'groups of people',
+    description: 'Groups of people with a budget.',
+    one: { name: '<team>', parse: String },
+    show,
+  });
 
-  teams
-    .command('create <name>')
+  perform(teams.command.command('create <name>'), io, NEW_TEAM, create)
     .description('Create a team.')
-    .option('--budget <usd>', 'budget in US dollars by day', dollars)
-    .addHelpText('after', '\nExample:\n  errand teams create Research --budget 250')
-    .action(
-      act(io, async ({ client, out }, name: string, { budget }: { readonly budget?: number }) => {
-        const fields = budget === undefined ? {} : { budget_amount_usd: budget };
-        const team = await client().teams.create({ name: notEmpty(name), ...fields });
-        out.record(team, COLUMNS, team);
-      }),
-    );
-
+    .addHelpText('after', '\nExample:\n  errand teams create Research --budget 250');
+  teams.list('List all teams.', {}, alone, (client) => client.teams.list());
   teams
-    .command('list')
-    .description('List all teams.')
-    .action(
-      act(io, async ({ client, out }) => {
-        const list = await client().teams.list();
-        out.list(list.items, COLUMNS, list);
-      }),
-    );
+    .set('Change a team, by name or id. Other fields stay as they are.', options, (client, ref, fields) =>
+      client.teams.change(ref, fields),
+    )
+    .addHelpText('after', '\nExample:\n  errand teams set Research --budget none');
+}
 
-  teams
-    .command('set <team>')
-    .description('Change a team, by name or id. Other fields stay as they are.')
-    .option('--name <name>', 'new name', notEmpty)
-    .option('--budget <usd>', 'budget in US dollars by day; "none" for no budget', dollarsOrNone)
-    .addHelpText('after', '\nExample:\n  errand teams set Research --budget none')
-    .action(
-      act(io, async ({ client, out }, ref: string, { name, budget }: Changes) => {
-        const fields = {
-          ...(name !== undefined && { name }),
-          ...(budget !== undefined && { budget_amount_usd: orNull(budget) }),
-        };
-        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
-        const team = await client().teams.change(ref, fields);
-        out.record(team, COLUMNS, team);
-      }),
-    );
+async function create(context: Context, name: string, fields: Given<typeof NEW_TEAM>): Promise<void> {
+  show(context, await context.client().teams.create({ name: notEmpty(name), ...fields }));
 }

@@ -1,118 +1,66 @@
 // `errand users`: the people on whose behalf agents work.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { MB } from '../../../domain/byte-units.ts';
 import type { PasswordWire, UserChangeWire, UserWire } from '../../../wire/people/user.ts';
-import type { Role } from '../../../domain/people/user.ts';
-import { notEmpty, orNull } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
-import { CommandError } from '../../frame/exit-codes.ts';
+import { defined } from '../../../domain/defined.ts';
+import { notEmpty } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
+import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
+import { addNoun } from '../../frame/noun.ts';
+import { choice, clearable, flag, type Given, option, perform } from '../../frame/options.ts';
+import { confirm, readSecret } from '../../frame/standard-input.ts';
 import { addLeave } from './leave.ts';
 import { addImport } from './import/import-users.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { confirm, readSecret } from '../../frame/standard-input.ts';
 
-const DISABLED: Column<UserWire> = {
-  name: 'disabled',
-  worth: 7,
-  value: (user) => user.disabled,
-  style: (user) => (user.disabled ? 'red' : undefined),
-};
+const { inAList, alone, options } = fieldTable<UserWire, UserChangeWire>({
+  user_id: { worth: 3 },
+  username: { worth: 9 },
+  full_name: { worth: 6, option: option('--full-name <text>', 'full name') },
+  department: { worth: 2, option: option('--department <text>', 'department') },
+  role: { worth: 5, option: choice('--role <role>', 'role', ['admin', 'user']) },
+  team: { worth: 4, option: clearable('--team <team>', 'team, by name or id; "none" for no team') },
+  disabled: { worth: 7, style: (user) => (user.disabled ? 'red' : undefined) },
+  functional_role: {},
+  scenario: { option: clearable('--scenario <name>', 'model configuration; "none" for the default') },
+  workspace_bytes: { called: 'workspaces_mb', value: (user) => (user.workspace_bytes / MB).toFixed(1) },
+  created_at: {},
+  updated_at: {},
+});
 
-const IN_A_LIST: readonly Column<UserWire>[] = [
-  field('user_id', 3),
-  field('username', 9),
-  field('full_name', 6),
-  field('department', 2),
-  field('role', 5),
-  field('team', 4),
-  DISABLED,
-];
-
-const ALONE: readonly Column<UserWire>[] = [
-  ...IN_A_LIST,
-  field('functional_role'),
-  field('scenario'),
-  column('workspaces_mb', (user) => (user.workspace_bytes / 1_048_576).toFixed(1)),
-  field('created_at'),
-  field('updated_at'),
-];
-
-interface FieldOptions {
-  readonly fullName?: string;
-  readonly department?: string;
-  readonly role?: Role;
-  readonly team?: string;
-  readonly scenario?: string;
-}
-
-interface PasswordOptions {
-  readonly passwordStdin?: true;
-}
+const PASSWORD = { passwordStdin: flag('--password-stdin', 'read the password from standard input') };
+const NEW_USER = { ...options, ...PASSWORD };
 
 /** Adds the noun and its verbs. */
 export function addUsers(program: Command, io: Io): void {
-  const users = program.command('users').summary('people').description('The people on whose behalf agents work.');
+  const users = addNoun<UserWire, string>(program, io, {
+    name: 'users',
+    summary: 'people',
+    description: 'The people on whose behalf agents work.',
+    one: { name: '<user>', parse: String },
+    show: showUser,
+  });
 
-  withFields(
-    users
-      .command('create <name>')
-      .description('Create a user. Without --password-stdin, a password is generated and shown once.'),
-  )
-    .option('--password-stdin', 'read the password from standard input')
-    .addHelpText('after', CREATE_EXAMPLES)
-    .action(act(io, create));
-
-  addImport(users, io);
-
+  perform(users.command.command('create <name>'), io, NEW_USER, create)
+    .description('Create a user. Without --password-stdin, a password is generated and shown once.')
+    .addHelpText('after', CREATE_EXAMPLES);
+  addImport(users.command, io);
+  users.list('List all users.', {}, inAList, (client) => client.users.list());
+  users.show('Show one user, by name or id.', (client, ref) => client.users.get(ref));
   users
-    .command('list')
-    .description('List all users.')
-    .action(
-      act(io, async ({ client, out }) => {
-        const list = await client().users.list();
-        out.list(list.items, IN_A_LIST, list);
-      }),
-    );
-
-  users
-    .command('show <user>')
-    .description('Show one user, by name or id.')
-    .action(act(io, async (context, ref: string) => showUser(context, await context.client().users.get(ref))));
-
-  withFields(users.command('set <user>').description('Change a user, by name or id. Other fields stay as they are.'))
-    .addHelpText('after', SET_EXAMPLES)
-    .action(
-      act(io, async (context, ref: string, options: FieldOptions) => {
-        const fields = fieldsOf(options);
-        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
-        showUser(context, await context.client().users.change(ref, fields));
-      }),
-    );
-
-  users
-    .command('disable <user>')
-    .description(
-      'Disable a user: their keys and tokens stop working, their runs are stopped, and their pages are not public. Asks first.',
+    .set('Change a user, by name or id. Other fields stay as they are.', options, (client, ref, fields) =>
+      client.users.change(ref, fields),
     )
-    .action(act(io, disable));
-
+    .addHelpText('after', SET_EXAMPLES);
+  users.on('disable', ABOUT_DISABLE, {}, disable);
+  users.on('enable', 'Enable a disabled user again.', {}, async (context, ref) =>
+    showUser(context, await context.client().users.change(ref, { disabled: false })),
+  );
+  addLeave(users.command, io);
   users
-    .command('enable <user>')
-    .description('Enable a disabled user again.')
-    .action(
-      act(io, async (context, ref: string) => {
-        showUser(context, await context.client().users.change(ref, { disabled: false }));
-      }),
-    );
-
-  addLeave(users, io);
-
-  users
-    .command('passwd <user>')
-    .description('Give a user a new password. Without --password-stdin, one is generated and shown once.')
-    .option('--password-stdin', 'read the password from standard input')
-    .addHelpText('after', '\nExample:\n  errand users passwd alice --password-stdin < password.txt')
-    .action(act(io, setPassword));
+    .on('passwd', ABOUT_PASSWORD, PASSWORD, setPassword)
+    .addHelpText('after', '\nExample:\n  errand users passwd alice --password-stdin < password.txt');
 }
 
 const CREATE_EXAMPLES = `
@@ -125,37 +73,16 @@ Examples:
   errand users set alice --team Research
   errand users set alice --scenario none`;
 
-function withFields(command: Command): Command {
-  return command
-    .option('--full-name <text>', 'full name')
-    .option('--department <text>', 'department')
-    .addOption(new Option('--role <role>', 'role').choices(['admin', 'user']))
-    .option('--team <team>', 'team, by name or id; "none" for no team', notEmpty)
-    .option('--scenario <name>', 'model configuration; "none" for the default', notEmpty);
-}
+const ABOUT_DISABLE =
+  'Disable a user: their keys and tokens stop working, their runs are stopped, and their pages are not public. Asks first.';
+const ABOUT_PASSWORD = 'Give a user a new password. Without --password-stdin, one is generated and shown once.';
 
-/** Commander's options also contain the flags of the whole program; only these go to the daemon. */
-function fieldsOf({ fullName, department, role, team, scenario }: FieldOptions): UserChangeWire {
-  return {
-    ...(fullName !== undefined && { full_name: fullName }),
-    ...(department !== undefined && { department }),
-    ...(role !== undefined && { role }),
-    ...(team !== undefined && { team: orNull(team) }),
-    ...(scenario !== undefined && { scenario: orNull(scenario) }),
-  };
-}
-
-async function create(context: Context, name: string, options: FieldOptions & PasswordOptions): Promise<void> {
-  const { team, scenario, ...others } = fieldsOf(options);
-  const user = await context.client().users.create({
-    username: notEmpty(name),
-    ...others,
-    // A new user has none, so there is nothing to clear.
-    ...(typeof team === 'string' && { team }),
-    ...(typeof scenario === 'string' && { scenario }),
-    ...(options.passwordStdin && { password: await readSecret(context, '--password-stdin') }),
-  });
-  showUser(context, user);
+async function create(context: Context, name: string, given: Given<typeof NEW_USER>): Promise<void> {
+  const { passwordStdin, team, scenario, ...fields } = given;
+  const password = passwordStdin && (await readSecret(context, '--password-stdin'));
+  // A new user has no team and no scenario, so there is nothing to clear.
+  const others = defined({ team: team ?? undefined, scenario: scenario ?? undefined, password });
+  showUser(context, await context.client().users.create({ username: notEmpty(name), ...fields, ...others }));
 }
 
 async function disable(context: Context, ref: string): Promise<void> {
@@ -164,15 +91,15 @@ async function disable(context: Context, ref: string): Promise<void> {
   showUser(context, await users.change(ref, { disabled: true }));
 }
 
-async function setPassword(context: Context, ref: string, options: PasswordOptions): Promise<void> {
-  const password = options.passwordStdin && (await readSecret(context, '--password-stdin'));
+async function setPassword(context: Context, ref: string, given: Given<typeof PASSWORD>): Promise<void> {
+  const password = given.passwordStdin && (await readSecret(context, '--password-stdin'));
   const answer = await context.client().users.setPassword(ref, password);
   context.out.record(answer, withPassword<PasswordWire>([field('user_id'), field('username')], answer), answer);
   hintOnce(context, answer.password);
 }
 
 function showUser(context: Context, user: UserWire): void {
-  context.out.record(user, withPassword(ALONE, user), user);
+  context.out.record(user, withPassword(alone, user), user);
   hintOnce(context, user.password);
 }
 

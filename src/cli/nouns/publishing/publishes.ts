@@ -1,62 +1,82 @@
 // `errand publishes`: pages that agents have made, as everybody with their address reads them.
-import { Argument, type Command, Option } from 'commander';
-import { PAGE_ORIGINS, type PageOrigin } from '../../../domain/publishing/page.ts';
-import type { OwnedPageWire } from '../../../wire/publishing/page.ts';
-import { notEmpty, ROW_LIMIT, ROW_OFFSET } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
-import { CommandError } from '../../frame/exit-codes.ts';
-import type { Io } from '../../frame/io.ts';
+import type { Command } from 'commander';
+import { PAGE_ORIGINS } from '../../../domain/publishing/page.ts';
 import { field } from '../../../terminal/columns.ts';
-import { confirm } from '../../frame/standard-input.ts';
+import type { OwnedPageWire } from '../../../wire/publishing/page.ts';
+import { notEmpty } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
+import type { Io } from '../../frame/io.ts';
+import { PART } from '../../frame/list-options.ts';
+import { addNoun, showing } from '../../frame/noun.ts';
+import { choice, type Given, option, perform, required } from '../../frame/options.ts';
 import { PAGE, PAGES, VERSION, VERSIONS } from './columns.ts';
-import {
-  addFieldOptions,
-  addIdentityOptions,
-  addSourceOptions,
-  entryPath,
-  type FieldOptions,
-  fieldsOf,
-  keyInAddress,
-  type SourceOptions,
-  sourceOf,
-} from './page-options.ts';
+import { entryPath, keyInAddress, PAGE_FIELDS, SOURCE, sourceOf } from './page-options.ts';
 
-const PAGE_ARGUMENT = new Argument('<page>', 'its key, its name or its address').argParser(keyInAddress);
+const NEW_PAGE = {
+  entry_path: required(
+    option('--entry <path>', 'the file that is shown first, by its path in the workspace', entryPath),
+  ),
+  ...SOURCE,
+  ...PAGE_FIELDS,
+};
+
+const CHANGE = {
+  name: option('--name <text>', 'its title', notEmpty),
+  entry_path: option('--entry <path>', 'the file that is shown first, from the next version on', entryPath),
+  ...PAGE_FIELDS,
+};
+
+const RELEASE = {
+  reason: option('--reason <text>', 'why there is a new version', notEmpty),
+  entry_path: option('--entry <path>', 'the file that is shown first, from this version on', entryPath),
+};
+
+const FILTERS = {
+  origin: choice('--origin <origin>', 'only those whose versions come from this', PAGE_ORIGINS),
+  ...PART,
+};
+
+const show = showing(PAGE);
 
 /** Adds the noun and its verbs. */
 export function addPublishes(program: Command, io: Io): void {
-  const publishes = program
-    .command('publishes')
-    .summary('published pages')
-    .description('Pages that agents have made, published for everybody who has their address.');
+  const publishes = addNoun<OwnedPageWire, string>(program, io, {
+    name: 'publishes',
+    summary: 'published pages',
+    description: 'Pages that agents have made, published for everybody who has their address.',
+    one: { name: '<page>', help: 'its key, its name or its address', parse: keyInAddress },
+    show,
+    plural: 'pages',
+  });
 
-  addCreate(publishes, io);
-  addReads(publishes, io);
-  addChanges(publishes, io);
-}
-
-interface CreateOptions extends FieldOptions, SourceOptions {
-  readonly entry: string;
-}
-
-function addCreate(publishes: Command, io: Io): void {
-  const create = publishes
-    .command('create')
-    .argument('<name>', 'the title of the page', notEmpty)
+  const create = publishes.command.command('create').argument('<name>', 'the title of the page', notEmpty);
+  perform(create, io, NEW_PAGE, createOne)
     .description('Publish a file of a session with its folder, or what a scheduled task will make.')
-    .requiredOption('--entry <path>', 'the file that is shown first, by its path in the workspace', entryPath);
-  addFieldOptions(addSourceOptions(create))
-    .addHelpText('after', CREATE_HELP)
-    .action(
-      act(io, async (context, name: string, options: CreateOptions) => {
-        const fields = { ...fieldsOf(options), name, entry_path: options.entry };
-        const { publishes } = context.client();
-        const page = await publishes.create({ ...fields, ...(await sourceOf(context, options)) });
-        show(context, page);
-        if (page.latest_share_code === null) context.out.hint('The first version comes with the next run of the task.');
-      }),
-    );
+    .addHelpText('after', CREATE_HELP);
+  publishes.list('List pages, the newest first.', FILTERS, PAGES, (client, query) => client.publishes.list(query));
+  publishes.show('Show one page.', (client, ref) => client.publishes.get(ref));
+  publishes.on('versions', 'List the versions of a page, the newest first.', PART, async ({ client, out }, ref, part) =>
+    out.page(await client().publishes.listVersions(ref, part), VERSIONS, 'versions'),
+  );
+  publishes.on('release', ABOUT_RELEASE, RELEASE, async ({ client, out }, ref, fields) => {
+    const version = await client().publishes.release(ref, fields);
+    out.record(version, VERSION, version);
+  });
+  publishes
+    .set('Change a page. Other fields stay as they are, and so do its versions.', CHANGE, (client, ref, fields) =>
+      client.publishes.change(ref, fields),
+    )
+    .addHelpText('after', '\nExample:\n  errand publishes set "Tides of March" --board --category Reports --tag sea');
+  publishes.confirmed('delete', 'Delete a page with all its versions permanently. Asks first.', {
+    find: (client, ref) => client.publishes.get(ref),
+    question: ({ name, owner, version_count: count }) =>
+      `Delete "${name}" of ${owner.account} with ${count === 1 ? 'its version' : `its ${count} versions`}?`,
+    work: (client, { publish_key: key }) => client.publishes.remove(key),
+    show: ({ out }, deleted) => out.record(deleted, [field('publish_key')], deleted),
+  });
 }
+
+const ABOUT_RELEASE = 'Publish the next version: the files as they are after the last run.';
 
 const CREATE_HELP = `
 An HTML or Markdown entry is published with its whole folder, any other file alone.
@@ -65,100 +85,10 @@ Examples:
   errand publishes create "Tides of March" --session 0190f6a0 --entry /site/index.html
   errand publishes create "Daily report" --schedule report --entry /report.md --board --category Reports`;
 
-interface PartOptions {
-  readonly limit?: number;
-  readonly offset?: number;
-}
-
-interface ListOptions extends PartOptions {
-  readonly origin?: PageOrigin;
-}
-
-function addReads(publishes: Command, io: Io): void {
-  publishes
-    .command('list')
-    .description('List pages, the newest first.')
-    .addOption(new Option('--origin <origin>', 'only those whose versions come from this').choices(PAGE_ORIGINS))
-    .addOption(ROW_LIMIT)
-    .addOption(ROW_OFFSET)
-    .action(act(io, list));
-
-  publishes
-    .command('show')
-    .addArgument(PAGE_ARGUMENT)
-    .description('Show one page.')
-    .action(act(io, async (context, ref: string) => show(context, await context.client().publishes.get(ref))));
-
-  publishes
-    .command('versions')
-    .addArgument(PAGE_ARGUMENT)
-    .description('List the versions of a page, the newest first.')
-    .addOption(ROW_LIMIT)
-    .addOption(ROW_OFFSET)
-    .action(
-      act(io, async ({ client, out }, ref: string, part: PartOptions) => {
-        const found = await client().publishes.listVersions(ref, part);
-        out.page(found, VERSIONS, 'versions');
-      }),
-    );
-}
-
-async function list({ client, out }: Context, options: ListOptions): Promise<void> {
-  const found = await client().publishes.list(options);
-  out.page(found, PAGES, 'pages');
-}
-
-function show({ out }: Context, page: OwnedPageWire): void {
-  out.record(page, PAGE, page);
-}
-
-interface ReleaseOptions {
-  readonly entry?: string;
-  readonly reason?: string;
-}
-
-function addChanges(publishes: Command, io: Io): void {
-  publishes
-    .command('release')
-    .addArgument(PAGE_ARGUMENT)
-    .description('Publish the next version: the files as they are after the last run.')
-    .option('--reason <text>', 'why there is a new version', notEmpty)
-    .option('--entry <path>', 'the file that is shown first, from this version on', entryPath)
-    .action(
-      act(io, async ({ client, out }, ref: string, { entry, reason }: ReleaseOptions) => {
-        const input = { ...(reason !== undefined && { reason }), ...(entry !== undefined && { entry_path: entry }) };
-        const version = await client().publishes.release(ref, input);
-        out.record(version, VERSION, version);
-      }),
-    );
-
-  addFieldOptions(addIdentityOptions(publishes.command('set').addArgument(PAGE_ARGUMENT)))
-    .description('Change a page. Other fields stay as they are, and so do its versions.')
-    .addHelpText('after', '\nExample:\n  errand publishes set "Tides of March" --board --category Reports --tag sea')
-    .action(act(io, set));
-
-  publishes
-    .command('delete')
-    .addArgument(PAGE_ARGUMENT)
-    .description('Delete a page with all its versions permanently. Asks first.')
-    .action(act(io, remove));
-}
-
-async function set(context: Context, ref: string, options: FieldOptions): Promise<void> {
-  const fields = fieldsOf(options);
-  if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
-  show(context, await context.client().publishes.change(ref, fields));
-}
-
-async function remove(context: Context, ref: string): Promise<void> {
+async function createOne(context: Context, name: string, given: Given<typeof NEW_PAGE>): Promise<void> {
+  const { session: _, schedule: _of, ...fields } = given;
   const { publishes } = context.client();
-  const page = await publishes.get(ref);
-  const { publish_key: key, version_count: count, owner } = page;
-  await confirm(
-    context,
-    async () =>
-      `Delete "${page.name}" of ${owner.account} with ${count === 1 ? 'its version' : `its ${count} versions`}?`,
-  );
-  const deleted = await publishes.remove(key);
-  context.out.record(deleted, [field('publish_key')], deleted);
+  const page = await publishes.create({ name, ...fields, ...(await sourceOf(context, given)) });
+  show(context, page);
+  if (page.latest_share_code === null) context.out.hint('The first version comes with the next run of the task.');
 }

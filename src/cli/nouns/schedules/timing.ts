@@ -1,13 +1,14 @@
 // `--cron`, `--every` and `--daily`: three ways to say when a task fires, of which cron can express all.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
-import { parseDuration } from '../../frame/durations.ts';
+import type { TypedOption } from '../../frame/options.ts';
+import { parseDuration } from '../../../terminal/durations.ts';
 
-/** At most one of them is given. Each is a cron expression by now. */
-export interface TimingOptions {
-  readonly cron?: string;
-  readonly every?: string;
-  readonly daily?: string;
+/** When a task fires. */
+interface Timing {
+  readonly cron: string;
+  /** Where no clock is changed, the pauses are the same throughout the year. */
+  readonly isEvenInUtc: boolean;
 }
 
 const MINUTES_PER_HOUR = 60;
@@ -18,26 +19,25 @@ const dividersOf = (count: number) =>
 const MINUTES = dividersOf(MINUTES_PER_HOUR);
 const HOURS = dividersOf(HOURS_PER_DAY);
 
-/** Adds the three. */
-export function addTimingOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--cron <expression>', 'minute, hour, day of month, month, day of week, such as "0 7 * * 1-5"')
-        .argParser(notEmpty)
-        .conflicts(['every', 'daily']),
-    )
-    .addOption(
-      new Option('--every <duration>', 'such as 15m, 2h or 1d, counted from midnight')
-        .argParser(cronOfEvery)
-        .conflicts('daily'),
-    )
-    .addOption(new Option('--daily <time>', 'each day at this time, such as 08:30').argParser(cronOfDaily));
-}
+/** At most one of them is given. Each is a cron expression by now. */
+const OPTIONS = [
+  new Option('--cron <expression>', 'minute, hour, day of month, month, day of week, such as "0 7 * * 1-5"')
+    .argParser(notEmpty)
+    .conflicts(['every', 'daily']),
+  new Option('--every <duration>', 'such as 15m, 2h or 1d, counted from midnight')
+    .argParser(cronOfEvery)
+    .conflicts('daily'),
+  new Option('--daily <time>', 'each day at this time, such as 08:30').argParser(cronOfDaily),
+];
 
-/** The expression that the options come to; undefined without any. */
-export function cronOf({ cron, every, daily }: TimingOptions): string | undefined {
-  return cron ?? every ?? daily;
-}
+/** The three. */
+export const TIMING: TypedOption<Timing> = {
+  options: OPTIONS,
+  valueIn: ({ cron, every, daily }) => {
+    const given = cron ?? every ?? daily;
+    return typeof given === 'string' ? { cron: given, isEvenInUtc: every !== undefined } : undefined;
+  },
+};
 
 /** Only what divides the hour or the day has the same pauses throughout. Throws InvalidArgumentError for anything else. */
 export function cronOfEvery(text: string): string {

@@ -1,52 +1,76 @@
 // `errand deliveries`: what webhooks have sent and will send, with each attempt; and sending it again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Argument, type Command, Option } from 'commander';
-import type { RedeliveryWire as Redelivery } from '../../../wire/webhooks/delivery.ts';
-import { DELIVERY_STATES, type DeliveryState } from '../../../domain/webhooks/delivery.ts';
-import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
+import type { Command } from 'commander';
+import { defined } from '../../../domain/defined.ts';
+import { DELIVERY_STATES } from '../../../domain/webhooks/delivery.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhooks/webhook.ts';
 import type { DeliveryRecordWire } from '../../../wire/webhooks/delivery.ts';
-import { ROW_LIMIT, ROW_OFFSET, pastTime, uuid } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { pastTime, uuid } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { PART } from '../../frame/list-options.ts';
+import { addNoun } from '../../frame/noun.ts';
+import { choice, flag, type Given, option, perform } from '../../frame/options.ts';
 import { ATTEMPTS, DELIVERIES, DELIVERY } from './columns.ts';
 import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
-import { addSecretFile, readSecretFile } from './secret.ts';
+import { readSecretFile, TO_SIGN } from './secret.ts';
 import { numberId } from './webhook-options.ts';
+
+/** Which deliveries; times are relative to the clock of this machine. */
+export const filtersOf = (io: Io) => ({
+  event_type: choice('--event <type>', 'only those of this type of event', WEBHOOK_EVENT_TYPES),
+  event_id: option('--event-id <uuid>', 'only those of this event', uuid),
+  state: choice('--state <state>', 'only those in this state', DELIVERY_STATES),
+  since: option('--since <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
+    pastTime(text, io),
+  ),
+  until: option('--until <time>', 'only those before this time', (text) => pastTime(text, io)),
+  ...PART,
+});
+
+const SHOW = {
+  body: flag('--body', 'print only the body, byte for byte'),
+  printRequest: flag(
+    '--print-request',
+    'print the last attempt: its bytes and headers, what was signed, and a line for curl',
+  ),
+  ...TO_SIGN,
+};
+
+const ENDED = ['delivered', 'failed', 'canceled'] as const;
+
+const redeliveryOf = (io: Io) => ({
+  webhook: option('--webhook <id>', 'every delivery of this webhook; needs --since', numberId),
+  since: option('--since <time>', 'only those since this time, such as 24h', (text) => pastTime(text, io)),
+  state: choice('--state <state>', 'only those in this state (default: failed)', ENDED),
+  eventId: option('--event-id <uuid>', 'every delivery of this event', uuid),
+  wait: flag('--wait', 'wait until the attempt has ended'),
+});
 
 /** Adds the noun and its verbs. */
 export function addDeliveries(program: Command, io: Io): void {
-  const deliveries = program
-    .command('deliveries')
-    .summary('what webhooks sent')
-    .description('What webhooks have sent and will send, with each attempt.');
+  const deliveries = addNoun<DeliveryRecordWire, number>(program, io, {
+    name: 'deliveries',
+    summary: 'what webhooks sent',
+    description: 'What webhooks have sent and will send, with each attempt.',
+    one: { name: '<delivery>', help: 'its id', parse: numberId },
+    show,
+    plural: 'deliveries',
+  });
 
-  withFilters(deliveries.command('list').description('List deliveries, the newest first.'), io)
-    .option('--webhook <id>', 'only those of this webhook', numberId)
-    .action(act(io, list));
-
-  const show = deliveries
-    .command('show')
-    .argument('<delivery>', 'its id', numberId)
-    .description('Show one delivery with its attempts and its body. Reading it is logged.')
-    .option('--body', 'print only the body, byte for byte')
-    .option('--print-request', 'print the last attempt: its bytes and headers, what was signed, and a line for curl');
-  addSecretFile(show, 'the secret of the webhook, to print the signatures').action(act(io, showOne));
-
-  deliveries
-    .command('redeliver')
-    .argument('[delivery]', 'its id', numberId)
+  const filters = { ...filtersOf(io), webhook_id: option('--webhook <id>', 'only those of this webhook', numberId) };
+  deliveries.list('List deliveries, the newest first.', filters, DELIVERIES, (client, { webhook_id, ...query }) =>
+    client.deliveries.list({ webhook_id, ...query }),
+  );
+  deliveries.on('show', ABOUT_SHOW, SHOW, showOne);
+  const again = deliveries.command.command('redeliver').argument('[delivery]', 'its id', numberId);
+  perform(again, io, redeliveryOf(io), redeliver)
     .description('Deliver again: one attempt at once, with the same body.')
-    .option('--webhook <id>', 'every delivery of this webhook; needs --since', numberId)
-    .option('--since <time>', 'only those since this time, such as 24h', (text) => pastTime(text, io))
-    .addOption(new Option('--state <state>', 'only those in this state (default: failed)').choices(ENDED))
-    .option('--event-id <uuid>', 'every delivery of this event', uuid)
-    .option('--wait', 'wait until the attempt has ended')
-    .addHelpText('after', REDELIVER_HELP)
-    .action(act(io, redeliver));
+    .addHelpText('after', REDELIVER_HELP);
 }
 
-const ENDED = ['delivered', 'failed', 'canceled'] as const;
+const ABOUT_SHOW = 'Show one delivery with its attempts and its body. Reading it is logged.';
 
 const REDELIVER_HELP = `
 Examples:
@@ -54,55 +78,7 @@ Examples:
   errand deliveries redeliver --webhook 3 --since 24h
   errand deliveries redeliver --event-id 0190f6a0-12ab-8000-8000-000000000001`;
 
-/** Adds `webhooks deliveries`. */
-export function addDeliveriesOfWebhook(webhooks: Command, io: Io): void {
-  withFilters(
-    webhooks
-      .command('deliveries')
-      .addArgument(new Argument('<webhook>', 'its id').argParser(numberId))
-      .description('List the deliveries of a webhook, the newest first.'),
-    io,
-  ).action(act(io, async (context, webhook: number, filters: Filters) => list(context, { ...filters, webhook })));
-}
-
-interface Filters {
-  readonly webhook?: number;
-  readonly event?: WebhookEventType;
-  readonly eventId?: string;
-  readonly state?: DeliveryState;
-  readonly since?: string;
-  readonly until?: string;
-  readonly limit?: number;
-  readonly offset?: number;
-}
-
-function withFilters(command: Command, io: Io): Command {
-  return command
-    .addOption(new Option('--event <type>', 'only those of this type of event').choices(WEBHOOK_EVENT_TYPES))
-    .option('--event-id <uuid>', 'only those of this event', uuid)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
-    .option('--since <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
-      pastTime(text, io),
-    )
-    .option('--until <time>', 'only those before this time', (text) => pastTime(text, io))
-    .addOption(ROW_LIMIT)
-    .addOption(ROW_OFFSET);
-}
-
-async function list({ client, out }: Context, filters: Filters): Promise<void> {
-  const { webhook, event, eventId, state, since, until, limit, offset } = filters;
-  const names = { webhook_id: webhook, event_type: event, event_id: eventId, state, since, until, limit, offset };
-  const found = await client().deliveries.list(names);
-  out.page(found, DELIVERIES, 'deliveries');
-}
-
-interface ShowOptions {
-  readonly body?: true;
-  readonly printRequest?: true;
-  readonly secretFile?: string;
-}
-
-async function showOne(context: Context, id: number, options: ShowOptions): Promise<void> {
+async function showOne(context: Context, id: number, options: Given<typeof SHOW>): Promise<void> {
   const { out, client, io } = context;
   const { deliveries, webhooks } = client();
   const secret = options.secretFile === undefined ? null : await readSecretFile(options.secretFile);
@@ -136,15 +112,9 @@ function show({ out }: Context, delivery: DeliveryRecordWire): void {
   if (delivery.body !== null) out.text(`\n${delivery.body}\n`);
 }
 
-interface RedeliverOptions {
-  readonly webhook?: number;
-  readonly since?: string;
-  readonly state?: Redelivery['state'];
-  readonly eventId?: string;
-  readonly wait?: true;
-}
+type Redelivery = Given<ReturnType<typeof redeliveryOf>>;
 
-async function redeliver(context: Context, id: number | undefined, options: RedeliverOptions): Promise<void> {
+async function redeliver(context: Context, id: number | undefined, options: Redelivery): Promise<void> {
   const { webhook, since, state, eventId } = options;
   const ways = [id, webhook, eventId].filter((way) => way !== undefined);
   if (ways.length !== 1)
@@ -152,7 +122,7 @@ async function redeliver(context: Context, id: number | undefined, options: Rede
   if (id !== undefined) return redeliverOne(context, id, options.wait === true);
   if (eventId !== undefined) return redeliverEvent(context, eventId);
   if (since === undefined) throw new CommandError('usage', 'With --webhook, give --since.');
-  const input = { webhook_id: webhook!, since, ...(state !== undefined && { state }) };
+  const input = { webhook_id: webhook!, since, ...defined({ state }) };
   showCount(context, await context.client().deliveries.redeliverMany(input));
 }
 

@@ -4,41 +4,34 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../../../domain/errors.ts';
-import type { WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { AttemptResult } from '../../../domain/webhooks/delivery.ts';
 import type { WebhookEventWire } from '../../../wire/webhooks/event.ts';
 import { notEmpty } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import { replaceStateFile, stateDirectoryOf } from '../../frame/state-files.ts';
 import { openForward } from './forward.ts';
-import { addSecretFile, readSecretFile } from './secret.ts';
+import { readSecretFile } from './secret.ts';
 import { eventTypes } from './webhook-options.ts';
 
-interface ListenOptions {
-  readonly forwardTo?: string;
-  readonly event?: readonly WebhookEventType[];
-  readonly name: string;
-  readonly system?: true;
-  readonly body?: true;
-  readonly secretFile?: string;
-}
+const LISTEN = {
+  forwardTo: option('--forward-to <url>', 'post each to this address, as the daemon would', notEmpty),
+  event: option('--event <type>', 'only events of this type; can be repeated', eventTypes),
+  system: flag('--system', "all users' events (the default on the control socket)"),
+  name: always(option('--name <name>', 'the name under which the place is kept', listenerName), 'default'),
+  body: flag('--body', 'also show the body of each event'),
+  secretFile: option('--secret-file <file>', 'sign what is forwarded with the secret in this file', notEmpty),
+};
+type ListenOptions = Given<typeof LISTEN>;
 
 /** Adds the verb. */
 export function addListen(webhooks: Command, io: Io): void {
-  const listen = webhooks
-    .command('listen')
+  perform(webhooks.command('listen'), io, LISTEN, hear)
     .description('Show events as they come, as a webhook would be sent them, until Ctrl-C.')
-    .option('--forward-to <url>', 'post each to this address, as the daemon would', notEmpty)
-    .option('--event <type>', 'only events of this type; can be repeated', eventTypes)
-    .option('--system', "all users' events (the default on the control socket)")
-    .option('--name <name>', 'the name under which the place is kept', listenerName, 'default')
-    .option('--body', 'also show the body of each event');
-  addSecretFile(listen, 'sign what is forwarded with the secret in this file')
-    .addHelpText('after', LISTEN_HELP)
-    .action(act(io, hear));
+    .addHelpText('after', LISTEN_HELP);
 }
 
 const LISTEN_HELP = `

@@ -1,17 +1,23 @@
 // Secrets that sign deliveries: from a file, or made here. Never from the command line, which other users can read.
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { messageOf } from '../../../domain/errors.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhooks/webhook.ts';
 import { notEmpty } from '../../frame/arguments.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { flag, type Given, option } from '../../frame/options.ts';
 import type { Output } from '../../frame/output.ts';
 
-export interface SecretOptions {
-  readonly secretFile?: string;
-  readonly generateSecret?: true;
-}
+/** An existing secret, or one that is made here. */
+export const SECRET = {
+  secretFile: option('--secret-file <file>', 'sign with the secret in this file', notEmpty),
+  generateSecret: flag('--generate-secret', 'generate the secret, and show it once'),
+};
+
+/** The secret of a webhook, to print the signatures. */
+export const TO_SIGN = {
+  secretFile: option('--secret-file <file>', 'the secret of the webhook, to print the signatures', notEmpty),
+};
 
 /** A secret, and whether it was made here and so must be shown. */
 export interface GivenSecret {
@@ -19,23 +25,10 @@ export interface GivenSecret {
   readonly isNew: boolean;
 }
 
-/** Adds the option for an existing secret. */
-export function addSecretFile(command: Command, purpose: string): Command {
-  return command.option('--secret-file <file>', purpose, notEmpty);
-}
-
-/** Adds both options. */
-export function addSecretOptions(command: Command): Command {
-  return addSecretFile(command, 'sign with the secret in this file').option(
-    '--generate-secret',
-    'generate the secret, and show it once',
-  );
-}
-
 const KEY_BYTES = 32;
 
 /** The secret that the options name, if they do. Throws `usage` for both, and for an unreadable file. */
-export async function secretOf({ secretFile, generateSecret }: SecretOptions): Promise<GivenSecret | undefined> {
+export async function secretOf({ secretFile, generateSecret }: Given<typeof SECRET>): Promise<GivenSecret | undefined> {
   if (secretFile !== undefined && generateSecret === true)
     throw new CommandError('usage', 'Give either --secret-file or --generate-secret.');
   if (secretFile !== undefined) return { secret: await readSecretFile(secretFile), isNew: false };

@@ -1,62 +1,57 @@
 // `errand webhooks test` and `trigger`: a test event, what the filters decided, and what the receiver answered.
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
+import { defined } from '../../../domain/defined.ts';
 import type { FilteredReason } from '../../../domain/webhooks/webhook-filter.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import type { AttemptResult } from '../../../domain/webhooks/delivery.ts';
 import type { DeliveryRecordWire, WebhookTestResultWire } from '../../../wire/webhooks/delivery.ts';
 import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
 import { idOrStart } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { choice, flag, type Given, option, perform, required } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { isAddress, openForward } from './forward.ts';
 import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
-import { addSecretFile, readSecretFile } from './secret.ts';
+import { readSecretFile, TO_SIGN } from './secret.ts';
 import { numberId } from './webhook-options.ts';
 
-interface TestOptions {
-  readonly event: WebhookEventType;
-  readonly session?: string;
-  readonly printRequest?: true;
-  readonly secretFile?: string;
-}
+/** What is sent and shown of a test event. */
+const SENDING = {
+  session: option(
+    '--session <id>',
+    'of this session, by its id or the start of it; otherwise of a made-up one',
+    idOrStart,
+  ),
+  printRequest: flag('--print-request', 'print the exact bytes and headers, what was signed, and a line for curl'),
+  ...TO_SIGN,
+};
 
-/** Adds the verb. */
-export function addTest(webhooks: Command, io: Io): void {
-  const test = webhooks
-    .command('test')
-    .addArgument(new Argument('<webhook>', 'its id').argParser(numberId))
-    .description('Send a test event to a webhook, once. Exits with 8 if it is held back, or not accepted.')
-    .addOption(new Option('--event <type>', 'the event').choices(WEBHOOK_EVENT_TYPES).makeOptionMandatory());
-  addSentOptions(test).action(act(io, testWebhook));
-}
+export const TEST = { event: required(choice('--event <type>', 'the event', WEBHOOK_EVENT_TYPES)), ...SENDING };
+
+const target = (text: string) => (isAddress(text) ? text : numberId(text));
+const TO = {
+  to: option<string | number>(
+    '--to <id or url>',
+    'a webhook by its id, or an address; without it, the body is printed',
+    target,
+  ),
+  ...SENDING,
+};
 
 /** Adds the verb. */
 export function addTrigger(webhooks: Command, io: Io): void {
   const trigger = webhooks
     .command('trigger')
     .addArgument(new Argument('<type>', 'the event').choices(WEBHOOK_EVENT_TYPES))
-    .description('Make a test event, and send it to a webhook or to any address that this machine can reach.')
-    .option('--to <id or url>', 'a webhook by its id, or an address; without it, the body is printed', target);
-  addSentOptions(trigger).addHelpText('after', TRIGGER_HELP).action(act(io, triggerEvent));
+    .description('Make a test event, and send it to a webhook or to any address that this machine can reach.');
+  perform(trigger, io, TO, triggerEvent).addHelpText('after', TRIGGER_HELP);
 }
 
 const TRIGGER_HELP = `
 Example:
   errand webhooks trigger session.failed --to http://localhost:8900/hook --secret-file secret.txt`;
-
-const target = (text: string) => (isAddress(text) ? text : numberId(text));
-
-/** Adds the options of what is sent and shown of a test event. */
-function addSentOptions(command: Command): Command {
-  return addSecretFile(
-    command
-      .option('--session <id>', 'of this session, by its id or the start of it; otherwise of a made-up one', idOrStart)
-      .option('--print-request', 'print the exact bytes and headers, what was signed, and a line for curl'),
-    'the secret of the webhook, to print the signatures',
-  );
-}
 
 interface Tested extends WebhookTestResultWire {
   readonly event_type: WebhookEventType;
@@ -88,13 +83,13 @@ const SENT: readonly Column<Tested>[] = [
 ];
 
 /** Sends it, and shows what came of it. Throws `checkFailed` unless it was delivered. */
-async function testWebhook(context: Context, id: number, options: TestOptions): Promise<void> {
+export async function testWebhook(context: Context, id: number, options: Given<typeof TEST>): Promise<void> {
   const { webhooks, deliveries } = context.client();
   const { event, session, secretFile } = options;
   const secret = secretFile === undefined ? null : await readSecretFile(secretFile);
   const webhook = await webhooks.get(id);
   if (context.io.terminal.stderr) context.out.hint(`Sending ${event} to ${webhook.url}…`);
-  const result = await webhooks.test(id, { event_type: event, ...(session !== undefined && { session_id: session }) });
+  const result = await webhooks.test(id, { event_type: event, ...defined({ session_id: session }) });
   const { event_id: eventId } = result;
   const found = eventId === null ? undefined : (await deliveries.list({ webhook_id: id, event_id: eventId })).items[0];
   const tested: Tested = { event_type: event, ...result, url: webhook.url, delivery_id: found?.id ?? null };
@@ -126,11 +121,7 @@ function showRequest(context: Context, { tested, webhook, sent, secret }: Showin
   hintAtSignature(context, webhook, at, secret);
 }
 
-interface TriggerOptions extends Omit<TestOptions, 'event'> {
-  readonly to?: string | number;
-}
-
-async function triggerEvent(context: Context, event: WebhookEventType, options: TriggerOptions): Promise<void> {
+async function triggerEvent(context: Context, event: WebhookEventType, options: Given<typeof TO>): Promise<void> {
   const { out, client, signal } = context;
   const { to, session, secretFile, printRequest: prints } = options;
   if (typeof to === 'number') return testWebhook(context, to, { ...options, event });

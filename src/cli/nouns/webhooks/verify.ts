@@ -2,31 +2,28 @@
 import type { Command } from 'commander';
 import { type Check, verify } from '../../../webhooks/verify.ts';
 import { notEmpty } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { type Given, option, perform, required } from '../../frame/options.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
 import { readBytes } from '../../frame/standard-input.ts';
 import { readSecretFile } from './secret.ts';
 
-interface VerifyOptions {
-  readonly secretFile: string;
-  readonly timestamp: string;
-  readonly signature: string;
-  readonly id?: string;
-}
+const VERIFY = {
+  secretFile: required(option('--secret-file <file>', 'the secret of the webhook', notEmpty)),
+  timestamp: required(option('--timestamp <text>', 'X-Service-Timestamp, or webhook-timestamp', notEmpty)),
+  signature: required(
+    option('--signature <text>', 'X-Service-Signature (sha256=…), or webhook-signature (v1,…)', notEmpty),
+  ),
+  id: option('--id <text>', 'webhook-id, which webhook-signature signs too', notEmpty),
+};
 
 /** Adds the verb. */
 export function addVerify(webhooks: Command, io: Io): void {
-  webhooks
-    .command('verify')
+  perform(webhooks.command('verify'), io, VERIFY, verifyBody)
     .description('Verify the signature of the body on standard input. Exits with 8 and says what does not fit.')
-    .requiredOption('--secret-file <file>', 'the secret of the webhook', notEmpty)
-    .requiredOption('--timestamp <text>', 'X-Service-Timestamp, or webhook-timestamp', notEmpty)
-    .requiredOption('--signature <text>', 'X-Service-Signature (sha256=…), or webhook-signature (v1,…)', notEmpty)
-    .option('--id <text>', 'webhook-id, which webhook-signature signs too', notEmpty)
-    .addHelpText('after', VERIFY_HELP)
-    .action(act(io, verifyBody));
+    .addHelpText('after', VERIFY_HELP);
 }
 
 const VERIFY_HELP = `
@@ -41,7 +38,7 @@ const CHECKS: readonly Column<Check>[] = [
   { ...field('detail', 8), wraps: true },
 ];
 
-async function verifyBody(context: Context, options: VerifyOptions): Promise<void> {
+async function verifyBody(context: Context, options: Given<typeof VERIFY>): Promise<void> {
   const { out, io } = context;
   const { timestamp, signature, id = null } = options;
   const secret = await readSecretFile(options.secretFile);

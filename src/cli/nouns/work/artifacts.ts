@@ -18,7 +18,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { confirm } from '../../frame/standard-input.ts';
 
-export interface DownloadOptions {
+interface DownloadOptions {
   /** Directory to save the archive in; created when it is missing. */
   readonly download?: string;
 }

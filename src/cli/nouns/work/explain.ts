@@ -1,10 +1,11 @@
 // `errand runs explain`: where the time of a run went, what it cost, and what was slow.
-import { spokenMs } from '../../../domain/sessions/slow-spans.ts';
+import { spokenMs } from '../../../domain/figures.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
+import { callCost } from '../../../terminal/money.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../../wire/sessions/timeline.ts';
 import type { Context } from '../../frame/context.ts';
-import { type Column, column, field } from '../../../terminal/columns.ts';
-import { timelineLines, usd, wordsOf } from '../../terminal/timeline.ts';
+import { timelineLines, wordsOf } from '../../terminal/timeline.ts';
 
 export const EXPLAIN_HELP = `
 In a pipe there is a line for each span: kind, start, milliseconds, whether it is a part, model, tokens in and out, cost and
@@ -34,7 +35,7 @@ const STEPS: readonly Column<StepWire>[] = [
   field('calls', 2),
   field('input_tokens', 5),
   field('output_tokens', 5),
-  column('cost', ({ cost_usd: cost }) => usd(cost), 8),
+  column('cost', ({ cost_usd: cost }) => callCost(cost), 8),
 ];
 
 /** What is not known of a run, and why. */
@@ -71,7 +72,7 @@ function headlineOf({ run, total_ms: ms, steps }: TimelineWire): string {
   const time = run.finished_at === null ? `for ${spokenMs(ms)} so far` : `after ${spokenMs(ms)}`;
   const count = `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
   const tokens = `${run.input_tokens} → ${run.output_tokens} tokens`;
-  const head = `Run ${run.run_id}: ${status} ${time}, ${count}, ${tokens}, ${usd(run.cost_usd)}`;
+  const head = `Run ${run.run_id}: ${status} ${time}, ${count}, ${tokens}, ${callCost(run.cost_usd)}`;
   return run.error === null ? head : `${head}\n${run.error.type}: ${safeLine(run.error.message)}`;
 }
 

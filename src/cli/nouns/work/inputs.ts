@@ -1,19 +1,19 @@
 // `errand inputs`: shows, answers and ends agents' questions to their users.
 import { readFile } from 'node:fs/promises';
-import { Argument, type Command, Option } from 'commander';
-import type { UserInputStatus } from '../../../domain/sessions/user-input.ts';
+import type { Command } from 'commander';
 import type { QuestionWire } from '../../../wire/sessions/question.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonValue } from '../../../domain/json.ts';
 import { USER_INPUT_STATUSES } from '../../../domain/sessions/user-input.ts';
-import { OF_SESSION, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { idOrStart, notEmpty } from '../../frame/arguments.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
+import { addNoun, argumentOf, showing } from '../../frame/noun.ts';
+import { choice, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-import { confirm, readMessageText } from '../../frame/standard-input.ts';
-
-const ID = new Argument('<question>', 'its id, or the start of it').argParser(idOrStart);
+import { readMessageText } from '../../frame/standard-input.ts';
 
 const STATUS = state<QuestionWire>('status', ({ status }) => status, 8);
 
@@ -41,80 +41,58 @@ const ALONE: readonly Column<QuestionWire>[] = [
   field('user_id'),
 ];
 
+const FILTERS = {
+  status: choice('--status <status>', 'only those in this status', USER_INPUT_STATUSES),
+  session_id: OF_SESSION,
+  ...LIMIT,
+};
+
+const QUESTION = { name: '<question>', help: 'its id, or the start of it', parse: idOrStart };
+const show = showing(ALONE);
+
 /** Adds the noun and its verbs. */
 export function addInputs(program: Command, io: Io): void {
-  const inputs = program
-    .command('inputs')
-    .summary('questions of agents')
-    .description('Questions that agents ask their users. A run that waits for an answer holds no worker slot.');
+  const inputs = addNoun<QuestionWire, string>(program, io, {
+    name: 'inputs',
+    summary: 'questions of agents',
+    description: 'Questions that agents ask their users. A run that waits for an answer holds no worker slot.',
+    one: QUESTION,
+    show,
+    plural: 'questions',
+  });
 
-  inputs
-    .command('list')
-    .description('List questions, the newest first.')
-    .addOption(new Option('--status <status>', 'only those in this status').choices(USER_INPUT_STATUSES))
-    .addOption(OF_SESSION)
-    .addOption(ROW_LIMIT)
-    .action(act(io, list));
-
-  inputs
-    .command('show')
-    .addArgument(ID)
-    .description('Show one question. Reading it is logged.')
-    .action(act(io, async (context, id: string) => show(context, await context.client().inputs.get(id))));
-
-  inputs
-    .command('answer')
-    .addArgument(ID)
-    .argument('[text]', 'the answer; "-" reads it from standard input')
-    .option('--json <file>', 'give the answer as JSON from a file; "-" for standard input', notEmpty)
+  inputs.list('List questions, the newest first.', FILTERS, IN_A_LIST, (client, { session_id, ...query }) =>
+    client.inputs.list({ session_id, ...query }),
+  );
+  inputs.show('Show one question. Reading it is logged.', (client, id) => client.inputs.get(id));
+  const answers = inputs.command.command('answer').addArgument(argumentOf(QUESTION));
+  perform(answers.argument('[text]', 'the answer; "-" reads it from standard input'), io, JSON_FILE, answer)
     .description('Answer a question. Its run continues.')
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, answer));
-
-  inputs
-    .command('expire')
-    .addArgument(ID)
-    .description('Stop waiting for an answer. The agent continues without one. Asks first.')
-    .action(act(io, expire));
+    .addHelpText('after', EXAMPLES);
+  inputs.confirmed('expire', 'Stop waiting for an answer. The agent continues without one. Asks first.', {
+    find: (client, id) => client.inputs.get(id),
+    question: (input) => `Stop ${input.username}'s agent from waiting for an answer to "${questionOf(input)}"?`,
+    work: (client, { request_id: id }) => client.inputs.expire(id),
+    show,
+  });
 }
+
+const JSON_FILE = {
+  json: option('--json <file>', 'give the answer as JSON from a file; "-" for standard input', notEmpty),
+};
 
 const EXAMPLES = `
 Examples:
   errand inputs answer 0190f6a0-12ab "The second one"
   echo '["red", "blue"]' | errand inputs answer 0190f6a0-12ab --json -`;
 
-interface ListOptions {
-  readonly session?: string;
-  readonly status?: UserInputStatus;
-  readonly limit?: number;
-}
-
-async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
-  const found = await client().inputs.list({ session_id: session, status, limit });
-  out.page(found, IN_A_LIST, 'questions');
-}
-
-async function answer(context: Context, id: string, text: string | undefined, options: { readonly json?: string }) {
+async function answer(context: Context, id: string, text: string | undefined, options: Given<typeof JSON_FILE>) {
   if ((text === undefined) === (options.json === undefined)) {
     throw new CommandError('usage', 'Give the answer either as TEXT or with --json FILE.');
   }
   const answers =
     options.json === undefined ? await textAnswer(context, text!) : await jsonAnswer(context, options.json);
   show(context, await context.client().inputs.answer(id, answers));
-}
-
-async function expire(context: Context, id: string): Promise<void> {
-  const { inputs } = context.client();
-  const input = await inputs.get(id);
-  await confirm(
-    context,
-    async () => `Stop ${input.username}'s agent from waiting for an answer to "${questionOf(input)}"?`,
-  );
-  show(context, await inputs.expire(input.request_id));
-}
-
-function show({ out }: Context, input: QuestionWire): void {
-  out.record(input, ALONE, input);
 }
 
 async function textAnswer(context: Context, text: string): Promise<string> {

@@ -1,10 +1,13 @@
 // `errand insights`: shows what agents want people to know, and changes its status.
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { InsightWire } from '../../../wire/sessions/insight.ts';
 import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/sessions/insight.ts';
-import { OF_SESSION, ROW_LIMIT, idOrStart } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { idOrStart } from '../../frame/arguments.ts';
+import { act } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
+import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
+import { addNoun, argumentOf, showing } from '../../frame/noun.ts';
+import { choice } from '../../frame/options.ts';
 import { type Column, field, state } from '../../../terminal/columns.ts';
 import type { Style } from '../../../terminal/colours.ts';
 
@@ -14,8 +17,6 @@ const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefine
   high: 'yellow',
   urgent: 'red',
 };
-
-const ID = new Argument('<insight>', 'its id, or the start of it').argParser(idOrStart);
 
 const IN_A_LIST: readonly Column<InsightWire>[] = [
   field('insight_id', 9),
@@ -40,30 +41,31 @@ const ALONE: readonly Column<InsightWire>[] = [
   field('user_id'),
 ];
 
+const FILTERS = {
+  status: choice('--status <status>', 'only those in this status', INSIGHT_STATUSES),
+  session_id: OF_SESSION,
+  ...LIMIT,
+};
+
+const INSIGHT = { name: '<insight>', help: 'its id, or the start of it', parse: idOrStart };
+const show = showing(ALONE);
+
 /** Adds the noun and its verbs. */
 export function addInsights(program: Command, io: Io): void {
-  const insights = program
-    .command('insights')
-    .summary('what agents report')
-    .description('What agents want people to know, in addition to their answers.');
+  const insights = addNoun<InsightWire, string>(program, io, {
+    name: 'insights',
+    summary: 'what agents report',
+    description: 'What agents want people to know, in addition to their answers.',
+    one: INSIGHT,
+    show,
+    plural: 'insights',
+  });
 
-  insights
-    .command('list')
-    .description('List insights, the newest first.')
-    .addOption(new Option('--status <status>', 'only those in this status').choices(INSIGHT_STATUSES))
-    .addOption(OF_SESSION)
-    .addOption(ROW_LIMIT)
-    .action(act(io, list));
-
-  insights
-    .command('show')
-    .addArgument(ID)
-    .description('Show one insight.')
-    .action(act(io, async (context, id: string) => show(context, await context.client().insights.get(id))));
-
-  insights
+  insights.list('List insights, the newest first.', FILTERS, IN_A_LIST, (client, query) => client.insights.list(query));
+  insights.show('Show one insight.', (client, id) => client.insights.get(id));
+  insights.command
     .command('set')
-    .addArgument(ID)
+    .addArgument(argumentOf(INSIGHT))
     .addArgument(new Argument('<status>', 'its new status').choices(['acknowledged', 'resolved', 'dismissed']))
     .description('Change the status of an insight: from new to acknowledged, then to resolved or dismissed.')
     .action(
@@ -71,19 +73,4 @@ export function addInsights(program: Command, io: Io): void {
         show(context, await context.client().insights.setStatus(id, status)),
       ),
     );
-}
-
-interface ListOptions {
-  readonly session?: string;
-  readonly status?: InsightStatus;
-  readonly limit?: number;
-}
-
-async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
-  const found = await client().insights.list({ session_id: session, status, limit });
-  out.page(found, IN_A_LIST, 'insights');
-}
-
-function show({ out }: Context, insight: InsightWire): void {
-  out.record(insight, ALONE, insight);
 }

@@ -4,12 +4,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
 import { preferProductionBuilds } from '../../../config/environment.ts';
+import { compact } from '../../../domain/figures.ts';
+import { type Column, column, field, state } from '../../../terminal/columns.ts';
+import { formatDuration } from '../../../terminal/durations.ts';
+import { money } from '../../../terminal/money.ts';
 import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import type { Output } from '../../frame/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
@@ -120,7 +122,7 @@ async function wholeIds(client: Client, { session, team }: Pick<Options, 'sessio
 function summaryOf({ overview }: SnapshotWire): string {
   const { running, pending, completed, failed, idle, total_cost_usd: cost, total_tokens: tokens } = overview;
   const counts = `${running} running, ${pending} pending, ${completed} completed, ${failed} failed, ${idle} stopped`;
-  return `${counts}; today $${cost.toFixed(2)} and ${tokens} tokens.`;
+  return `${counts}; today ${money(cost)} and ${compact(tokens)} tokens.`;
 }
 
 function teamOf(teams: SnapshotWire['teams'], ref: string): SnapshotWire['teams'][number] {

@@ -1,10 +1,11 @@
 // `errand queue`: which runs are waiting, why, and for how long.
 import type { Command } from 'commander';
 import type { QueueEntryWire, QueueWire } from '../../../wire/sessions/queue.ts';
-import { ROW_LIMIT } from '../../frame/arguments.ts';
-import { act } from '../../frame/context.ts';
-import { formatDuration } from '../../frame/durations.ts';
+import type { Context } from '../../frame/context.ts';
+import { formatDuration } from '../../../terminal/durations.ts';
 import type { Io } from '../../frame/io.ts';
+import { LIMIT } from '../../frame/list-options.ts';
+import { type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<QueueEntryWire>[] = [
@@ -19,21 +20,18 @@ const COLUMNS: readonly Column<QueueEntryWire>[] = [
 
 /** Adds the command. */
 export function addQueue(program: Command, io: Io): void {
-  program
-    .command('queue')
+  perform(program.command('queue'), io, LIMIT, list)
     .summary('waiting runs, and why they wait')
     .description(
       'List the waiting runs in the order in which they were accepted, with the reason and the run that each waits for.',
     )
-    .addOption(ROW_LIMIT)
-    .addHelpText('after', REASONS)
-    .action(
-      act(io, async ({ call, client, out }, { limit }: { readonly limit?: number }) => {
-        const queue = await client().queue(limit);
-        out.list(queue.items, COLUMNS, queue);
-        if (out.format !== 'json') out.hint(summaryOf(call, queue));
-      }),
-    );
+    .addHelpText('after', REASONS);
+}
+
+async function list({ call, client, out }: Context, { limit }: Given<typeof LIMIT>): Promise<void> {
+  const queue = await client().queue(limit);
+  out.list(queue.items, COLUMNS, queue);
+  if (out.format !== 'json') out.hint(summaryOf(call, queue));
 }
 
 const REASONS = `

@@ -1,24 +1,25 @@
 // `errand runs`: shows, follows and stops anybody's runs.
-import { Argument, type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EventType } from '../../../domain/journal-event.ts';
-import { RUN_STATUSES, type RunStatus } from '../../../domain/sessions/run.ts';
+import { RUN_STATUSES } from '../../../domain/sessions/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';
-import { OF_SESSION, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/arguments.ts';
-import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { idOrStart, notEmpty } from '../../frame/arguments.ts';
+import { showRunArtifacts } from './artifacts.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
+import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
+import { addNoun, showing } from '../../frame/noun.ts';
+import { choice, option } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { widthForHints } from '../../frame/output.ts';
 import { EXPORT_HELP, exportRun } from './export-run.ts';
 import { explain, EXPLAIN_HELP } from './explain.ts';
 import { showStop } from './sessions.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
-
-const ID = new Argument('<run>', 'its id, or the start of it').argParser(idOrStart);
 
 const IN_A_LIST: readonly Column<RunWire>[] = [
   field('run_id', 9),
@@ -46,83 +47,49 @@ const ALONE: readonly Column<RunWire>[] = [
   field('cost_usd'),
 ];
 
+const FILTERS = {
+  session: OF_SESSION,
+  status: choice('--status <status>', 'only those in this status', RUN_STATUSES),
+  ...LIMIT,
+};
+
 /** Adds the noun and its verbs. */
 export function addRuns(program: Command, io: Io): void {
-  const runs = program.command('runs').summary('turns of the agent').description("The turns of all users' agents.");
+  const runs = addNoun<RunWire, string>(program, io, {
+    name: 'runs',
+    summary: 'turns of the agent',
+    description: "The turns of all users' agents.",
+    one: { name: '<run>', help: 'its id, or the start of it', parse: idOrStart },
+    show: showing(ALONE),
+    plural: 'runs',
+  });
 
+  runs.list('List runs, the newest first.', FILTERS, IN_A_LIST, (client, query) => client.runs.list(query));
+  runs.show('Show one run.', (client, id) => client.runs.get(id));
+  runs.on('explain', ABOUT_EXPLAIN, {}, explain).addHelpText('after', EXPLAIN_HELP);
+  runs.on('export', ABOUT_EXPORT, TO, exportRun).addHelpText('after', EXPORT_HELP);
   runs
-    .command('list')
-    .description('List runs, the newest first.')
-    .addOption(OF_SESSION)
-    .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
-    .addOption(ROW_LIMIT)
-    .action(act(io, list));
-
-  runs
-    .command('show')
-    .addArgument(ID)
-    .description('Show one run.')
-    .action(
-      act(io, async ({ client, out }, id: string) => {
-        const run = await client().runs.get(id);
-        out.record(run, ALONE, run);
-      }),
-    );
-
-  runs
-    .command('explain')
-    .addArgument(ID)
-    .description('Show where the time of a run went, what each step cost, and what was slow. This is logged.')
-    .addHelpText('after', EXPLAIN_HELP)
-    .action(act(io, explain));
-
-  runs
-    .command('export')
-    .addArgument(ID)
-    .description('Write what the model was asked in a run, step by step, to ask it again elsewhere. This is logged.')
-    .option('--to <file>', 'where to write it; - for standard output (default: errand-run-ID.json)', notEmpty)
-    .addHelpText('after', EXPORT_HELP)
-    .action(act(io, exportRun));
-
-  runs
-    .command('tail')
-    .addArgument(ID)
-    .description('Follow a run from its first event to its last. This is logged.')
-    .addHelpText('after', TAIL_HELP)
-    .action(act(io, tail));
-
-  runs
-    .command('artifacts')
-    .addArgument(ID)
-    .description('List the files that a run added or changed.')
-    .option('--download <dir>', 'save them as a tar.gz in this directory', notEmpty)
-    .action(
-      act(io, async (context, id: string, options: DownloadOptions) =>
-        showRunArtifacts(context, async () => context.client().runs.artifacts(id), options),
-      ),
-    );
-
-  runs
-    .command('stop')
-    .addArgument(ID)
-    .description('Stop one run. The runs that wait behind it in its session continue.')
-    .action(act(io, async (context, id: string) => showStop(context, await context.client().runs.stop(id))));
+    .on('tail', 'Follow a run from its first event to its last. This is logged.', {}, tail)
+    .addHelpText('after', TAIL_HELP);
+  runs.on('artifacts', 'List the files that a run added or changed.', DOWNLOAD, async (context, id, options) =>
+    showRunArtifacts(context, async () => context.client().runs.artifacts(id), options),
+  );
+  runs.on('stop', ABOUT_STOP, {}, async (context, id) => showStop(context, await context.client().runs.stop(id)));
 }
+
+const ABOUT_EXPLAIN = 'Show where the time of a run went, what each step cost, and what was slow. This is logged.';
+const ABOUT_EXPORT =
+  'Write what the model was asked in a run, step by step, to ask it again elsewhere. This is logged.';
+const ABOUT_STOP = 'Stop one run. The runs that wait behind it in its session continue.';
+
+const TO = {
+  to: option('--to <file>', 'where to write it; - for standard output (default: errand-run-ID.json)', notEmpty),
+};
+const DOWNLOAD = { download: option('--download <dir>', 'save them as a tar.gz in this directory', notEmpty) };
 
 const TAIL_HELP = `
 The agent's text goes to standard output, everything else to standard error. Exits with 1 if the run failed.
 With "-o json", every event is a JSON document on a line of its own.`;
-
-interface ListOptions {
-  readonly session?: string;
-  readonly status?: RunStatus;
-  readonly limit?: number;
-}
-
-async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
-  const found = await client().runs.list({ session, status, limit });
-  out.page(found, IN_A_LIST, 'runs');
-}
 
 async function tail(context: Context, id: string): Promise<void> {
   const { client, io, out } = context;

@@ -64,7 +64,7 @@ test('--once prints a row per run and the counters', { tags: ['K7-observing'] },
     ],
   ]);
   expect(ended.stderr).toContain(
-    '1 running, 0 pending, 0 completed, 1 failed, 0 stopped; today $12.41 and 3100000 tokens.',
+    '1 running, 0 pending, 0 completed, 1 failed, 0 stopped; today $12.41 and 3.1M tokens.',
   );
   expect(server.requests).toEqual(['/api/v1/office-mode/snapshot?limit=96&tz=Asia%2FKathmandu']);
 });

@@ -1,9 +1,10 @@
 // The users of a CSV file, as programs for tables write it, and what is wrong with each line.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CsvError, type Info, parse } from 'csv-parse/sync';
+import { MB } from '../../../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 import { MOST_IMPORTED, type WantedUserWire, wantedUser } from '../../../../wire/people/user-import.ts';
-import { NONE, orNull } from '../../../frame/arguments.ts';
+import { NONE } from '../../../frame/options.ts';
 import { CommandError } from '../../../frame/exit-codes.ts';
 
 /** A user with the line that they begin on. */
@@ -26,7 +27,7 @@ export interface ReadFile {
 
 const COLUMNS = ['username', 'full_name', 'department', 'role', 'team', 'scenario'] as const;
 const CLEARABLE: ReadonlySet<string> = new Set(['team', 'scenario']);
-const MAX_BYTES = 1_048_576;
+const MAX_BYTES = MB;
 /** What separates cells: by what there is most of in the first line. */
 const DELIMITERS = [',', ';', '\t'] as const;
 
@@ -128,6 +129,6 @@ function usersOf(records: readonly Record[]): ReadFile {
 function cellsOf(record: Record['record']): { [column: string]: string | null } {
   const filled = Object.entries(record).filter(([column, cell]) => cell !== '' || column === 'username');
   return Object.fromEntries(
-    filled.map(([column, cell]) => [column, CLEARABLE.has(column) && cell === NONE ? orNull<string>(NONE) : cell]),
+    filled.map(([column, cell]) => [column, CLEARABLE.has(column) && cell === NONE ? null : cell]),
   );
 }
