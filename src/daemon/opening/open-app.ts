@@ -103,6 +103,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     retention,
     webhooks,
     publishing,
+    happened: parts.rooms.happened,
     backups: parts.backups,
     settings,
     catalog,

@@ -18,11 +18,11 @@ export interface SchedulingParts {
   readonly log: Log;
 }
 
-/** Makes the service. Changes of tasks wake it. */
+/** Makes the service. */
 export function openScheduler({ live, store, node, disk, clock, log }: SchedulingParts) {
   const { settings, definitions } = live;
   const makeSetup = makeSessionSetup({ store, definitions });
-  const scheduler = makeScheduler({
+  return makeScheduler({
     store,
     setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),
     limits: () => ({
@@ -35,6 +35,4 @@ export function openScheduler({ live, store, node, disk, clock, log }: Schedulin
     clock,
     log,
   });
-  store.schedules.onRescheduled(scheduler.wake);
-  return { start: scheduler.wake, stop: scheduler.stop };
 }

@@ -23,8 +23,9 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     access,
     looking: makeLooking({ access, audit }),
     audit,
-    publishing: { releases: published.releases, ended: () => undefined },
+    publishing: { releases: published.releases },
     clock,
+    happened: () => undefined,
   });
   const house: House = await openHouse({
     operations: { publicPages, ...management },

@@ -12,7 +12,7 @@ import { makeOperations, type OperationParts } from '../../../src/operations/ope
 import { deriveSealKey } from './audit.ts';
 import { aKey, aUser, SETTINGS } from '../http/http-house.ts';
 import { publishHouse } from './publishing.ts';
-import { aWebhook, renderId } from './webhooks.ts';
+import { aWebhook } from './webhooks.ts';
 import { aTask } from './schedules.ts';
 import { fenceOf, storeHouse } from './store-house.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
@@ -97,10 +97,10 @@ export async function auditedHouse() {
     retention: NO_RETENTION,
     checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
     webhooks: {
-      changed: () => undefined,
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
-    publishing: { releases: publishing.releases, ended: () => undefined },
+    publishing: { releases: publishing.releases },
+    happened: () => undefined,
     backups: {
       jobs: {
         begin: () => ({ job: {}, done: Promise.resolve() }),
@@ -138,7 +138,7 @@ export async function auditedHouse() {
   });
   const task = await store.schedules.create(aTask(user.seq));
   await store.teams.create({ name: 'Blue', budgetUsd: 5 });
-  const webhook = await store.webhooks.create(aWebhook({ userSeq: user.seq }), renderId);
+  const webhook = await store.webhooks.create(aWebhook({ userSeq: user.seq }));
   const published = await publishing.workspace();
   const page = await publishing.publish(published);
   const deliveryId = await store.deliveries.recordTest(
