@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
-  ['execution', 'webhooks', 'publishing', 'scheduling', 'telemetry', 'retention', 'backups'],
+  ['execution', 'webhooks', 'publishing', 'telemetry', 'retention', 'backups'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],
@@ -43,8 +43,24 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['people', 'retention', 'schedules'],
     ['inspection'],
   ],
+  wire: [
+    ['capabilities', 'conversations', 'publishing', 'schedules', 'webhooks'],
+    ['chat', 'messages', 'people', 'sessions'],
+    ['backups', 'office'],
+  ],
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
+  agent: [
+    ['port'],
+    ['result', 'sandbox'],
+    ['models'],
+    ['tools'],
+    ['documents'],
+    ['conversation'],
+    ['loop'],
+    ['browser', 'mcp'],
+    ['checks', 'packs'],
+  ],
   execution: [['artifacts', 'broker'], ['brief'], ['pool'], ['checks', 'executor'], ['queue']],
   backups: [['repository'], ['archive']],
   operations: [
@@ -61,6 +77,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['public', 'sessions'],
     ['office', 'share'],
   ],
+  tui: [['text'], ['state', 'terminal', 'theme'], ['frame'], ['screen'], ['desk', 'floor', 'today'], ['app']],
   cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 

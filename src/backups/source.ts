@@ -1,5 +1,6 @@
 // Where backups are read from: a repository, or a tar archive of one.
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { MB } from '../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
@@ -20,7 +21,7 @@ export interface Source {
 }
 
 /** The largest object is the line of a very large database. */
-const MAX_OBJECT_BYTES = 256 * 1_048_576;
+const MAX_OBJECT_BYTES = 256 * MB;
 
 /** Opens a repository or an archive. Throws `not_found` and `conflict`. */
 export function openSource(path: string): Source {

@@ -1,6 +1,7 @@
 // Takes a backup on the thread of backups: first the database, then what its rows name.
 import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MB } from '../domain/byte-units.ts';
 import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
 import { parseAnchor } from '../files/audit-anchor.ts';
@@ -95,7 +96,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
 }
 
 /** From this size of the write-ahead log on, the copy of the database isn't held up any more. */
-const LARGE_LOG_BYTES = 64 * 1_048_576;
+const LARGE_LOG_BYTES = 64 * MB;
 
 const logBytesOf = (database: string) => statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 

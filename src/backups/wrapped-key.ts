@@ -1,11 +1,12 @@
 // The master key in a backup: encrypted with a passphrase, since everything else that is secret follows from it.
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { MB } from '../domain/byte-units.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { WrappedKey } from '../wire/backups/manifest.ts';
 
 /** Takes 128 MB and about half a second: guessing a passphrase costs that each time. */
 const COST = { n: 131_072, r: 8, p: 1 };
-const MAX_MEMORY = 256 * 1_048_576;
+const MAX_MEMORY = 256 * MB;
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const TAG_BYTES = 16;

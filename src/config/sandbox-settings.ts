@@ -1,5 +1,6 @@
 // The sandbox that the settings describe.
 import type { SandboxSettings } from '../agent/sandbox/sandbox.ts';
+import { KB, MB } from '../domain/byte-units.ts';
 import type { Config } from './config.ts';
 
 /** Where bubblewrap is searched for. */
@@ -12,8 +13,8 @@ export function sandboxSettings({ settings, places }: Pick<Config, 'settings' | 
     path: PROGRAM_PATH,
     privateFolders: [places.dataDir, places.configDir],
     timeoutMs: shell.timeoutSeconds * 1_000,
-    maxOutputBytes: shell.maxOutputKb * 1_024,
-    memoryBytes: shell.memoryMb * 1_048_576,
+    maxOutputBytes: shell.maxOutputKb * KB,
+    memoryBytes: shell.memoryMb * MB,
     maxProcesses: shell.maxProcesses,
   };
 }

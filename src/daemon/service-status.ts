@@ -1,4 +1,5 @@
 // The lines that `systemctl status` shows, and how long systemd has to wait for what they say.
+import { MB } from '../domain/byte-units.ts';
 import type { PartReport, Readiness } from '../operations/status.ts';
 import type { MigrationStep } from '../store/engine/schema.ts';
 
@@ -10,7 +11,7 @@ const CLOSING_MS = 30_000;
 
 /** A step of a migration. */
 export function migrationStatus({ kind, from, to, bytes }: MigrationStep): string {
-  const size = `${Math.ceil(bytes / 1_048_576)} MB`;
+  const size = `${Math.ceil(bytes / MB)} MB`;
   return kind === 'copy'
     ? `Migrating: copying the database (${size}) before its schema changes from version ${from} to ${to}`
     : `Migrating: changing the schema of the database (${size}) from version ${from} to ${to}`;

@@ -1,6 +1,7 @@
 // Disk space: what is free on a disk, and what a directory with all its contents takes.
 import { execFile } from 'node:child_process';
 import { fstatSync, lstatSync, type Stats, statfsSync } from 'node:fs';
+import { MB } from '../domain/byte-units.ts';
 import { namesIn } from './list-beneath.ts';
 import { at, descend, type Folder, openDirectoryAt } from './open-beneath.ts';
 
@@ -12,7 +13,6 @@ const MAX_FEW_NAMES = 200;
 const MAX_FEW_LEVELS = 8;
 /** The unit of `Stats.blocks`, whatever the file system's own is. */
 const BLOCK_BYTES = 512;
-const MIB = 1_048_576;
 
 /** What agents may take of the disk that they share. */
 export interface SpaceLimits {
@@ -29,7 +29,7 @@ export function freeBytes(path: string): number {
 }
 
 /** Whole megabytes, as in the settings. */
-export const megabytes = (bytes: number): number => Math.round(bytes / MIB);
+export const megabytes = (bytes: number): number => Math.round(bytes / MB);
 
 /** What a directory and everything beneath it takes on the disk, links as themselves; 0 when it can't be counted. */
 export async function takenBy(directory: string): Promise<number> {

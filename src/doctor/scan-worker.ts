@@ -1,5 +1,6 @@
 // The thread that scans the database and the blobs. Its one message is the result.
 import { parentPort, workerData } from 'node:worker_threads';
+import { GB } from '../domain/byte-units.ts';
 import { messageOf } from '../domain/errors.ts';
 import { inspect } from '../store/inspection/inspect.ts';
 import { openNamedBlobs } from '../store/inspection/named-blobs.ts';
@@ -7,9 +8,8 @@ import { countBlobs } from './count-blobs.ts';
 import { countOrphans } from './count-orphans.ts';
 import type { Scan, ScanTask } from './scan.ts';
 
-const GIGABYTE = 1_073_741_824;
 /** From this size on, only a full scan searches a database for damage. */
-const LARGE_BYTES = 2 * GIGABYTE;
+const LARGE_BYTES = 2 * GB;
 /** A usual scan looks at so many blobs. */
 const MAX_BLOBS = 200_000;
 

@@ -1,4 +1,5 @@
 // The past of a feed, in pages shared by all watchers that resume after the same event.
+import { KB } from '../domain/byte-units.ts';
 
 /** An event, ready to be sent. */
 export interface Frame {
@@ -39,7 +40,7 @@ export interface PastPages {
 /** Events that are read at once. */
 export const PAGE = 200;
 /** Bytes sent at once, and more only for a single large event. */
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 64 * KB;
 /** Pages kept for other watchers that resume. */
 const MOST_PAGES = 16;
 

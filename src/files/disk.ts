@@ -1,10 +1,11 @@
 // The disk of the data directory: whether it has enough free space for new work.
 import { freeBytes, megabytes } from '../disk/disk-space.ts';
+import { MB } from '../domain/byte-units.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 
 /** With less free space, nothing can be stored. */
-const NOTHING_BYTES = 1_048_576;
+const NOTHING_BYTES = MB;
 /** For how long a look at a disk with ample space is valid. */
 const LOOK_MS = 100;
 /** That much above what has to stay free is ample: no disk is written that fast. */

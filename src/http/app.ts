@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
+import { MB } from '../domain/byte-units.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -105,8 +106,6 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
 const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_STATE']);
 
-const MEGABYTE = 1024 * 1024;
-
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
   const { operations, settings, clock, slices, log, openSpool } = parts;
@@ -115,7 +114,7 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const basesOf = makeBasesOf({ settings, isPublicUrlSet: parts.isPublicUrlSet, isTrustedProxy });
   const routes = routesOf(parts, clientAddressOf);
   const withExchange = makeWithExchange({ settings, openSpool, clock });
-  const replyBudget = makeReplyBudget(() => settings().limits.repliesInFlightMb * MEGABYTE, clock);
+  const replyBudget = makeReplyBudget(() => settings().limits.repliesInFlightMb * MB, clock);
   const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, slices, replyBudget, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);

@@ -1,13 +1,14 @@
 // Lines of a log file: those that are there, and those that come, however the file is rotated.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MB } from '../domain/byte-units.ts';
 import { codeOf } from '../domain/errors.ts';
 
 /** How often the file is looked at for more. */
 const LOOK_MS = 250;
 const CHUNK_BYTES = 65_536;
 /** A longer line is cut into pieces. */
-const MAX_LINE_BYTES = 1_048_576;
+const MAX_LINE_BYTES = MB;
 
 /** A line without its end; `caughtUp` comes once, after the last line that was there. */
 export type LogLine = { readonly line: string } | { readonly caughtUp: true };

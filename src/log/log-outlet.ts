@@ -2,9 +2,10 @@
 import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import type { Writable } from 'node:stream';
+import { MB } from '../domain/byte-units.ts';
 
 /** Limit of all lines that wait for a slow reader. */
-const MAX_HELD_BYTES = 1_048_576;
+const MAX_HELD_BYTES = MB;
 
 /** A destination that accepts lines, or refuses them. */
 interface Taker {

@@ -2,6 +2,7 @@
 import type { LookupAddress } from 'node:dns';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Agent, buildConnector, Client } from 'undici';
+import { KB } from '../domain/byte-units.ts';
 import { mayConnect, mayUsePort, type HostPort, hostPortOf } from './address-rules.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { type LookUps, noAddress } from './look-ups.ts';
@@ -15,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
 /** At most this long, whatever a server offers. */
 const LONGEST_KEEP_ALIVE_MS = 60_000;
-const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 64 * KB;
 
 /** Options of all connections. The sender of a request sets its time limit. */
 const CONNECTIONS = {

@@ -1,4 +1,5 @@
 // Renders on separate threads, each with limits of time and memory, and keeps the results.
+import { MB } from '../domain/byte-units.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
@@ -41,10 +42,9 @@ interface Busy {
   readonly kind: 'busy';
 }
 
-const MEBIBYTE = 1024 * 1024;
-const CACHE_BYTES = 8 * MEBIBYTE;
+const CACHE_BYTES = 8 * MB;
 /** Refusals are kept apart, so that large documents don't push them out: some two thousand. */
-const REFUSALS_BYTES = MEBIBYTE;
+const REFUSALS_BYTES = MB;
 /** CPU time of a thread: much more than an honest document takes. */
 const MAX_CPU_MS = 4_000;
 /** By the clock, on a machine that has much else to do. */
@@ -73,7 +73,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     clock,
     file: threadFile('./render-worker.ts', import.meta.url),
     memoryMb: 256,
-    maxExternalBytes: 64 * MEBIBYTE,
+    maxExternalBytes: 64 * MB,
     maxCpuMs,
     env: {},
     maxAtOnce: 2,

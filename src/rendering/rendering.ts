@@ -1,9 +1,10 @@
 // What is rendered, and the limits of it: shared by the thread and its host.
+import { MB } from '../domain/byte-units.ts';
 
 /** Larger sources are not rendered. */
-export const MAX_SOURCE_BYTES = 1024 * 1024;
+export const MAX_SOURCE_BYTES = MB;
 /** Larger results are not shown. */
-export const MAX_HTML_BYTES = 4 * 1024 * 1024;
+export const MAX_HTML_BYTES = 4 * MB;
 /** Longer texts keep one colour: highlighting costs much more than escaping. */
 export const MAX_HIGHLIGHTED_CHARACTERS = 256 * 1024;
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../disk/disk-space.ts';
+import { GB } from '../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { checkLeftBehind } from './checks/left-behind.ts';
 import { type Finding, isKept, PROMISES } from './promises.ts';
@@ -37,7 +38,7 @@ export interface SelfTestResult {
 }
 
 /** What it may take of the disk at the very most, and what has to be free beside it. */
-const ROOM_BYTES = 1_073_741_824;
+const ROOM_BYTES = GB;
 /** With a little less, a daemon takes no work by default (`disk.keep_free_mb`). */
 const SPARE_BYTES = ROOM_BYTES / 2;
 /** New work comes for a while after the last kill, and for less after a short storm. */

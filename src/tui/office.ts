@@ -5,13 +5,13 @@ import type { Client } from '../client/client.ts';
 import { App } from './app/app.ts';
 import { startFeed } from './app/feed.ts';
 import { makeStore } from './app/store.ts';
-import { h } from './element.ts';
+import { h } from './screen/element.ts';
 import { desk } from './state/desk-state.ts';
 import { floor } from './state/screens.ts';
 import { initialState, type Preferences, type ScreenState } from './state/state.ts';
+import { openInput, type TerminalInput } from './terminal/input.ts';
 import { askBackground, copyToClipboard, enableMouse } from './terminal/modes.ts';
 import { guardedOutput } from './terminal/output.ts';
-import { openInput, type TerminalInput } from './terminal/input.ts';
 import { backgroundFrom, backgroundInReply, depthFrom } from './theme/choose.ts';
 import { type Background, themeFor } from './theme/theme.ts';
 

@@ -1,5 +1,6 @@
 // One attempt of a delivery: one HTTP request, and what is recorded of its reply. A failure is data.
 import type { IncomingHttpHeaders } from 'node:http';
+import { KB } from '../domain/byte-units.ts';
 import { type Clock, isoTime } from '../domain/clock.ts';
 import type { AttemptResult } from '../domain/webhooks/delivery.ts';
 import type { Log } from '../log/log.ts';
@@ -25,7 +26,7 @@ export interface Attempted extends AttemptResult {
 }
 
 /** How much of a reply is read (H3). */
-const MAX_REPLY_BYTES = 64 * 1024;
+const MAX_REPLY_BYTES = 64 * KB;
 
 export interface AttemptParts {
   readonly pool: GuardedPool;

@@ -1,4 +1,5 @@
 // Attempts in flight: each is sent, recorded, and may disable its webhook.
+import type { Happened } from '../events/wakes.ts';
 import type { Clock } from '../domain/clock.ts';
 import { pauseBeforeRetry } from '../domain/webhooks/backoff.ts';
 import type { Log } from '../log/log.ts';
@@ -20,8 +21,7 @@ export interface SenderParts extends SendParts {
   readonly log: Log;
   /** From 0 to 1, for the jitter of pauses. */
   random(): number;
-  /** Called when the sender has disabled a webhook. */
-  disabled(): void;
+  readonly happened: Happened;
   /** Called with the outcome of each attempt. */
   readonly attempted?: ((outcome: 'ok' | 'error') => void) | undefined;
 }

@@ -1,4 +1,5 @@
 // What is kept of a reply: the start of its text, safe to show, without secrets.
+import { KB } from '../domain/byte-units.ts';
 import { firstBytes } from '../domain/excerpt.ts';
 import type { PooledReply } from '../outbound/exchange.ts';
 import { makeRedactor } from '../outbound/secrets/redact.ts';
@@ -7,7 +8,7 @@ import type { SigningSecrets } from './sign.ts';
 
 const MAX_EXCERPT_BYTES = 1_024;
 /** What is searched for secrets: enough that one at the end of the excerpt is found whole. */
-const SEARCHED_BYTES = 16 * 1_024;
+const SEARCHED_BYTES = 16 * KB;
 
 /** At most 1 KB in UTF-8 of the body's text, without control characters; null for no text and for a compressed body. */
 export function replyExcerpt({ headers, body }: PooledReply, secrets: SigningSecrets | null): string | null {

@@ -1,8 +1,9 @@
 // What programs with a key, and anybody, may ask: the two conversation protocols, and the sessions of the key (§4).
+import { KB } from '../domain/byte-units.ts';
+import { isJsonObject } from '../domain/json.ts';
 import { chatStreamData, completion, models as ownModels } from './chat/completion.ts';
 import { chatRequest } from './chat/request.ts';
 import { rejoinHeaders, turnHeaders } from './conversations/headers.ts';
-import { conversationEvent } from './conversations/stream-event.ts';
 import { endpoints, idOf } from './endpoint.ts';
 import { pageOf, pageQuery } from './listing.ts';
 import { backgroundMessage, conversationReply } from './messages/message.ts';
@@ -13,10 +14,18 @@ import { followQuery } from './query.ts';
 import { runArtifacts, sessionArtifacts } from './sessions/artifact.ts';
 import { history } from './sessions/history.ts';
 import { deletion, ownSession, sessionCapabilities, stop } from './sessions/session.ts';
+import { anyOf } from './shape.ts';
 import { health, readiness } from './status.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */
-const MAX_GRANT_BYTES = 64 * 1024;
+const MAX_GRANT_BYTES = 64 * KB;
+
+/** An event of a run's stream, in the protocol that started the run (C12). */
+const conversationEvent = anyOf(
+  'must be an event',
+  { ...messagesStreamEvent, admits: (value) => isJsonObject(value) && 'type' in value },
+  chatStreamData,
+);
 
 const turn = { takesAttachments: true, headers: turnHeaders } as const;
 const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;

@@ -2,9 +2,10 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { Readable, Writable } from 'node:stream';
+import { MB } from '../../domain/byte-units.ts';
 
 /** A screenshot of a tall page is a message of some ten megabytes. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * MB;
 
 export interface CdpPipes {
   readonly stdin: Writable;

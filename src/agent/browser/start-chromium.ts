@@ -2,6 +2,7 @@
 import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
+import { MB } from '../../domain/byte-units.ts';
 import type { EgressPolicy } from '../../outbound/egress.ts';
 import { startGuardedProxy } from '../../outbound/guarded-proxy.ts';
 import type { BrowserGrant } from '../port/grants.ts';
@@ -11,7 +12,7 @@ import { cdpTransport } from './cdp-transport.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
 
-const TMP_BYTES = 256 * 1024 * 1024;
+const TMP_BYTES = 256 * MB;
 const MAX_REFUSALS = 50;
 const FONTS = '/etc/fonts';
 const SOCKET = 'proxy.sock';

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { MB } from '../../domain/byte-units.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { excerptOf, MAX_SHOWN_CHARACTERS } from '../documents/excerpt.ts';
@@ -13,7 +14,7 @@ import type { Brief, Turn } from '../port/protocol.ts';
 /** 5 MB as base64, and this many pixels a side: what the strictest servers accept. */
 const MAX_IMAGE_BYTES = 3_932_160;
 const MAX_IMAGE_SIDE = 8_000;
-const MAX_PDF_BYTES = 20 * 1024 * 1024;
+const MAX_PDF_BYTES = 20 * MB;
 const MIN_SHOWN_CHARACTERS = 500;
 
 type Shown = Pick<Brief, 'model' | 'workspace' | 'texts' | 'tools'>;

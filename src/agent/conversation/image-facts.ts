@@ -1,5 +1,6 @@
 // What an image's bytes show: its real type, its size in pixels, and whether it is complete.
 import { imageSize } from 'image-size';
+import { KB } from '../../domain/byte-units.ts';
 
 export interface ImageFacts {
   /** Determined from the bytes, not from the declared type. */
@@ -12,8 +13,8 @@ export interface ImageFacts {
 /** The types that models accept. */
 export const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-const HEAD_BYTES = 64 * 1024;
-const MAX_SEGMENT_BYTES = 64 * 1024 + 2;
+const HEAD_BYTES = 64 * KB;
+const MAX_SEGMENT_BYTES = 64 * KB + 2;
 const JPEG_START = Buffer.from([0xff, 0xd8]);
 /** An empty metadata segment: the library expects one first. */
 const JPEG_METADATA = Buffer.from([0xff, 0xe0, 0, 2]);

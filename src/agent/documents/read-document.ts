@@ -1,5 +1,6 @@
 // Extracts the text of a document, by its bytes and its declared type.
 import { extname } from 'node:path';
+import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
 import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
 
@@ -10,7 +11,7 @@ export interface Document {
 }
 
 /** Larger documents are not read. */
-export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+export const MAX_DOCUMENT_BYTES = 64 * MB;
 export const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 /** Characters of a document that are kept. */
 const MAX_CHARACTERS = 200_000;

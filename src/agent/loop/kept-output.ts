@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { makeDirectoriesBeneath, makeRoot, type Owner } from '../../disk/make-beneath.ts';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { readDirectoryBeneath } from '../../disk/list-beneath.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
 import { removeBeneath } from '../../disk/remove-beneath.ts';
 import type { ModelGrant } from '../port/grants.ts';
@@ -19,7 +20,7 @@ const HEAD_SHARE = 2 / 3;
 /** Directory of stored outputs in the workspace. It is a by-product, not part of a run's result. */
 const OUTPUTS = '.errand/outputs';
 /** Limit for all stored outputs of a session; the oldest are removed first. */
-const MAX_KEPT_BYTES = 100 * 1024 * 1024;
+const MAX_KEPT_BYTES = 100 * MB;
 const MAX_KEPT_FILES = 5_000;
 const MAX_NAME_CHARACTERS = 80;
 

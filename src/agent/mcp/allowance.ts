@@ -1,11 +1,12 @@
 // How much an MCP server may send between two of our messages. One that sends more is disconnected.
+import { KB, MB } from '../../domain/byte-units.ts';
 
 /** The largest message. */
-export const MAX_MESSAGE_BYTES = 8 * 1_024 * 1_024;
+export const MAX_MESSAGE_BYTES = 8 * MB;
 const MAX_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MAX_MESSAGES = 10_000;
 /** Limit for output that is not a message, over a server's lifetime. */
-const MAX_NOISE_BYTES = 64 * 1_024;
+const MAX_NOISE_BYTES = 64 * KB;
 
 export interface Allowance {
   /** Each of our messages restores the server's full allowance. */

@@ -1,5 +1,6 @@
 // Asks an MCP server for its tools, page by page, and takes no more than a run can use.
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
+import { MB } from '../../domain/byte-units.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ResultCheck } from '../result/result-schema.ts';
 import { McpFailure } from './failure.ts';
@@ -7,7 +8,7 @@ import { readToolSchema } from './tool-schema.ts';
 
 /** Limits for one server: tools, and bytes of their schemas. */
 const MAX_TOOLS = 200;
-const MAX_SCHEMA_BYTES = 1_024 * 1_024;
+const MAX_SCHEMA_BYTES = MB;
 const MAX_PAGES = 64;
 const MAX_DESCRIPTION_CHARACTERS = 8_192;
 const MAX_NAME_CHARACTERS = 256;

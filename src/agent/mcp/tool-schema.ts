@@ -1,6 +1,7 @@
 // The input schema of an MCP server's tool: what models are shown, and how arguments are checked. Servers are not trusted.
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
+import { KB } from '../../domain/byte-units.ts';
 import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
@@ -8,7 +9,7 @@ import { withinCpuTime } from '../../threads/cpu-time.ts';
 import { compilePattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
 
-const MAX_BYTES = 64 * 1_024;
+const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 64;
 const MAX_SCHEMAS = 2_000;
 /** CPU time: much more than an honest schema takes; the thread has other runs. */
@@ -32,7 +33,7 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (!isJsonObject(value) || value['type'] !== 'object') return { ok: false, why: 'its type is not object' };
   const text = isDeeperThan(value, MAX_DEPTH) ? null : JSON.stringify(value);
   if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
-  if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
+  if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / KB} KB` };
   if (text.includes('"__proto__":')) return { ok: false, why: 'it uses "__proto__" as a name' };
   const { $schema: _dialect, $id: _id, $comment: _comment, ...modelSchema } = value;
   const schema = mapSchemas(modelSchema, inKnownWords);

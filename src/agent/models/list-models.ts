@@ -1,5 +1,6 @@
 // Asks a model endpoint which models it has.
 import { request } from 'undici';
+import { MB } from '../../domain/byte-units.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { UNTRUSTED } from '../../outbound/ways/missing-issuer.ts';
@@ -11,7 +12,7 @@ import { ANTHROPIC_VERSION } from './anthropic-messages.ts';
 import { normalizeBaseUrl } from './open-model.ts';
 import { countIn } from './server-quirks.ts';
 
-const MAX_BYTES = 4 * 1_024 * 1_024;
+const MAX_BYTES = 4 * MB;
 
 /** A model as its endpoint lists it. `window`: tokens of its context; null when the endpoint doesn't say. */
 export interface ListedModel {

@@ -1,5 +1,6 @@
 // The skills of a run: listed in the instructions by name and description, and loaded when the agent asks for one.
 import { openFileBeneath } from '../../disk/open-beneath.ts';
+import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { splitFrontMatter } from '../../domain/front-matter.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
@@ -9,9 +10,9 @@ import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
 import { decodeText } from '../tools/text.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';
-import { nothingToClose } from '../tools/tool.ts';
+import { nothingToClose } from '../port/tool.ts';
 
-const MAX_SKILL_BYTES = 256 * 1024;
+const MAX_SKILL_BYTES = 256 * KB;
 const MAX_FILES = 200;
 const MAX_DEPTH = 8;
 const SKILL_FILE = 'SKILL.md';

@@ -1,7 +1,8 @@
 // Captures a command's output and converts it to text.
 import { stripVTControlCharacters } from 'node:util';
+import { KB } from '../../domain/byte-units.ts';
 
-const FIRST_BYTES = 16 * 1024;
+const FIRST_BYTES = 16 * KB;
 
 export interface CapturedOutput {
   push(chunk: Buffer): void;

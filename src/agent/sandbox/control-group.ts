@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MB } from '../../domain/byte-units.ts';
 import { codeOf } from '../../domain/errors.ts';
 
 const MOUNT = '/sys/fs/cgroup';
@@ -11,7 +12,7 @@ const OWN = 'daemon';
 const PREFIX = 'sandbox-';
 const CONTROLLERS = ['memory', 'pids'];
 /** For the shells and bubblewrap around the command. */
-const [OUTER_BYTES, OUTER_PROCESSES] = [32 * 1024 * 1024, 16];
+const [OUTER_BYTES, OUTER_PROCESSES] = [32 * MB, 16];
 const CLOSE_MS = 2_000;
 
 /** The control group of one sandbox. */

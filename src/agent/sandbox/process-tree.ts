@@ -1,5 +1,6 @@
 // Reads the memory, the open files and the state of processes from /proc.
 import { readdir, readFile, stat } from 'node:fs/promises';
+import { KB } from '../../domain/byte-units.ts';
 
 /** The unit in which the system reports how much of a disk a file takes. */
 const BLOCK_BYTES = 512;
@@ -26,9 +27,9 @@ export async function takenBytes(root: number, limitBytes: number): Promise<numb
   }
   let taken = own;
   for (const kilobytes of shared.values()) taken += kilobytes;
-  if (taken * 1024 <= limitBytes) return taken * 1024;
+  if (taken * KB <= limitBytes) return taken * KB;
   for (const [pid, visible] of shared) taken += (await shareOf(pid, visible)) - visible;
-  return taken * 1024;
+  return taken * KB;
 }
 
 /** A process and all its descendants. */

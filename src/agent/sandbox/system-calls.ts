@@ -1,6 +1,7 @@
 // System calls that are forbidden in a sandbox, or restricted by argument: what Docker refuses a container by default,
 // and what would lead out of this sandbox. Numbers are those of the kernel's headers, `asm/unistd_64.h` and
 // `asm-generic/unistd.h`.
+import { KB } from '../../domain/byte-units.ts';
 
 /** The newest call of Linux 6.1. Later ones are unknown here and fail as on an older kernel. */
 export const NEWEST_CALL = 450;
@@ -122,7 +123,7 @@ const NEW_NAMESPACES = 0x7e020000;
 /** What Docker allows: Linux, with or without a 16-bit view of the machine, a fixed layout, or only a query. */
 const PERSONALITIES = [0, 0x8, 0x20000, 0x20008, 0xffffffff];
 /** Segments and sets persist until the sandbox ends, outside of all processes. Their number is limited, to 4,096 and 32,000. */
-const MAX_SEGMENT_BYTES = 16 * 1024;
+const MAX_SEGMENT_BYTES = 16 * KB;
 const MAX_SEMAPHORES = 32;
 
 const LIMITED: readonly CallRule[] = [

@@ -1,6 +1,7 @@
 // The arguments that build the sandbox.
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { GB, KB, MB } from '../../domain/byte-units.ts';
 import type { SandboxGrant } from '../port/grants.ts';
 import { type LimitName, ownLimit } from './own-limits.ts';
 import { systemCallFilter } from './system-call-filter.ts';
@@ -9,16 +10,15 @@ import { COMMAND_FILE, COUNTS, DROP_ROOT, FD, GUARD, openedAt, PARENT, SERVICE }
 /** Where the launching programs are looked up; they never get the daemon's own environment. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-const MIB = 1024 * 1024;
-const TMP_BYTES = 64 * MIB;
-const FILE_BYTES = 1024 * MIB;
+const TMP_BYTES = 64 * MB;
+const FILE_BYTES = GB;
 /**
  * Files that are on their way through sockets count per user of the kernel, against the limit of who sends one: commands can't use up
  * what browsers and tool servers need.
  */
 const OPEN_FILES = { command: 1024, service: 4096 } as const;
 /** What the kernel counts per user; inside, where the user namespace is new, these are limits of the whole sandbox. */
-const [PENDING_SIGNALS, LOCKED_BYTES] = [128, 64 * 1024];
+const [PENDING_SIGNALS, LOCKED_BYTES] = [128, 64 * KB];
 /** The part of the daemon's own limit of processes that all sandboxes can have. */
 const SHARED_PROCESSES = 0.75;
 

@@ -1,6 +1,7 @@
 // Ends a sandbox that takes more of the disk than its workspace may, or the space that must stay free.
 import { statSync } from 'node:fs';
 import { freeBytes, type SpaceLimits } from '../../disk/disk-space.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { countTaken, NOTICED_BYTES, restsUntil, takenIn } from './workspace-room.ts';
 import { deletedBytes } from './process-tree.ts';
 import type { StopCause } from './walls.ts';
@@ -9,7 +10,7 @@ import type { StopCause } from './walls.ts';
 const LOOK_MS = 100;
 /** Count at least this often, since one process may remove what another writes; less and less often while nothing changes. */
 const [SHORTEST_MS, LONGEST_MS] = [500, 30_000];
-const LEAST_BYTES = 1_048_576;
+const LEAST_BYTES = MB;
 
 /**
  * The limits of a sandbox when it starts. If a limit is already exceeded, usage must not grow; the sandbox may still delete

@@ -1,8 +1,9 @@
 // How much a workspace may still take: checked before anything is written into it.
 import { freeBytes, megabytes, type SpaceLimits, takenBy } from '../../disk/disk-space.ts';
+import { MB } from '../../domain/byte-units.ts';
 
 /** Writes show in the disk's free space: when that has dropped by this much, a workspace is counted again. */
-export const NOTICED_BYTES: number = 4 * 1_048_576;
+export const NOTICED_BYTES: number = 4 * MB;
 const MAX_KNOWN = 1_000;
 /** After a count, the next one that nothing calls for waits for this multiple of its duration. */
 const REST = 10;

@@ -1,12 +1,13 @@
 // The `edit_file` tool: replaces one exact piece of a text file.
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { writtenPath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
-const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * MB;
 
 export const editFile: ExecutedTool = defineTool({
   name: 'edit_file',

@@ -1,15 +1,16 @@
 // The `read_file` tool: a text file of the workspace, whole or in part.
 import type { FileHandle } from 'node:fs/promises';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
+import { KB } from '../../domain/byte-units.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
-const MAX_SHOWN_BYTES = 256 * 1024;
-const CHUNK_BYTES = 64 * 1024;
+const MAX_SHOWN_BYTES = 256 * KB;
+const CHUNK_BYTES = 64 * KB;
 const LINE_FEED = 0x0a;
 
 /** Lines of a file. `nextLine` is where to continue; undefined at the end of the file. */

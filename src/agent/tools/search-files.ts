@@ -3,16 +3,17 @@ import { fstatSync } from 'node:fs';
 import type { Entry } from '../../disk/list-beneath.ts';
 import { openFileBeneath, partsBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { type ReadableFolder, folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_MATCHES = 200;
-const MAX_FILE_BYTES = 2 * 1024 * 1024;
+const MAX_FILE_BYTES = 2 * MB;
 /** Matching blocks the thread, so a file gets little time, and the whole search not much more. */
 const FILE_TIMEOUT_MS = 500;
 const MATCH_BUDGET_MS = 3000;

@@ -1,11 +1,12 @@
 // The `web_fetch` tool: reads a web page as text, through the guarded fetch.
+import { MB } from '../../domain/byte-units.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
-const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_BYTES = 5 * MB;
 const TIMEOUT_MS = 60_000;
 const DEFAULT_CHARACTERS = 20_000;
 const MAX_CHARACTERS = 200_000;

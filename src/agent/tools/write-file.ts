@@ -2,11 +2,12 @@
 import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath } from '../../disk/make-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
-import type { ExecutedTool } from './tool.ts';
+import { MB } from '../../domain/byte-units.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { writtenPath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
-const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * MB;
 
 export const writeFile: ExecutedTool = defineTool({
   name: 'write_file',

@@ -1,10 +1,11 @@
 // A backup as a tar archive that is sent while it is made: what it unpacks to is a repository.
+import { MB } from '../../domain/byte-units.ts';
 import { makePackedKeys } from '../repository/packed-keys.ts';
 import { type Added, keyOf, type Sink } from '../repository/sink.ts';
 import { endOfTar, tarEntry } from './tar.ts';
 
 /** Sent at once. */
-const CHUNK_BYTES = 1_048_576;
+const CHUNK_BYTES = MB;
 
 /** Makes the archive. `send` resolves when the bytes were taken. */
 export function makeTarSink(send: (bytes: Uint8Array) => Promise<void>): Sink {

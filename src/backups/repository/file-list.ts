@@ -1,12 +1,13 @@
 // The list of a backup's files, as lines of JSON in objects. A block ends where a line says so, rather than after a number of
 // lines: the blocks of what is unchanged stay the same, and cost nothing in the next backup.
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { readWhole } from '../../wire/composites.ts';
 import { type ListedFile, listedFile } from '../../wire/backups/manifest.ts';
 import { keyOf, type Sink } from './sink.ts';
 
-const MAX_BLOCK_BYTES = 1_048_576;
+const MAX_BLOCK_BYTES = MB;
 /** A block has so many lines on average: a divisor of 256. */
 const USUAL_LINES = 256;
 

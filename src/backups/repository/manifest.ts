@@ -1,5 +1,6 @@
 // Seals manifests, and reads them: one that was altered is refused.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { AuditLink } from '../../domain/people/audit-anchor.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
@@ -8,7 +9,7 @@ import { readWhole } from '../../wire/composites.ts';
 import { FORMAT, manifest as manifestShape, type Manifest } from '../../wire/backups/manifest.ts';
 
 /** A manifest of so many bytes is not read. */
-export const MAX_MANIFEST_BYTES = 16 * 1_048_576;
+export const MAX_MANIFEST_BYTES = 16 * MB;
 
 /** The text of a manifest, sealed with the key of the installation. */
 export function sealManifest(facts: Omit<Manifest, 'seal' | 'sha256'>, key: Uint8Array): string {

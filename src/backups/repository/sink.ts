@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { blobPath, placeBlobs } from '../../files/blobs/blob-place.ts';
 import { writeAtomically } from '../../files/blobs/write-atomically.ts';
 import { incomingOf, manifestPath, objectsOf } from './repository.ts';
@@ -22,7 +23,7 @@ export interface Sink {
 
 /** Pieces are made durable together, in batches of so many or of so many bytes: commits of the daemon wait for a larger sync. */
 const BATCH = 256;
-const BATCH_BYTES = 8 * 1_048_576;
+const BATCH_BYTES = 8 * MB;
 
 export const keyOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,12 +1,13 @@
 // Reads a Markdown file that begins with YAML between two lines of three dashes.
 import path from 'node:path';
+import { KB } from '../../domain/byte-units.ts';
 import { FENCE, splitFrontMatter } from '../../domain/front-matter.ts';
 import { readSmallFile } from './read-small-file.ts';
 import type { Schema } from './schema.ts';
 import { emptyYamlFile, readYamlText, type YamlFile } from './yaml-file.ts';
 
 /** Largest file, instructions and all. */
-const MAX_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * KB;
 
 /** The front matter, and the text below it without surrounding white space. */
 export interface FrontMatterFile extends YamlFile {

@@ -1,8 +1,9 @@
 // Reads a secret from the file or the service credential that a configuration file names (J6).
 import path from 'node:path';
+import { KB } from '../../domain/byte-units.ts';
 import { readSmallFile } from './read-small-file.ts';
 
-const MAX_SECRET_BYTES = 16 * 1024;
+const MAX_SECRET_BYTES = 16 * KB;
 const CREDENTIAL = /^credential:(.*)$/s;
 const CREDENTIAL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 

@@ -1,6 +1,7 @@
 // Reads one YAML file of the config directory strictly, and says where each problem is.
 import path from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { MB } from '../../domain/byte-units.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { inOrder, type Problem } from './problem.ts';
@@ -8,7 +9,7 @@ import { readSmallFile } from './read-small-file.ts';
 import { misfits } from './misfits.ts';
 import type { Schema } from './schema.ts';
 
-export const MAX_YAML_BYTES = 1024 * 1024;
+export const MAX_YAML_BYTES = MB;
 const MAX_ALIASES = 100;
 // Locating each takes time, and no one reads more.
 const MAX_PROBLEMS = 50;

@@ -1,12 +1,13 @@
 // Reads from standard input: a confirmation, a password, or a whole text.
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline';
+import { MB } from '../../domain/byte-units.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import { safeLine } from '../../terminal/text.ts';
 
 const MAX_SECRET_BYTES = 8192;
-const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+const MAX_TEXT_BYTES = 16 * MB;
 
 /**
  * Asks before something that cannot be undone, unless `--yes` is given. Anything except `y` or `yes` ends the command.

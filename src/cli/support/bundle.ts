@@ -1,5 +1,6 @@
 // Makes a support bundle: collects its parts, blots every text, and packs them.
 import type { Writable } from 'node:stream';
+import { MB } from '../../domain/byte-units.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import { packTarGz } from '../../files/archives/pack-tar-gz.ts';
@@ -16,7 +17,7 @@ export interface BundleFile {
 }
 
 /** Maximum bytes of one part. */
-const MAX_PART_BYTES = 2 * 1_048_576;
+const MAX_PART_BYTES = 2 * MB;
 const CUT = '\n[cut here: this part is longer than a bundle takes]\n';
 
 /** Collects every part, one after another, and a README that lists them. A part that fails doesn't stop the others. */

@@ -3,12 +3,13 @@ import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, release, totalmem, uptime } from 'node:os';
 import type { Environment } from '../../config/environment.ts';
+import { MB } from '../../domain/byte-units.ts';
 
 /** Runs a program and returns what it prints. Rejects when it isn't there, or takes too long. */
 export type RunProgram = (command: string, args: readonly string[]) => Promise<string>;
 
 const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 4 * 1_048_576;
+const MAX_BYTES = 4 * MB;
 const UNIT = 'errand.service';
 
 /** Runs a program with limits. A program that fails still has its output: that is what one wants to read. */

@@ -2,6 +2,7 @@
 import { openSync, closeSync, fstatSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeSettings } from '../../config/config.ts';
+import { KB } from '../../domain/byte-units.ts';
 import type { TimelineWire } from '../../wire/sessions/timeline.ts';
 import { checkConfiguration } from '../frame/configuration.ts';
 import type { Context } from '../frame/context.ts';
@@ -26,7 +27,7 @@ export interface Part {
 class Unavailable extends Error {}
 
 const LOG_LINES = 2_000;
-const LOG_BYTES = 512 * 1_024;
+const LOG_BYTES = 512 * KB;
 const FAILED_RUNS = 5;
 
 function online({ client }: Context, { offline }: BundleOptions) {

@@ -2,6 +2,7 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { MB } from '../../domain/byte-units.ts';
 import { watchIssuer } from '../../outbound/ways/missing-issuer.ts';
 import { trustedContext } from '../../outbound/ways/trusted.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
@@ -30,7 +31,7 @@ export interface Call {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_BODY_BYTES = 256 * MB;
 
 /**
  * Sends one request and resolves with the reply's head; the caller must read or destroy its body.

@@ -5,6 +5,7 @@ import { makeBackupJobs } from '../../backups/jobs.ts';
 import { makeBackupSchedule } from '../../backups/schedule.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
@@ -22,8 +23,6 @@ export interface BackupServiceParts {
   readonly log: Log;
 }
 
-const MIB = 1_048_576;
-
 /** Makes the services. None of them works before `start`. */
 export function openBackups({ config, live, blobs, deriveKey, clock, log }: BackupServiceParts) {
   const { settings } = live;
@@ -36,7 +35,7 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
     errandVersion: VERSION,
     blobs,
     deriveKey,
-    keepFreeBytes: () => settings().disk.keepFreeMb * MIB,
+    keepFreeBytes: () => settings().disk.keepFreeMb * MB,
     clock,
     log,
   });

@@ -1,6 +1,7 @@
 // Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { MB } from '../../domain/byte-units.ts';
 import { refusalOfSchema } from '../../store/engine/schema.ts';
 import { listIds } from '../../backups/repository/repository.ts';
 import { isoTime } from '../../domain/clock.ts';
@@ -14,12 +15,11 @@ import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
-const MEGABYTE = 1_048_576;
 const DAY_MS = 86_400_000;
-const LARGE_LOG_BYTES = 64 * MEGABYTE;
+const LARGE_LOG_BYTES = 64 * MB;
 /** So much of a file being free is worth giving back. */
 const MANY_FREE = 0.25;
-const MANY_FREE_BYTES = 64 * MEGABYTE;
+const MANY_FREE_BYTES = 64 * MB;
 
 const database: Check = {
   id: 'database',
@@ -206,7 +206,7 @@ const VERIFY = byHand(
   'errand audit verify shows the entries; compare them with those of a backup (errand backup list)',
 );
 
-const inMegabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0)} MB`;
+const inMegabytes = (bytes: number) => `${(bytes / MB).toFixed(bytes < 10 * MB ? 1 : 0)} MB`;
 
 const upgradeCopies: Check = {
   id: 'upgrade_copies',

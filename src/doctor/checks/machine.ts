@@ -1,5 +1,6 @@
 // Checks of the machine: Node.js, open files, the disk and how fast it fills, the clock.
 import { statfsSync } from 'node:fs';
+import { MB } from '../../domain/byte-units.ts';
 import { isUnset } from '../../domain/clock.ts';
 import { adviceOnDescriptors } from '../../files/descriptor-limit.ts';
 import { type DiskSample } from '../../store/inspection/disk-samples.ts';
@@ -10,7 +11,6 @@ import { byHand } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
 const HOUR_MS = 3_600_000;
-const MEGABYTE = 1_048_576;
 /** A rate over less time says little. */
 const MIN_SPAN_MS = 6 * HOUR_MS;
 /** A disk that is full within this time needs someone. */
@@ -46,11 +46,11 @@ const disk: Check = {
     const free = bavail * bsize;
     const { keepFreeMb } = subject.settings().disk;
     const words = `${inMegabytes(free)} of ${inMegabytes(blocks * bsize)} are free for ${dataDir}`;
-    const rest = free - keepFreeMb * MEGABYTE;
+    const rest = free - keepFreeMb * MB;
     if (rest < 0)
       return failed(
         `${words}, and ${keepFreeMb} MB are to stay free: new turns are refused`,
-        free > DEFAULT_FREE_MB * MEGABYTE ? 'errand config set disk.keep_free_mb --default' : NO_SPACE,
+        free > DEFAULT_FREE_MB * MB ? 'errand config set disk.keep_free_mb --default' : NO_SPACE,
       );
     return withRate(await rateOf(subject, ({ freeBytes }) => freeBytes), rest, {
       words,
@@ -104,7 +104,7 @@ function withRate(perMs: number | null, rest: number, { words, perDay, remedy }:
   return leftMs < SOON_MS ? warning(evidence, remedy) : ok(evidence);
 }
 
-const inMegabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE).toLocaleString('en')} MB`;
+const inMegabytes = (bytes: number) => `${Math.round(bytes / MB).toLocaleString('en')} MB`;
 
 const clock: Check = {
   id: 'clock',

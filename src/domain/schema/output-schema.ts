@@ -1,4 +1,5 @@
 // The schema of a structured result: what is refused without compiling, and the resulting Draft-07 schema (C14).
+import { KB } from '../byte-units.ts';
 import { unprocessable } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaPlace } from './json-schema.ts';
@@ -10,7 +11,7 @@ export function outputSchemaField({ protocol, resultInContent }: Pick<Run, 'prot
   return resultInContent ? 'output_config.format.schema' : 'output_format.schema';
 }
 
-const MAX_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 32;
 const MAX_PROPERTIES = 1_000;
 const MAX_ENUM_VALUES = 1_000;
@@ -71,7 +72,7 @@ function booleanSchema(value: boolean): JsonObject {
 function requireSize(schema: JsonObject, refuse: SchemaRefusal): void {
   // A lower bound first: a huge schema is refused before it is written out.
   const text = isLongerThan(schema, MAX_BYTES) ? null : JSON.stringify(schema);
-  if (text === null || Buffer.byteLength(text) > MAX_BYTES) throw refuse('', `must be at most ${MAX_BYTES / 1024} KB`);
+  if (text === null || Buffer.byteLength(text) > MAX_BYTES) throw refuse('', `must be at most ${MAX_BYTES / KB} KB`);
   if (text.includes('"__proto__":')) throw refuse('', 'must not have "__proto__" as a name');
 }
 

@@ -1,4 +1,5 @@
 // What collecting and packing share: their parts, their limits, and the removal of unused blobs.
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -29,35 +30,24 @@ export interface ArtifactParts {
 
 /** Deeper folders are skipped. */
 const MAX_DEPTH = 256;
-const MEGABYTE = 1_048_576;
 
 /** All. What an earlier version has left to pack, and what could not be packed on request, is packed after the run. */
 export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: Infinity, totalBytes: Infinity };
 /** Packing as much takes 0.1 to 0.2 s. */
-export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MEGABYTE };
+export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MB };
 
 /** The current limits of one request to the snapshot thread. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
   const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
     limits: {
-      maxFileBytes: maxFileMb * MEGABYTE,
+      maxFileBytes: maxFileMb * MB,
       maxFiles,
-      maxTotalBytes: maxTotalMb * MEGABYTE,
+      maxTotalBytes: maxTotalMb * MB,
       maxDepth: MAX_DEPTH,
     },
     deadlineMs: deadlineSeconds * 1_000,
   };
-}
-
-/** Holds all blobs until what is read is held by itself: a later run may replace some files before. */
-export async function withAllHeld<T>({ blobs }: Pick<ArtifactParts, 'blobs'>, read: () => Promise<T>): Promise<T> {
-  const all = blobs.holdRest();
-  try {
-    return await read();
-  } finally {
-    all.release();
-  }
 }
 
 /** A failure in words for its reader: an expected one has its own message. */

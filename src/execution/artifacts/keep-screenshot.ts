@@ -1,10 +1,11 @@
 // Stores what an agent's browser showed at a tool call (G7).
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunServices } from '../run-services.ts';
 
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * MB;
 const MIME_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);
 
 export interface ScreenshotParts {

@@ -1,14 +1,14 @@
 // How much of earlier turns the briefs on a worker thread may contain, so that all of them fit into its memory.
 import { MAX_SHOWN_CHARACTERS } from '../../agent/documents/excerpt.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 
 type Workers = Pick<Settings['workers'], 'memoryMb' | 'runsPerThread'>;
 
-const MEGABYTE = 1024 * 1024;
 /** Limit of every history, however much memory a thread has. */
-const MAX_SHARE = 16 * MEGABYTE;
+const MAX_SHARE = 16 * MB;
 /**
  * Share of a thread's memory. A text is stored in the brief and again in the request to the model, and one character outside
  * Latin-1 doubles the size of a string: at worst four times its bytes, which is half of the memory.
@@ -20,7 +20,7 @@ export const DOCUMENT_BYTES = 2 * MAX_SHOWN_CHARACTERS;
 
 /** Bytes of turns that all briefs on one thread may contain together. */
 export function threadBytes({ memoryMb }: Pick<Workers, 'memoryMb'>): number {
-  return Math.floor(memoryMb * MEGABYTE * PART_OF_MEMORY);
+  return Math.floor(memoryMb * MB * PART_OF_MEMORY);
 }
 
 /** The share of each brief when a thread is full. A turn that needs more is a large one. */

@@ -4,6 +4,7 @@ import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/prot
 import { ownerFor } from '../../agent/sandbox/users.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
+import { KB, MB } from '../../domain/byte-units.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
@@ -112,8 +113,8 @@ function withShellLimits(grant: SandboxGrant, settings: Settings): SandboxGrant 
   return {
     ...grant,
     timeoutMs: shell.timeoutSeconds * 1_000,
-    maxOutputBytes: shell.maxOutputKb * 1_024,
-    memoryBytes: shell.memoryMb * 1_048_576,
+    maxOutputBytes: shell.maxOutputKb * KB,
+    memoryBytes: shell.memoryMb * MB,
     maxProcesses: shell.maxProcesses,
     space: spaceOf(settings),
   };
@@ -125,7 +126,7 @@ function noRoom({ quotaBytes }: SpaceLimits): RunError {
 }
 
 function spaceOf({ workspace, disk }: Settings): SpaceLimits {
-  return { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: disk.keepFreeMb * 1_048_576 };
+  return { quotaBytes: workspace.quotaMb * MB, keepFreeBytes: disk.keepFreeMb * MB };
 }
 
 /** A resumed run gets what its earlier attempts have left of its time. */
@@ -136,7 +137,7 @@ function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
     idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
     runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
     maxSteps: model.maxSteps,
-    maxReplyBytes: model.maxReplyMb * 1_048_576,
+    maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: (run.isBackgroundWork ? background.modelPatienceSeconds : model.patienceSeconds) * 1_000,
     restartsReplies: run.isBackgroundWork,
   };

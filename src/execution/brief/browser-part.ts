@@ -1,6 +1,7 @@
 // The browser of this machine: searched for when the settings enable it, and granted to runs while they do.
 import type { BrowserProbe } from '../../agent/browser/find-chromium.ts';
 import type { BrowserGrant, SandboxGrant } from '../../agent/port/grants.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 
@@ -55,10 +56,10 @@ export function makeBrowserPart({ log, settings, sandbox, find }: BrowserParts):
         timeoutMs: timeoutSeconds * 1_000,
         sandbox: {
           ...walls,
-          memoryBytes: memoryMb * 1_048_576,
+          memoryBytes: memoryMb * MB,
           maxProcesses: MAX_PROCESSES,
           // Its folder is among temporary files, which may be on another disk than the one that must keep free space.
-          space: { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: 0 },
+          space: { quotaBytes: workspace.quotaMb * MB, keepFreeBytes: 0 },
         },
       };
     },

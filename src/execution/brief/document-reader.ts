@@ -2,6 +2,7 @@
 import type { DocumentFile } from '../../agent/documents/document-file.ts';
 import { type Document, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { DocumentText } from '../../agent/port/services.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeOneShotHost, type Prepared } from '../../threads/one-shot.ts';
@@ -33,7 +34,6 @@ type Source = LoadedDocument | DocumentFile;
 const MAX_CPU_MS = 30_000;
 /** By the clock, on a machine that has much else to do. */
 const DEADLINE_MS = 120_000;
-const MEBIBYTE = 1024 * 1024;
 
 /** Makes the reader. It reads two documents at a time; others wait, and their deadline starts when their turn comes. */
 export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
@@ -43,7 +43,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
     file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
     memoryMb: 256,
     // Memory for what libraries unpack.
-    maxExternalBytes: 256 * MEBIBYTE,
+    maxExternalBytes: 256 * MB,
     maxCpuMs,
     env: {},
     maxAtOnce: 2,

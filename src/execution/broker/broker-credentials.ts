@@ -1,4 +1,5 @@
 // The credentials of connections: stored ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
+import { KB } from '../../domain/byte-units.ts';
 import type { Connection, Connector, ConnectorAuth } from '../../domain/capabilities/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { isJsonObject } from '../../domain/json.ts';
@@ -31,7 +32,7 @@ interface AccessToken {
 }
 
 const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * KB;
 const EARLY_MS = 30_000;
 /** For servers that do not report a token's lifetime. */
 const DEFAULT_LIFE_S = 300;

@@ -1,6 +1,7 @@
 // The broker: calls connected services for runs and adds the credential, which no run ever sees (I4).
 import { createHash, randomBytes } from 'node:crypto';
 import type { Services } from '../../agent/port/services.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Connection, Connector } from '../../domain/capabilities/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -47,7 +48,7 @@ export interface Broker {
 }
 
 const TIMEOUT_MS = 60_000;
-const MAX_REPLY_BYTES = 1024 * 1024;
+const MAX_REPLY_BYTES = MB;
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest('base64');
 

@@ -11,6 +11,7 @@ import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
 import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -160,7 +161,7 @@ async function holdPermit(
 function sandboxFor({ sandbox, settings }: CheckParts): SandboxGrant | null {
   const { memoryMb, maxProcesses } = settings().shell;
   const grant = sandbox();
-  return grant === null ? null : { ...grant, memoryBytes: memoryMb * 1_048_576, maxProcesses };
+  return grant === null ? null : { ...grant, memoryBytes: memoryMb * MB, maxProcesses };
 }
 
 function limitsOf({ model }: Settings): RunLimits {
@@ -170,7 +171,7 @@ function limitsOf({ model }: Settings): RunLimits {
     idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
     runTimeoutMs: MODEL_DEADLINE_MS,
     maxSteps: 1,
-    maxReplyBytes: model.maxReplyMb * 1_048_576,
+    maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: 0,
     restartsReplies: false,
   };

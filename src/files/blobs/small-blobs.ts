@@ -1,10 +1,11 @@
 // Small blobs that were read lately, in memory: opening a file, asking for its size, reading and closing it costs more than all
 // else that sending a few kilobytes does.
+import { MB } from '../../domain/byte-units.ts';
 
 /** Larger ones are read from the disk each time. */
 export const SMALL_BYTES = 65_536;
 /** All of them together. */
-const MAX_BYTES = 16 * 1_048_576;
+const MAX_BYTES = 16 * MB;
 
 export interface SmallBlobs {
   find(key: string): Buffer | undefined;

@@ -1,6 +1,7 @@
 // Reads a regular file of a workspace once: computes its hash, and optionally copies its bytes with the same holes.
 import { createHash, type Hash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { MB } from '../../domain/byte-units.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { O_PATH } from '../../disk/open-beneath.ts';
 import { writeAll } from '../blobs/write-new.ts';
@@ -8,7 +9,7 @@ import type { FoundFile } from './walk-files.ts';
 import type { Pace } from './pace.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-const CHUNK_BYTES = 1_048_576;
+const CHUNK_BYTES = MB;
 const HOLE_BYTES = 4_096;
 const ZEROS = Buffer.alloc(HOLE_BYTES);
 /** Shared by all readers of a thread: none yields between reading and using it. */

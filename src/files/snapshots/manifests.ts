@@ -1,5 +1,6 @@
 // What the snapshot thread last saw of workspaces: so that unchanged files need not be read again, and only what has changed is reported.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { MB } from '../../domain/byte-units.ts';
 
 /** A file as it was seen: its hash, and the identity that it had then. */
 export interface SeenFile {
@@ -32,7 +33,7 @@ const NO_MANIFEST: Manifest = { token: null, files: new Map() };
  */
 const CLOCK_STEP_MS = 2_000n;
 const VERSION = 1;
-const [FEW_FILES, FEW_BYTES] = [64, 1_048_576];
+const [FEW_FILES, FEW_BYTES] = [64, MB];
 /** In memory, of all manifests: some 300 bytes each. */
 const MOST_FILES = 200_000;
 

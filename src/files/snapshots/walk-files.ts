@@ -10,6 +10,7 @@ import {
   openSync,
 } from 'node:fs';
 import { TEMPORARY_PREFIX } from '../../disk/replace-beneath.ts';
+import { MB } from '../../domain/byte-units.ts';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
 import type { SnapshotLimits, Skipped } from './snapshot.ts';
 
@@ -61,7 +62,7 @@ export const MAX_DEPTH = 256;
 /** Bytes of a path, on average: the paths of all files are held in memory, and a folder with a long one may have many. */
 export const MEAN_PATH_BYTES = 256;
 /** What a few files may take in addition. */
-const FEW_PATHS_BYTES = 1_048_576;
+const FEW_PATHS_BYTES = MB;
 const UUID = /^[0-9a-f-]{36}$/;
 /** By-products of tools. */
 const OWN_FOLDER = '.errand';

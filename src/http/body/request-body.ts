@@ -1,5 +1,6 @@
 // Reads a request's JSON body within limits, with refusals in the promised order.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { KB, MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
@@ -11,16 +12,15 @@ import { makeJsonScan, malformed, tooMuchText } from './json-scan.ts';
 import { type SpooledStrings, makeStringSpooler, NO_SPOOLED_STRINGS, type StringSpooler } from './spooled-strings.ts';
 import { makeUtf8Guard } from './utf8-guard.ts';
 
-const MEGABYTE = 1024 * 1024;
-const MAX_BODY_BYTES = 128 * MEGABYTE;
+const MAX_BODY_BYTES = 128 * MB;
 /** Longer strings of a turn go to a file: attachments, and texts that may never be read. */
-const LONG_BYTES = 64 * 1024;
-const FIRST_ROOM_BYTES = 16 * 1024;
+const LONG_BYTES = 64 * KB;
+const FIRST_ROOM_BYTES = 16 * KB;
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
 
 /** The largest body in bytes: four uploads as base64, and never more than 128 MB (A5). */
 export function bodyLimit(maxUploadSizeMb: number): number {
-  return Math.min(MAX_BODY_BYTES, Math.ceil((maxUploadSizeMb * MEGABYTE * 4 * 4) / 3));
+  return Math.min(MAX_BODY_BYTES, Math.ceil((maxUploadSizeMb * MB * 4 * 4) / 3));
 }
 
 export interface BodyRules {

@@ -1,4 +1,5 @@
 // A turn over HTTP, in either protocol: accepts it, then waits or streams; and rejoins a run's stream.
+import { MB } from '../../domain/byte-units.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
@@ -51,7 +52,6 @@ const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
   render: renderCompletion,
 };
 
-const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
 
 export interface ConversationParts {
@@ -99,8 +99,8 @@ export function makeConversations({
     const headers = readHeaders(exchange.req, turnHeaders);
     const { res, spooled, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
-    const text = makeTurnText(spooled, limits.maxTextMb * MEGABYTE);
-    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, spooled, text };
+    const text = makeTurnText(spooled, limits.maxTextMb * MB);
+    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
     const { input, stream } = await wire.read(exchange.body, reading, {
       idempotencyKey: headers['Idempotency-Key'] ?? null,
       sessionId: headers['X-Session-Id'] ?? null,

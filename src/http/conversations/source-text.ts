@@ -1,4 +1,5 @@
 // The text of an attachment's source in a request: held when it is short, stored in a file when it is long.
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { makeImageHead } from '../../agent/conversation/image-facts.ts';
 import { imageFault } from '../../operations/turns/require-image.ts';
@@ -97,6 +98,6 @@ async function* decodePieces(texts: AsyncIterable<string>, path: string): AsyncG
 }
 
 function tooLarge(path: string, maxBytes: number): ErrandError {
-  const megabytes = maxBytes / (1024 * 1024);
+  const megabytes = maxBytes / MB;
   return new ErrandError('too_large', `${path}: must be at most ${megabytes} MB`, { details: { field: path } });
 }

@@ -1,4 +1,5 @@
 // The text of one turn: read from where it is stored, and counted before it is held.
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { string } from '../../wire/scalars.ts';
 import { requireNoStandIn } from '../../wire/stand-in.ts';
@@ -19,7 +20,7 @@ export function makeTurnText(spooled: SpooledStrings, maxBytes: number): TurnTex
   function take(text: string, path: string): void {
     left -= Buffer.byteLength(text);
     if (left >= 0) return;
-    const message = `${path}: the text of a turn must be at most ${maxBytes / (1024 * 1024)} MB`;
+    const message = `${path}: the text of a turn must be at most ${maxBytes / MB} MB`;
     throw new ErrandError('too_large', message, { details: { field: path } });
   }
 

@@ -1,6 +1,7 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import type Koa from 'koa';
+import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { type Caller, type Origin, ownerOf } from '../../domain/people/user.ts';
@@ -25,7 +26,7 @@ export interface DispatchParts {
 }
 
 /** Of what a reply is made of before it is known how much that is. */
-const ROOM_AT_FIRST_BYTES = 512 * 1024;
+const ROOM_AT_FIRST_BYTES = 512 * KB;
 
 /**
  * The middleware that takes requests to the table's routes; what none matches falls through it. A router tests a path against all that it

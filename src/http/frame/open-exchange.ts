@@ -1,5 +1,6 @@
 // Opens the exchange of a guarded request: reads its body within the current limits, and releases it after the reply.
 import type { RouterContext } from '@koa/router';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Pause } from '../../domain/slices.ts';
@@ -13,9 +14,8 @@ import { readQuery } from './query.ts';
 import type { Route } from './route.ts';
 import type { Bases } from '../server/bases.ts';
 
-const MEGABYTE = 1024 * 1024;
 /** The largest body of a route that takes no attachments. */
-const PLAIN_BODY_BYTES = MEGABYTE;
+const PLAIN_BODY_BYTES = MB;
 /** Limit on what is parsed of a turn at once, its short texts and the history, as a multiple of its longest text. */
 const PARSED_TEXTS = 2;
 
@@ -47,7 +47,7 @@ const NO_BODY: RequestBody = {
 
 /** Makes it. All bodies share one budget. */
 export function makeWithExchange({ settings, openSpool, clock }: BodyReadingParts): WithExchange {
-  const budget = makeBodyBudget(() => settings().limits.bodiesInFlightMb * MEGABYTE);
+  const budget = makeBodyBudget(() => settings().limits.bodiesInFlightMb * MB);
 
   async function openBody({ route, ctx, owner, pause }: Admitted): Promise<RequestBody> {
     if (route.body === undefined) return NO_BODY;
@@ -56,7 +56,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
     const largest = bodyLimit(maxUploadSizeMb);
     const rules = {
       limitBytes: lays ? largest : Math.min(largest, route.maxBodyBytes ?? PLAIN_BODY_BYTES),
-      limitParsedBytes: Math.max(PLAIN_BODY_BYTES, limits.maxTextMb * MEGABYTE * PARSED_TEXTS),
+      limitParsedBytes: Math.max(PLAIN_BODY_BYTES, limits.maxTextMb * MB * PARSED_TEXTS),
       maxNodes: limits.maxNodes,
       optional: route.bodyIsOptional === true,
       lays,

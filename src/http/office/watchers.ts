@@ -1,5 +1,6 @@
 // The watchers of Office Mode's streams: sends them events and heartbeats, and disconnects those that do not read (G9, G16).
 import type { ServerResponse } from 'node:http';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Following, Watcher } from '../../events/feed.ts';
@@ -33,7 +34,7 @@ export type OpenWatch = (exchange: Pick<Exchange, 'res' | 'admit'>, watching: Wa
 const RETRY = Buffer.from('retry: 2000\n\n');
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 /** A watcher with more unsent bytes than this is disconnected before it gets the next event. */
-const MOST_UNSENT_BYTES = 1024 * 1024;
+const MOST_UNSENT_BYTES = MB;
 /** A watcher that has read nothing for this long, although there is something to read, is disconnected. */
 const STALL_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;

@@ -1,9 +1,10 @@
 // What was written to a response and has not left yet: how a slow reader slows down who writes, and when it is disconnected.
 import type { ServerResponse } from 'node:http';
+import { KB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 
 /** Bytes that may wait for a slow reader before it is paused. */
-const PAUSE_AT_BYTES = 256 * 1024;
+const PAUSE_AT_BYTES = 256 * KB;
 /** How long a reader may take for those bytes. */
 const LONGEST_BACKLOG_MS = 30_000;
 

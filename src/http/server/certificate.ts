@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { locateSecret, type SecretPlaces } from '../../catalog/reading/secret-file.ts';
 import { readSmallFile } from '../../catalog/reading/read-small-file.ts';
 import { isRoots } from '../../disk/kernel-users.ts';
+import { KB } from '../../domain/byte-units.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { contextOptions } from './secure-server.ts';
 
@@ -27,7 +28,7 @@ export type CertificateRead =
   | { readonly ok: false; readonly why: string };
 
 const MAX_CERTIFICATES = 10;
-const MAX_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * KB;
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const BEGIN = /-----BEGIN CERTIFICATE-----/g;
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;

@@ -1,4 +1,5 @@
 // The content of one session, page by page, as Office Mode shows it (§4.8: messages with files, runs, rounds).
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { PORTION_BYTES, type Portions } from '../../domain/portions.ts';
@@ -34,7 +35,7 @@ export interface SessionPageParts {
 }
 
 /** Bytes of a page of messages. A longer page ends earlier, but has at least one message. */
-const PAGE_BYTES = 8 * 1_024 * 1_024;
+const PAGE_BYTES = 8 * MB;
 /** Rounds of one read. */
 const SLICE = 5;
 

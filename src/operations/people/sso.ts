@@ -1,5 +1,6 @@
 // Asks the single-sign-on provider who a token belongs to (§4.1 rule 2, B8).
 import type { Agent } from 'undici';
+import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -8,7 +9,7 @@ import { throughProxy } from '../../outbound/ways/proxy-rules.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
 import { USERNAME } from '../../domain/people/names.ts';
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * KB;
 /** Concurrent connections to the provider; further requests wait, within their timeout. */
 const CONNECTIONS = 16;
 

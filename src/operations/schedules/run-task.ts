@@ -1,4 +1,5 @@
 // Fires a scheduled task on request, in addition to its times.
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { Caller } from '../../domain/people/user.ts';
@@ -21,7 +22,7 @@ export interface RunTaskParts {
   readonly makeSetup: MakeSetup;
   settings(): Settings;
   /** Whether new runs are refused because the daemon is shutting down. */
-  draining(): boolean;
+  closing(): boolean;
 }
 
 /**
@@ -30,14 +31,14 @@ export interface RunTaskParts {
  */
 export function makeRunTask({ store, access, audit, ...parts }: RunTaskParts) {
   return async (caller: Caller, id: string): Promise<Firing> => {
-    if (parts.draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+    if (parts.closing()) throw new ErrandError('unavailable', 'The server is restarting.');
     const shortage = parts.disk.shortage();
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
     const task = await access.scheduledTask(caller, id);
     const setup = await parts.makeSetup({ target: task.target, capabilityConfig: {}, userSeq: task.userSeq });
     const { background, workspace } = parts.settings();
     const { maxUnfinishedPerUser } = background;
-    const userQuotaBytes = workspace.userQuotaMb * 1_048_576;
+    const userQuotaBytes = workspace.userQuotaMb * MB;
     const limits = { maxUnfinishedPerUser, userQuotaBytes, capacity: parts.node.onlineCapacity() };
     const note = audit.change(caller, 'scheduled_task.run', ({ kind }: FireResult) =>
       kind === 'fired' ? { id: task.id } : undefined,

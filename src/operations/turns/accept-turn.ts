@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { secondsUntilRenewal, wordsOf } from '../../domain/budgets/decide.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
@@ -42,7 +43,7 @@ export interface AcceptParts {
   readonly makeSetup: MakeSetup;
   readonly clock: Clock;
   /** Whether the daemon is shutting down: new work is refused. */
-  draining(): boolean;
+  closing(): boolean;
 }
 
 /**
@@ -54,7 +55,7 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining, clock } = parts;
+  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -81,7 +82,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   };
 
   function refuseWhileDraining(): void {
-    if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+    if (closing()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
 
   async function accept(
@@ -91,7 +92,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   ): Promise<AcceptedTurn> {
     const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
-    const userQuotaBytes = settings().workspace.userQuotaMb * 1_048_576;
+    const userQuotaBytes = settings().workspace.userQuotaMb * MB;
     const turn: Omit<NewTurn, 'start'> = {
       user: caller.user,
       key: caller.key,

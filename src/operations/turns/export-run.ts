@@ -2,6 +2,7 @@
 // and the schema, without secrets.
 import { TOOLS } from '../../agent/tools/all-tools.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Portion } from '../../domain/portions.ts';
 import type { Pause, Slices } from '../../domain/slices.ts';
@@ -54,7 +55,7 @@ export interface RunExport extends Explanation {
 }
 
 /** Maximum bytes of the conversation, as stored. The oldest turns are left out first; the run's own is never cut. */
-const MAX_BYTES = 16 * 1_048_576;
+const MAX_BYTES = 16 * MB;
 
 /**
  * The verb. An export is held whole, so it is read when there is room for the largest. Throws as `Access.run` does, and

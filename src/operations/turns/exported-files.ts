@@ -1,5 +1,6 @@
 // The attachments of an exported conversation: images as they were uploaded, documents as the text that a model can be shown.
 import { endsOf } from '../../agent/documents/excerpt.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -26,8 +27,8 @@ export interface FileParts {
 /** What no server takes as an image is left out, as it was. */
 const MAX_IMAGE_BYTES = 3_932_160;
 /** Of all images, and of all texts: the newest first. */
-const MAX_IMAGES_BYTES = 8 * 1_048_576;
-const MAX_TEXTS_BYTES = 2 * 1_048_576;
+const MAX_IMAGES_BYTES = 8 * MB;
+const MAX_TEXTS_BYTES = 2 * MB;
 const MAX_FILES = 1_000;
 
 const NO_ROOM = 'the export has no room for it';

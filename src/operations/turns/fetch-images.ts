@@ -1,5 +1,6 @@
 // Fetches the images that a turn names by web address, before the turn is accepted (§4.3 rule 1).
 import { extension } from 'mime-types';
+import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { EgressError, type EgressFailure, type EgressPolicy } from '../../outbound/egress.ts';
@@ -15,7 +16,6 @@ const AT_ONCE = 4;
  */
 const LARGEST_TOGETHER = 4;
 const IMAGE_TYPE = /^image\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
-const MEGABYTE = 1024 * 1024;
 
 type AddressBlock = Extract<InputBlock, { type: 'address' }>;
 type Upload = Extract<InputBlock, { type: 'upload' }>;
@@ -55,7 +55,7 @@ export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs 
       const timeoutMs = Math.max(1, Math.ceil(until - performance.now()));
       const received = (bytes: number) => {
         total += bytes;
-        if (total > maxUploadSizeMb * MEGABYTE * LARGEST_TOGETHER) throw tooMuch(block, maxUploadSizeMb);
+        if (total > maxUploadSizeMb * MB * LARGEST_TOGETHER) throw tooMuch(block, maxUploadSizeMb);
         takeRoom(bytes);
       };
       await keep(block, await fetchImage(policy, block, { maxUploadSizeMb, timeoutMs, signal, received }));
@@ -86,7 +86,7 @@ async function fetchImage(policy: EgressPolicy, block: AddressBlock, bounds: Bou
     url: block.url,
     headers: { accept: 'image/*' },
     timeoutMs,
-    maxBytes: maxUploadSizeMb * MEGABYTE,
+    maxBytes: maxUploadSizeMb * MB,
     signal,
     received,
     acceptType: (mediaType: string) => IMAGE_TYPE.test(mediaType),

@@ -1,8 +1,9 @@
 // Files of trusted issuers: certificates in PEM form, one after another.
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { MB } from '../../domain/byte-units.ts';
 
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * MB;
 const BLOCK = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
 /** Where systems keep what they trust: Debian, Fedora, SUSE, Alpine and others. */
@@ -67,7 +68,7 @@ function textOf(file: string): { readonly text: string } | { readonly why: strin
     const stats = statSync(file);
     // A FIFO would wait for a writer that may never come.
     if (!stats.isFile()) return { why: 'is not a file' };
-    if (stats.size > MAX_BYTES) return { why: `is larger than ${MAX_BYTES / 1_048_576} MB` };
+    if (stats.size > MAX_BYTES) return { why: `is larger than ${MAX_BYTES / MB} MB` };
     return { text: readFileSync(file, 'latin1') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MB } from '../../domain/byte-units.ts';
 
 /** What the agent is asked, and what it has to answer in the end. */
 export const wordsOf = (number: number): string => `Do piece ${number} of the work.`;
@@ -32,7 +33,7 @@ interface ChatMessage {
   readonly tool_calls?: readonly unknown[];
 }
 
-const MAX_BODY_BYTES = 4 * 1_048_576;
+const MAX_BODY_BYTES = 4 * MB;
 const MAX_PROBLEMS = 50;
 
 /** Starts the server. Some calls fail once with 503 or are cut off, so that they are tried again. */

@@ -1,4 +1,5 @@
 // Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
+import { KB } from '../../domain/byte-units.ts';
 import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
@@ -32,7 +33,7 @@ export interface RunRound {
 /** What a round shows of a message. */
 const SHOWN_CHARACTERS = 4_000;
 /** Maximum bytes of a user's message that is read in full; of a longer one the preview is shown. */
-const READ_BYTES = 64 * 1_024;
+const READ_BYTES = 64 * KB;
 
 const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens, r.output_tokens,
     r.cost_usd, r.started_at, r.finished_at, m.text_preview AS preview,

@@ -1,4 +1,5 @@
 // What a version would hold: the files of a session's workspace that belong to an entry, as its last run left them (F11).
+import { MB } from '../../domain/byte-units.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import {
   arePathsTooLong,
@@ -37,14 +38,13 @@ export type PlannedVersion =
   | { readonly kind: 'session_gone' };
 
 const BATCH = 500;
-const MEGABYTE = 1_048_576;
 /** In the order of the paths, from one on and before another. */
 const FILES = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path >= ? AND path < ?
   ORDER BY path LIMIT ?`;
 /** The character after `/`: the end of a folder. */
 const AFTER_SLASH = '0';
 
-/** The verb. Whoever copies the files holds their blobs before anything else can run. */
+/** The verb. Whoever copies the files holds all blobs meanwhile, and theirs from then on. */
 export function makePlanVersion({ read }: Database) {
   return read(
     (tx: Reader, source: VersionSource, limits: VersionLimits): Step<PlannedVersion> => planIn(tx, source, limits),
@@ -66,7 +66,7 @@ function* planIn(tx: Reader, source: VersionSource, limits: VersionLimits): Step
   if (files.length > limits.maxFiles) return { kind: 'refused', mustBe: overLimit('files', limits) };
   if (arePathsTooLong(files.map(({ path }) => path))) return { kind: 'refused', mustBe: ENTRY_FAULTS.longPaths };
   const totalSize = files.reduce((sum, { size }) => sum + size, 0);
-  if (totalSize > limits.maxTotalMb * MEGABYTE) return { kind: 'refused', mustBe: overLimit('megabytes', limits) };
+  if (totalSize > limits.maxTotalMb * MB) return { kind: 'refused', mustBe: overLimit('megabytes', limits) };
   return { kind: 'planned', ...source, ...session, shareType, files, totalSize };
 }
 

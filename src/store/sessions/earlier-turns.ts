@@ -1,12 +1,13 @@
 // The turns before a run, newest first, a page at a time, until a budget is spent.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MB } from '../../domain/byte-units.ts';
 import type { StoredTurn } from './stored-turn.ts';
 
 /** Turns are read in pages that double in size, starting with this many, newest first, until the budget is spent. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 256;
 /** Bytes of a page, unless it has only one turn. */
-const LARGEST_PAGE_BYTES = 1_048_576;
+const LARGEST_PAGE_BYTES = MB;
 
 /** The budget of earlier turns. A turn that exceeds `bytes` is not read at all. */
 export interface TurnBudget {

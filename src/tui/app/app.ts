@@ -2,16 +2,16 @@
 import { useInput, useWindowSize } from 'ink';
 import { useEffect, useSyncExternalStore } from 'react';
 import type { Client } from '../../client/client.ts';
-import { h } from '../element.ts';
+import { h } from '../screen/element.ts';
+import { type Stroke, strokesOf } from '../screen/keys.ts';
+import { Lines } from '../screen/lines.ts';
+import type { Effect, Screen } from '../screen/screen.ts';
 import type { ScreenName } from '../state/screens.ts';
 import type { Action, AppState, ScreenState } from '../state/state.ts';
 import type { MouseWheel } from '../terminal/input.ts';
 import type { Theme } from '../theme/theme.ts';
 import { helpFrame } from './help.ts';
-import { type Stroke, strokesOf } from './keys.ts';
-import { Lines } from './lines.ts';
 import { SCREENS } from './screen-table.ts';
-import type { Effect, Screen } from './screen.ts';
 import type { Store } from './store.ts';
 
 export interface AppProps {

@@ -1,10 +1,10 @@
 // The floor: every run of the office as a row. Its component and its keys.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import { Lines } from '../app/lines.ts';
-import { moveKeys } from '../app/move-keys.ts';
-import { Finder } from '../app/finder.ts';
-import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
-import { h } from '../element.ts';
+import { h } from '../screen/element.ts';
+import { Finder } from '../screen/finder.ts';
+import { Lines } from '../screen/lines.ts';
+import { moveKeys } from '../screen/move-keys.ts';
+import type { Pressed, Screen, ScreenProps } from '../screen/screen.ts';
 import { desk } from '../state/desk-state.ts';
 import { FIRST } from '../state/desk-state.ts';
 import { type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';

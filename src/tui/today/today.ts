@@ -2,10 +2,10 @@
 import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
-import { Lines } from '../app/lines.ts';
-import { moveKeys } from '../app/move-keys.ts';
-import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
-import { h } from '../element.ts';
+import { h } from '../screen/element.ts';
+import { Lines } from '../screen/lines.ts';
+import { moveKeys } from '../screen/move-keys.ts';
+import type { Pressed, Screen, ScreenProps } from '../screen/screen.ts';
 import { desk } from '../state/desk-state.ts';
 import { FIRST } from '../state/desk-state.ts';
 import { nextOf, type TodayState } from '../state/screens.ts';

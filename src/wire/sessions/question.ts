@@ -1,4 +1,5 @@
 // Questions of agents to their users, and the answers (§6.5, I2).
+import { KB } from '../../domain/byte-units.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/sessions/user-input.ts';
@@ -53,7 +54,7 @@ const answers: Shape<JsonValue> = {
 
 const answer = named('Answer', object({ answers }));
 /** JSON can escape each character of an answer as six characters. */
-const MAX_ANSWER_BODY_BYTES = 512 * 1024;
+const MAX_ANSWER_BODY_BYTES = 512 * KB;
 
 /** How many questions of the longest kind are read at once. */
 export const QUESTIONS_PER_PART = 4;

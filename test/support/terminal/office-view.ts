@@ -6,7 +6,7 @@ import { makeClient } from '../../../src/client/client.ts';
 import { App } from '../../../src/tui/app/app.ts';
 import { startFeed } from '../../../src/tui/app/feed.ts';
 import { makeStore } from '../../../src/tui/app/store.ts';
-import { h } from '../../../src/tui/element.ts';
+import { h } from '../../../src/tui/screen/element.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { type AppState, initialState, type ScreenState } from '../../../src/tui/state/state.ts';
 import { themeFor } from '../../../src/tui/theme/theme.ts';

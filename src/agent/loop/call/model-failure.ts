@@ -1,4 +1,5 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
+import { MB } from '../../../domain/byte-units.ts';
 import type { FailedCall } from '../../../domain/sessions/model-call.ts';
 import type { RunError } from '../../../domain/sessions/run.ts';
 import { redactorOfEndpoint } from '../../../outbound/secrets/endpoint-secrets.ts';
@@ -93,7 +94,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
   const { words, outcome, again, isDown, retryable } = FAULT_KINDS[fault.kind];
   const detail =
     fault.kind === 'reply_too_large'
-      ? ` (more than ${limits.maxReplyBytes / 1_048_576} MB)`
+      ? ` (more than ${limits.maxReplyBytes / MB} MB)`
       : fault.status === null || fault.status < 300
         ? ''
         : ` (HTTP status ${fault.status})`;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { MB } from '../../../domain/byte-units.ts';
 import type {
   CollectionWire,
   OrphansWire,
@@ -15,7 +16,7 @@ import type { Io } from '../../frame/io.ts';
 import { flag, type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
-const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
+const megabytes = (bytes: number) => (bytes / MB).toFixed(1);
 
 const WHAT_GOES: readonly Column<RetentionKindWire>[] = [
   field('kind', 9),

@@ -1,5 +1,6 @@
 // `errand users`: the people on whose behalf agents work.
 import type { Command } from 'commander';
+import { MB } from '../../../domain/byte-units.ts';
 import type { PasswordWire, UserChangeWire, UserWire } from '../../../wire/people/user.ts';
 import { defined } from '../../../domain/defined.ts';
 import { notEmpty } from '../../frame/arguments.ts';
@@ -23,7 +24,7 @@ const { inAList, alone, options } = fieldTable<UserWire, UserChangeWire>({
   disabled: { worth: 7, style: (user) => (user.disabled ? 'red' : undefined) },
   functional_role: {},
   scenario: { option: clearable('--scenario <name>', 'model configuration; "none" for the default') },
-  workspace_bytes: { called: 'workspaces_mb', value: (user) => (user.workspace_bytes / 1_048_576).toFixed(1) },
+  workspace_bytes: { called: 'workspaces_mb', value: (user) => (user.workspace_bytes / MB).toFixed(1) },
   created_at: {},
   updated_at: {},
 });

@@ -1,5 +1,6 @@
 // Checkpoints: committed pages move from the write-ahead log into the database file, between commits rather than within them.
 import type Connection from 'better-sqlite3';
+import { MB } from '../../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../../domain/clock.ts';
 
 /** Delay after a commit until the log is checked, once for all commits until then. */
@@ -11,7 +12,7 @@ const FULL_PAGES = 1_000;
 /** Pages that are worth moving when nothing else is to be done. */
 const SOME_PAGES = 250;
 /** A log that can't restart is reported from this size on, and again at each doubling. */
-const ALARM_BYTES = 64 * 1_048_576;
+const ALARM_BYTES = 64 * MB;
 
 export interface Checkpoints {
   /** Called after each commit. */

@@ -1,5 +1,6 @@
 // The SQLite file as an engine: one connection, one transaction per tick for all its writers.
 import type Connection from 'better-sqlite3';
+import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms, type Verb } from '../database.ts';
@@ -150,5 +151,5 @@ function makeWriteAll<Item, Result>(
 /** The size of a log that can't restart, and the processes that keep it from that. */
 function burdenOf(file: string, heldBytes: number): string {
   const readers = wordsOfReaders(readersOf(file), process.pid);
-  return `its write-ahead log has grown to ${Math.round(heldBytes / 1_048_576)} MB: ${readers}`;
+  return `its write-ahead log has grown to ${Math.round(heldBytes / MB)} MB: ${readers}`;
 }

@@ -1,6 +1,7 @@
 // The users of a CSV file, as programs for tables write it, and what is wrong with each line.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CsvError, type Info, parse } from 'csv-parse/sync';
+import { MB } from '../../../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 import { MOST_IMPORTED, type WantedUserWire, wantedUser } from '../../../../wire/people/user-import.ts';
 import { NONE } from '../../../frame/options.ts';
@@ -26,7 +27,7 @@ export interface ReadFile {
 
 const COLUMNS = ['username', 'full_name', 'department', 'role', 'team', 'scenario'] as const;
 const CLEARABLE: ReadonlySet<string> = new Set(['team', 'scenario']);
-const MAX_BYTES = 1_048_576;
+const MAX_BYTES = MB;
 /** What separates cells: by what there is most of in the first line. */
 const DELIMITERS = [',', ';', '\t'] as const;
 

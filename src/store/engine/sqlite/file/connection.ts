@@ -1,5 +1,6 @@
 // The one connection to the SQLite file.
 import Connection from 'better-sqlite3';
+import { MB } from '../../../../domain/byte-units.ts';
 import { dropStatistics } from '../planner.ts';
 import { makePrivateFile } from './private-file.ts';
 import type { MigrationStep } from '../../schema.ts';
@@ -9,7 +10,7 @@ import { removeCopy } from './vacuum.ts';
 /** At a start no requests are served yet, so waiting for a lock may block. */
 const OPENING_MS = 5_000;
 /** The write-ahead log shrinks to this size when it restarts. */
-const LOG_BYTES = 16 * 1_048_576;
+const LOG_BYTES = 16 * MB;
 
 /** Opens the file, creates or migrates it, and leaves a connection that never waits. */
 export function openFile(file: string, begins?: (step: MigrationStep) => void): Connection.Database {

@@ -3,12 +3,13 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { freeBytes } from '../../../../disk/disk-space.ts';
+import { MB } from '../../../../domain/byte-units.ts';
 
 /** Enough for some hundred commits of that kind, and for a restart of the write-ahead log. */
-const RESERVE_BYTES = 8 * 1_048_576;
+const RESERVE_BYTES = 8 * MB;
 /** Free space that is required before the reserve is made again: otherwise the reserve itself would fill the disk. */
 const PLENTY_BYTES = 4 * RESERVE_BYTES;
-const PIECE_BYTES = 1_048_576;
+const PIECE_BYTES = MB;
 
 export interface Reserve {
   /** Releases the space. Returns false when it was already released. */

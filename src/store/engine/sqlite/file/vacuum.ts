@@ -3,6 +3,7 @@ import { chownSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync
 import { dirname } from 'node:path';
 import Connection from 'better-sqlite3';
 import { freeBytes, megabytes } from '../../../../disk/disk-space.ts';
+import { MB } from '../../../../domain/byte-units.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
 
@@ -12,7 +13,7 @@ export interface VacuumReport {
 }
 
 /** For the log of what is read, and for what else is on the disk. */
-const SPARE_BYTES = 16 * 1_048_576;
+const SPARE_BYTES = 16 * MB;
 
 /**
  * The caller holds the lock of the data directory. `begins` is called with the size of the copy once there is room for it. Throws

@@ -1,9 +1,9 @@
 // Lines whose last one is a text to find, as it is typed.
 import { TextInput } from '@inkjs/ui';
 import { Box, Text, useInput } from 'ink';
-import { h } from '../element.ts';
 import type { Line } from '../text/line.ts';
 import type { Theme } from '../theme/theme.ts';
+import { h } from './element.ts';
 import { Lines } from './lines.ts';
 
 export interface FinderProps {

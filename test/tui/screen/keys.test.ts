@@ -1,6 +1,6 @@
 import type { Key } from 'ink';
 import { expect, test } from 'vitest';
-import { strokesOf } from '../../../src/tui/app/keys.ts';
+import { strokesOf } from '../../../src/tui/screen/keys.ts';
 
 const key = (over: Partial<Key> = {}) => over as Key;
 

@@ -1,9 +1,9 @@
 // Draws lines: one element each, which is drawn anew only when its text has changed.
 import { Box, Text } from 'ink';
 import { memo } from 'react';
-import { h } from '../element.ts';
 import type { Line } from '../text/line.ts';
 import { paintLine, type Theme } from '../theme/theme.ts';
+import { h } from './element.ts';
 
 const Row = memo(({ text }: { readonly text: string }) => h(Text, { wrap: 'truncate-end' }, text));
 Row.displayName = 'Row';
