@@ -6,7 +6,7 @@ import type { ListWire } from '../../wire/listing.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { type Given, type Options, perform } from './options.ts';
+import { type Given, type Options, type OptionsOf, perform } from './options.ts';
 import { confirm } from './standard-input.ts';
 
 type Show<Row> = (context: Context, row: Row) => void | Promise<void>;
@@ -15,6 +15,15 @@ type Show<Row> = (context: Context, row: Row) => void | Promise<void>;
 export function showing<Row>(columns: readonly Column<Row>[]): (context: Context, row: Row) => void {
   return ({ out }, row) => out.record(row, columns, row);
 }
+
+/** A table for what a verb of the client is asked with: its last argument. */
+export type OptionsFor<N extends keyof Client, V extends keyof Client[N]> = Client[N][V] extends (
+  ...input: infer Input
+) => unknown
+  ? Required<Input> extends readonly [...unknown[], infer Last]
+    ? OptionsOf<Last>
+    : never
+  : never;
 
 /** An argument that names one thing. */
 interface Reference<Ref> {
