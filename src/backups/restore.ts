@@ -13,7 +13,7 @@ import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
-import { openStore } from '../store/open-store.ts';
+import { openDatabase } from '../store/engine/sqlite/open-database.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './repository/file-list.ts';
 import { fullDisk, isFullDisk } from './repository/full-disk.ts';
@@ -152,7 +152,7 @@ function restoreAuditEnd({ dataDir, manifest }: RestoreRequest): void {
 
 /** The tables of an older schema are others. Without a pause, the daemon migrates it at its start. */
 async function pause(database: string): Promise<void> {
-  await openStore(database, systemClock).close();
+  await openDatabase(database, systemClock).close();
   pauseCopy(database);
 }
 

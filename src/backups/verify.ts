@@ -7,7 +7,7 @@ import { systemClock } from '../domain/clock.ts';
 import { wordsOfFault } from '../domain/people/audit-anchor.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type DatabaseCopy, type NamedBlob, openCopy } from '../store/copies/database-copy.ts';
-import { openStore } from '../store/open-store.ts';
+import { openDatabase as openEngine } from '../store/engine/sqlite/open-database.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { linkOf } from '../wire/people/audit-anchor.ts';
 import { readList } from './repository/file-list.ts';
@@ -143,7 +143,7 @@ async function openDatabase(file: string, manifest: Manifest, faults: string[]):
   before.close();
   if (schemaVersion !== manifest.schema_version) faults.push(`The database has schema version ${schemaVersion}.`);
   if (!endsAs(manifest, end)) faults.push('The audit log ends elsewhere than it did.');
-  await openStore(file, systemClock).close();
+  await openEngine(file, systemClock).close();
   const copy = openCopy(file);
   faults.push(...copy.faults(), ...faultOfAnchor(copy, manifest));
   return copy;

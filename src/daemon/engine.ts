@@ -10,11 +10,11 @@ import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock, within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
-import { makeWakes } from '../events/wakes.ts';
-import { makeCollector } from '../execution/artifacts/collector.ts';
+import { makeWakes, type Wakers } from '../events/wakes.ts';
+import { type Collector, makeCollector } from '../execution/artifacts/collector.ts';
 import { makeEmptyArchives } from '../execution/artifacts/empty-archives.ts';
 import { makeOrphanedBlobs } from '../execution/artifacts/orphaned-blobs.ts';
-import { makeSweeper } from '../execution/artifacts/sweeper.ts';
+import { makeSweeper, type Sweeper } from '../execution/artifacts/sweeper.ts';
 import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-part.ts';
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
@@ -68,7 +68,8 @@ export type Engine = ReturnType<typeof makeEngine>;
 /** Makes the engine. None of its services works before `start`. */
 export function makeEngine(parts: EngineParts) {
   const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
-  const [{ places }, { settings }, { modelCalled }] = [config, live, parts.hooks ?? {}];
+  const [{ places }, { settings }] = [config, live];
+  const { modelCalled, deliveryAttempted: attempted } = parts.hooks ?? {};
   const grant = () => grantOf(sandbox());
 
   const broker = openBroker({ config, live, log, store, secrets });
@@ -80,56 +81,85 @@ export function makeEngine(parts: EngineParts) {
   const checks = makeChecks({ log, clock, permits, places, settings, sandbox: grant });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
+  const wakes = makeWakes();
+  const { happened } = wakes;
   const node = makeNode({ store, clock, log, id: hostname(), capacity: config.workers ? pool.slots : null });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
-  const webhooks = openWebhooks({ live, store, secrets, clock, log, attempted: parts.hooks?.deliveryAttempted });
+  const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
-  const collector = makeCollector({ ...parts, workspaces, clock, settings, released: sweeper.released });
+  const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
   collector.onCollected(webhooks.planner.collected);
-  const publishing = openPublishing({ ...parts, collector, released: sweeper.released, clock });
-  const retention = openRetention({ ...parts, dataDir: places.dataDir, workspaces, webhooks, publishing, clock });
+  const publishing = openPublishing({ ...parts, collector, happened, clock });
+  const retention = openRetention({ ...parts, dataDir: places.dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
-  const wakes = makeWakes({
-    queue: queue.wake,
-    queueWait: queueWait.wake,
-    questionWatch: questionWatch.wake,
-    collector: collector.wake,
-    sweeper: sweeper.wake,
-    publisher: publishing.fired,
-    planner: (_, occasion) => webhooks.planner.notice(occasion),
-  });
+  const scheduler = openScheduler({ ...parts, node, clock });
+  store.schedules.onRescheduled(() => happened('task rescheduled'));
+  const wakers = wakersOf({ queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
 
   // In the order of their start; they are closed in reverse. The node is started before the listeners open.
   const services: readonly BackgroundService[] = [
     { stop: node.stop },
-    { start: queueWait.wake, stop: queueWait.stop },
+    started(queueWait),
     started(makeOrphanedBlobs({ store, blobs, clock, log })),
     { start: webhooks.start, stop: webhooks.stop },
-    { start: sweeper.wake, stop: sweeper.stop },
-    { start: retention.wake, stop: retention.stop },
+    started(sweeper),
+    started(retention),
     { start: publishing.start, stop: publishing.stop },
     { start: collector.start, stop: collector.stop },
     { stop: async () => endRuns(pool, queue) },
-    { start: questionWatch.wake, stop: questionWatch.stop },
+    started(questionWatch),
     { stop: documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
-    openScheduler({ ...parts, node, clock }),
+    started(scheduler),
     started(makeDiskWatch({ store, directory: places.dataDir, clock, log })),
   ];
   return {
-    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention },
+    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
-      wakes.follow(bus);
+      wakes.follow(bus, wakers);
       for (const { start } of services) start?.();
     },
+  };
+}
+
+interface Woken {
+  readonly wake: () => void;
+}
+
+interface WokenServices {
+  readonly queue: Pick<Queue, 'wake'>;
+  readonly queueWait: Woken;
+  readonly questionWatch: Woken;
+  readonly collector: Pick<Collector, 'wake'>;
+  readonly sweeper: Pick<Sweeper, 'notice'>;
+  readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'sender' | 'upkeep'>;
+  readonly scheduler: Woken;
+  readonly publishing: Pick<ReturnType<typeof openPublishing>, 'publisher' | 'sweeper'>;
+}
+
+/** How the table of wakes reaches its services. */
+function wakersOf(services: WokenServices): Wakers {
+  const { queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing } = services;
+  return {
+    queue: queue.wake,
+    queueWait: queueWait.wake,
+    questionWatch: questionWatch.wake,
+    collector: collector.wake,
+    sweeper: (_, occasion) => sweeper.notice(occasion),
+    planner: (_, occasion) => webhooks.planner.notice(occasion),
+    sender: () => webhooks.sender.wake(),
+    upkeep: webhooks.upkeep.wake,
+    scheduler: scheduler.wake,
+    publisher: publishing.publisher.wake,
+    pageSweeper: publishing.sweeper.wake,
   };
 }
 

@@ -23,6 +23,7 @@ import { makeServiceManager } from '../service-manager/service-manager.ts';
 import type { StoreAlarms } from '../store/engine/database.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { openReserve } from '../store/engine/sqlite/file/reserve.ts';
+import { renderBody } from '../webhooks/bodies/render-body.ts';
 import { openStore } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
@@ -71,7 +72,7 @@ export function layFoundations({ configuration, closers }: Start) {
     lost: lost.resolve,
   };
   const reserve = openReserve(join(places.dataDir, 'reserve'));
-  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, syncsInBackground: true });
+  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, renderBody, syncsInBackground: true });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;

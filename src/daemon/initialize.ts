@@ -11,6 +11,7 @@ import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
+import { renderBody } from '../webhooks/bodies/render-body.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
 import { requireMounted } from './unmounted.ts';
@@ -37,7 +38,7 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
   const file = join(config.places.dataDir, DATABASE_FILE);
   try {
     openMasterKey(masterKeyPlace(config.places));
-    const store = openStore(file, systemClock);
+    const store = openStore(file, systemClock, { renderBody });
     try {
       const created = await createFirstAdministrator(store, config.places, adminName);
       if (created === null) {

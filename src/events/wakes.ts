@@ -1,16 +1,39 @@
-// Wakes: which background services a committed event concerns.
+// Wakes: which background services a committed event concerns, or an occasion that is in no journal.
 import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */
-export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper' | 'planner' | 'publisher';
+export type WokenService =
+  | 'queue'
+  | 'queueWait'
+  | 'questionWatch'
+  | 'collector'
+  | 'sweeper'
+  | 'planner'
+  | 'sender'
+  | 'upkeep'
+  | 'scheduler'
+  | 'publisher'
+  | 'pageSweeper';
 
-/** The reason for a wake: an event, or a change of rows that has none. */
-export type Occasion = EventType | 'stop confirmed';
+/** An occasion that has no event. Whoever makes it reports it, after its commit. */
+export type UnrecordedOccasion =
+  | 'stop confirmed'
+  | 'blobs released'
+  | 'task rescheduled'
+  | 'webhook changed'
+  | 'webhook disabled'
+  | 'share changed'
+  | 'draft abandoned';
+
+/** The reason for a wake. */
+export type Occasion = EventType | UnrecordedOccasion;
+
+/** Reports one that concerns no session. */
+export type Happened = (occasion: Exclude<UnrecordedOccasion, 'stop confirmed'>) => void;
 
 /**
- * The table. Three occasions are not in it: an accepted turn that somebody waits for, which the queue admits itself; a free slot
- * and a released hold on blobs, which change no row. The code that confirms a stop calls `stopConfirmed`.
+ * The table. Two occasions are not in it: an accepted turn that somebody waits for, which the queue admits itself, and a free slot.
  */
 const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'run.queued': ['queue', 'queueWait'],
@@ -30,6 +53,16 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'publish_page.failed': ['planner'],
   'session.deleted': ['sweeper'],
   'stop confirmed': ['queue', 'collector', 'sweeper'],
+  // A clean-up may have waited for the hold.
+  'blobs released': ['sweeper'],
+  'task rescheduled': ['scheduler'],
+  // Created, changed or deleted, or with something to send again.
+  'webhook changed': ['planner', 'upkeep', 'sender'],
+  // What is pending of it has to go.
+  'webhook disabled': ['upkeep'],
+  // It ends at another time, or its bytes are to be given back.
+  'share changed': ['pageSweeper'],
+  'draft abandoned': ['pageSweeper'],
 };
 
 /** Services that only some events of a type concern. */
@@ -42,25 +75,32 @@ function isBackground(event: JournalEvent): boolean {
   return event.type === 'run.queued' && event.payload.scheduleMode === 'background';
 }
 
-/** How each service is woken. */
+/** How each service is woken. The session is 0 where the occasion is of none. */
 export type Wakers = { readonly [S in WokenService]: (sessionSeq: number, occasion: Occasion) => void };
 
 export interface Wakes {
-  /** Wakes services by the events of each commit from now on. */
-  follow(bus: Bus): void;
+  /** Wakes services by the events of each commit and by reported occasions from now on. */
+  follow(bus: Bus, wakers: Wakers): void;
   /** The executor of a stopped session has ended, and that is committed. */
   stopConfirmed(sessionSeq: number): void;
+  readonly happened: Happened;
 }
 
-export function makeWakes(wakers: Wakers): Wakes {
-  const wake = (event: JournalEvent) => {
-    for (const service of WAKES[event.type] ?? []) {
-      if (CONCERNED[service]?.(event) ?? true) wakers[service](event.sessionSeq, event.type);
-    }
-  };
+/** Makes them, before the services that report to them. */
+export function makeWakes(): Wakes {
+  let wakers: Wakers | undefined;
+  const report = (occasion: UnrecordedOccasion, sessionSeq: number) =>
+    WAKES[occasion]?.forEach((service) => wakers?.[service](sessionSeq, occasion));
   return {
-    follow: (bus) => bus.subscribeAll((events) => events.forEach(wake)),
-    stopConfirmed: (sessionSeq) =>
-      WAKES['stop confirmed']?.forEach((service) => wakers[service](sessionSeq, 'stop confirmed')),
+    follow: (bus, services) => {
+      wakers = services;
+      bus.subscribeAll((events) => {
+        for (const event of events)
+          for (const service of WAKES[event.type] ?? [])
+            if (CONCERNED[service]?.(event) ?? true) services[service](event.sessionSeq, event.type);
+      });
+    },
+    stopConfirmed: (sessionSeq) => report('stop confirmed', sessionSeq),
+    happened: (occasion) => report(occasion, 0),
   };
 }

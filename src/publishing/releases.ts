@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
+import type { Happened } from '../events/wakes.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import { withAllHeld } from '../files/blobs/with-all-held.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
@@ -12,14 +14,11 @@ import type { Publication, Published } from '../store/publishing/releases.ts';
 
 export interface ReleaseParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
-  readonly blobs: Pick<BlobStore, 'hold'>;
+  readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
   /** Calls a listener with each session whose files may have become known, until the result is called. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
-  /** Called when a hold on blobs has ended: a clean-up may have waited for it. */
-  released(): void;
-  /** Called when a draft was left behind: the sweeper removes it. */
-  abandoned(): void;
+  readonly happened: Happened;
   readonly clock: Clock;
   settings(): Pick<Settings, 'publish'>;
 }
@@ -67,7 +66,7 @@ function makeTurns(): (userSeq: number) => () => void {
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeReleases(parts: ReleaseParts): Releases {
-  const { store, blobs, disk, onCollected, released, abandoned, clock, settings } = parts;
+  const { store, blobs, disk, onCollected, happened, clock, settings } = parts;
   let active = 0;
   const takeTurn = makeTurns();
 
@@ -77,21 +76,23 @@ export function makeReleases(parts: ReleaseParts): Releases {
     active += 1;
     let leave = () => {};
     try {
-      const plan = await store.pages.planVersion(source, settings().publish);
+      const plan = await withAllHeld(blobs, async () => {
+        const read = await store.pages.planVersion(source, settings().publish);
+        if (read.kind === 'planned') for (const { sha256 } of read.files) hold.add(sha256);
+        return read;
+      });
       if (plan.kind !== 'planned') return plan;
-      // Nothing else has run since the rows were read: from here on, no blob of theirs is removed.
-      for (const { sha256 } of plan.files) hold.add(sha256);
       if (publication.trigger === 'manual') leave = takeTurn(plan.userSeq);
       const draft = await copyAllButLast(store.pages, plan);
       return { kind: 'published', ...(await store.pages.publish(draft, publication, note)) };
     } catch (error) {
-      abandoned();
+      happened('draft abandoned');
       throw error;
     } finally {
       active -= 1;
       leave();
       hold.release();
-      released();
+      happened('blobs released');
     }
   };
 

@@ -1,6 +1,7 @@
 // The store: every verb on rows, over one database.
 import { makePeriodOf } from '../domain/budgets/period.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { RenderBody } from '../domain/webhooks/event-facts.ts';
 import { makeAcceptRun, makeFindSubmitted } from './lifecycle/accept-run.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
@@ -94,13 +95,18 @@ import { makeRetention } from './retention/retention.ts';
 
 export type Store = ReturnType<typeof makeStore>;
 
-/** Opens the database file of a data directory and returns its verbs. */
-export function openStore(file: string, clock: Clock, options?: DatabaseOptions): Store {
-  return makeStore(openDatabase(file, clock, options));
+export interface StoreOptions extends DatabaseOptions {
+  /** Makes the bodies of webhook events. */
+  readonly renderBody: RenderBody;
 }
 
-function makeStore(database: Database) {
-  const planning = makePlanning(database);
+/** Opens the database file of a data directory and returns its verbs. */
+export function openStore(file: string, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
+  return makeStore(openDatabase(file, clock, options), renderBody);
+}
+
+function makeStore(database: Database, renderBody: RenderBody) {
+  const planning = makePlanning(database, renderBody);
   const kit: BudgetKit = {
     inForce: makeBudgetsInForce(),
     held: makeHeldCalls(),
@@ -138,7 +144,7 @@ function makeStore(database: Database) {
     audit: { ...makeAuditEntries(database), ...makeAuditAnchors(database) },
     metrics: makeMetricReads(database),
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
-    deliveries: makeDeliveryVerbs(database, planning),
+    deliveries: { ...makeDeliveryVerbs(database, planning), readEvents: makeReadEvents(database, renderBody) },
     pages: {
       ...makePages(database),
       ...makePageHandOver(database),
@@ -205,7 +211,6 @@ function makeDeliveryVerbs(database: Database, { plan, releaseHeld }: Planning) 
   return {
     plan,
     releaseHeld,
-    readEvents: makeReadEvents(database),
     ...makeDeliveries(database),
     ...makeTestFacts(database),
     ...makeClockJumps(database),

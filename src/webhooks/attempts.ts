@@ -1,6 +1,7 @@
 // Attempts in flight: each is sent, recorded, and may disable its webhook.
 import { pause } from '../domain/clock.ts';
 import { pauseBeforeRetry } from '../domain/webhooks/backoff.ts';
+import type { Happened } from '../events/wakes.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
@@ -20,8 +21,7 @@ export interface SenderParts extends SendParts {
   readonly log: Log;
   /** From 0 to 1, for the jitter of pauses. */
   random(): number;
-  /** Called when the sender has disabled a webhook. */
-  disabled(): void;
+  readonly happened: Happened;
   /** Called with the outcome of each attempt. */
   readonly attempted?: ((outcome: 'ok' | 'error') => void) | undefined;
 }

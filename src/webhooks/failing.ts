@@ -1,4 +1,5 @@
 // When a webhook that fails is disabled.
+import type { Happened } from '../events/wakes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { AttemptResult } from '../domain/webhooks/delivery.ts';
 import type { Webhook } from '../domain/webhooks/webhook.ts';
@@ -42,8 +43,7 @@ export interface FailureCheckParts {
   readonly store: Pick<Store, 'webhooks'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when a webhook was disabled: what is pending of it has to go. */
-  disabled(): void;
+  readonly happened: Happened;
 }
 
 /** Makes the check: called after each attempt, it disables a webhook that has failed for too long. Never rejects. */
@@ -51,7 +51,7 @@ export function makeFailureCheck({
   store,
   clock,
   log,
-  disabled,
+  happened,
 }: FailureCheckParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
   /** Failed attempts of webhooks in a row, by this daemon. */
   const failures = new Map<number, number>();
@@ -61,7 +61,7 @@ export function makeFailureCheck({
     try {
       if (!(await store.webhooks.giveUp(webhook, reason))) return;
       log.warn({ webhook_id: webhookId, reason }, 'A webhook was disabled.');
-      disabled();
+      happened('webhook disabled');
     } catch (error) {
       log.error({ err: error, webhook_id: webhookId }, 'A webhook could not be disabled.');
     }

@@ -4,7 +4,6 @@ import type { Occasion } from '../events/wakes.ts';
 import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
-import { renderBody } from './bodies/render-body.ts';
 import { makeHeldEvents } from './held-events.ts';
 
 export interface PlannerParts {
@@ -14,7 +13,7 @@ export interface PlannerParts {
 }
 
 export interface Planner extends Service {
-  /** An event was committed. Costs no statement when no enabled webhook wants one of its type. */
+  /** An event was committed, which costs no statement when no enabled webhook wants one of its type; or a webhook was changed. */
   notice(occasion: Occasion): void;
   /** The workspace of a session was examined. Costs no statement when no delivery waits for it. */
   collected(sessionSeq: number): void;
@@ -26,7 +25,7 @@ const LOOK_MS = 60_000;
 /** Events whose deliveries are released in one commit. */
 const RELEASED_AT_ONCE = 100;
 
-/** Makes the planner. Wake it at the start, and after each change of a webhook: only then it learns who wants what. */
+/** Makes the planner. Wake it at the start: only then, and at changes of webhooks, it learns who wants what. */
 export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   /** Types of journal events that enabled webhooks want; undefined before the first look. */
   let wanted: ReadonlySet<string> | undefined;
@@ -39,7 +38,7 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
     planning += 1;
     try {
       for (let more = true; more && stopping?.aborted !== true; ) {
-        const planned = await store.deliveries.plan(renderBody, { holds: true });
+        const planned = await store.deliveries.plan({ holds: true });
         ({ more, wanted } = planned);
         held.add(planned.held);
       }
@@ -61,7 +60,8 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   return {
     ...service,
     notice: (occasion) => {
-      if (planning > 0 || wanted === undefined || wanted.has(occasion)) service.wake();
+      const isAsked = occasion === 'webhook changed' || wanted === undefined || wanted.has(occasion);
+      if (planning > 0 || isAsked) service.wake();
     },
     collected: (sessionSeq) => {
       if (held.know(sessionSeq, planning > 0)) service.wake();

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';

@@ -6,7 +6,7 @@ import { restore } from '../../src/backups/restore.ts';
 import { spaceOf, sumOf } from '../../src/backups/summary.ts';
 import { removeTree } from '../../src/disk/remove-beneath.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { type HandmadeEntry, makeByHand } from '../support/backups/handmade.ts';
 import { installation, SEAL_KEY, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';

@@ -11,11 +11,12 @@ import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';
 import { requireRestored } from '../../src/files/restore-marker.ts';
 import { lockDataDirectory } from '../../src/store/engine/sqlite/file/lock.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { filesIn, type Installation, installation, NO_PACE, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { aTask } from '../support/store/schedules.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function furnished(): Promise<Installation & { readonly sessionId: string }> {
@@ -209,7 +210,7 @@ test('a paused copy delivers and fires nothing', async () => {
   const house = await furnished();
   const { store } = house.house;
   const [user] = await store.users.list('', 100);
-  await store.webhooks.create(aWebhook(), renderId);
+  await store.webhooks.create(aWebhook());
   await store.schedules.create(aTask(user!.seq));
   const all = { ownerScope: null, userSeq: null, enabled: true, name: null, limit: 9, offset: 0 };
   const enabledIn = async ({ webhooks, schedules }: Store) => [

@@ -7,7 +7,7 @@ import { restore } from '../../src/backups/restore.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { OLDEST_SCHEMA as OLDEST, SCHEMA_VERSION } from '../../src/store/engine/schema.ts';
 import { FORMAT } from '../../src/wire/backups/manifest.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { makeByHand } from '../support/backups/handmade.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';

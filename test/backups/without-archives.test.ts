@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';

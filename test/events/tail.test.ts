@@ -4,7 +4,6 @@ import { makeBus } from '../../src/events/bus.ts';
 import type { Events } from '../../src/store/journal/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { fenceOf, storeHouse } from '../support/store/store-house.ts';
-import { renderId } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
@@ -234,7 +233,7 @@ test('a reader in the middle of a run whose events are removed by age learns of 
   await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
   await house.finish();
   await house.accept();
-  await house.store.deliveries.plan(renderId);
+  await house.store.deliveries.plan();
   const { events } = house.store;
   const slow = house.follow(0, {
     ...events,

@@ -1,9 +1,10 @@
 // Which services each committed event wakes, seen on the store's own verbs.
+import { ASLEEP } from '../support/events/asleep.ts';
 import { beforeEach, expect, test } from 'vitest';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import { WEBHOOK_EVENTS } from '../../src/domain/webhooks/webhook.ts';
 import { makeBus } from '../../src/events/bus.ts';
-import { makeWakes, type Wakes, type WokenService } from '../../src/events/wakes.ts';
+import { makeWakes, type Wakers, type Wakes, type WokenService } from '../../src/events/wakes.ts';
 import { PAYLOADS } from '../../src/wire/event-payloads.ts';
 import { aTask, fireNow, steps, work } from '../support/store/schedules.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
@@ -20,16 +21,9 @@ beforeEach(async () => {
   };
   const bus = makeBus();
   house.store.onCommitted(bus.publish);
-  wakes = makeWakes({
-    queue: note('queue'),
-    queueWait: note('queueWait'),
-    questionWatch: note('questionWatch'),
-    collector: note('collector'),
-    sweeper: note('sweeper'),
-    planner: note('planner'),
-    publisher: note('publisher'),
-  });
-  wakes.follow(bus);
+  const services = Object.keys(ASLEEP) as WokenService[];
+  wakes = makeWakes();
+  wakes.follow(bus, Object.fromEntries(services.map((name) => [name, note(name)])) as unknown as Wakers);
 });
 
 /** A claimed run, with nothing noted of how it came to be. */
@@ -128,19 +122,26 @@ test('the end of an executor has no event, and still wakes what waits for it', a
 
 test('every event that a webhook can want wakes the planner, and no other does', () => {
   const noted: string[] = [];
-  const sleep = () => undefined;
-  const asleep = {
-    queue: sleep,
-    queueWait: sleep,
-    questionWatch: sleep,
-    collector: sleep,
-    sweeper: sleep,
-    publisher: sleep,
-  };
   const bus = makeBus();
-  makeWakes({ ...asleep, planner: (_, occasion) => noted.push(occasion) }).follow(bus);
+  makeWakes().follow(bus, { ...ASLEEP, planner: (_, occasion) => noted.push(occasion) });
   const types = Object.keys(PAYLOADS) as (keyof typeof PAYLOADS)[];
   bus.publish(types.map((type) => ({ type, sessionSeq: 1, payload: {} }) as JournalEvent));
   const wanted = Object.values(WEBHOOK_EVENTS).map(({ journalType }) => journalType);
   expect(noted.sort()).toEqual(wanted.sort());
+});
+
+test.for([
+  ['blobs released', ['sweeper']],
+  ['task rescheduled', ['scheduler']],
+  ['webhook changed', ['planner', 'sender', 'upkeep']],
+  ['webhook disabled', ['upkeep']],
+  ['share changed', ['pageSweeper']],
+  ['draft abandoned', ['pageSweeper']],
+] as const)('an occasion without an event wakes whom it concerns: %s', ([occasion, services]) => {
+  wakes.happened(occasion);
+  expect(Object.keys(woken).sort()).toEqual(services);
+});
+
+test('what happens before anything is followed wakes nobody', () => {
+  expect(() => makeWakes().happened('webhook changed')).not.toThrow();
 });

@@ -31,7 +31,7 @@ async function openAttachmentHouse() {
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
-    draining: () => false,
+    closing: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const accepted: Run[] = [];

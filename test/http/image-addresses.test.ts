@@ -45,7 +45,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
     fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
-    draining: () => ending.signal.aborted,
+    closing: () => ending.signal.aborted,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const answered = async (_: KeyCaller, run: Run): Promise<Run> => ({

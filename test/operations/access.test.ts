@@ -7,7 +7,7 @@ import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts
 import { OPERATOR } from '../support/http/callers.ts';
 import { publishHouse } from '../support/store/publishing.ts';
 import { aTask } from '../support/store/schedules.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
@@ -138,7 +138,7 @@ const WEBHOOKS: readonly (readonly [string, readonly string[]])[] = [
 test.each(WEBHOOKS)('webhooks and their deliveries: %s', async (who, outcomes) => {
   const { store, user } = rows;
   const otto = await store.users.get('otto');
-  const made = [user.seq, otto.seq, null].map((userSeq) => store.webhooks.create(aWebhook({ userSeq }), renderId));
+  const made = [user.seq, otto.seq, null].map((userSeq) => store.webhooks.create(aWebhook({ userSeq })));
   const webhooks = await Promise.all(made);
   const sent = { eventId: UNKNOWN, eventType: 'session.completed', sessionSeq: null, body: '{}' } as const;
   const result = { at: 1, statusCode: 200, durationMs: 1, error: null, responseExcerpt: null };

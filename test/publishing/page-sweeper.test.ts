@@ -8,7 +8,8 @@ import { makeSweeper } from '../../src/execution/artifacts/sweeper.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makePageSweeper } from '../../src/publishing/page-sweeper.ts';
 import type { Service } from '../../src/services/service.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { loggedLines } from '../support/http/http-house.ts';
 import { filesOf, publishHouse } from '../support/store/publishing.ts';
 

@@ -2,7 +2,7 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
 import { makePublisher, type Publisher } from '../../src/publishing/publisher.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
 import { loggedLines } from '../support/http/http-house.ts';
 import { aPage, filesOf, publishHouse, SITE } from '../support/store/publishing.ts';

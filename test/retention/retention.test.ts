@@ -11,7 +11,7 @@ import { makeBatch } from '../../src/store/retention/batch.ts';
 import { keepOfUpgradeCopies } from '../../src/retention/upgrade-copies.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 import { messagesOf } from '../support/store/read-whole.ts';
 
 const DAY = 86_400_000;
@@ -45,7 +45,7 @@ async function retentionHouse(given: Partial<Settings['retention']> = {}) {
     emptyIdle: async () => ({ rows: 0, more: false }),
     upgradeCopies: keepOfUpgradeCopies(directory),
     orphans: { ...NO_ORPHANS, due: () => ((sweeps.now += 1), NO_ORPHANS.due()) },
-    beforeRemoving: async () => void (await store.deliveries.plan(renderId)),
+    beforeRemoving: async () => void (await store.deliveries.plan()),
     removed: () => undefined,
     clock,
     log: makeLog({ level: 'fatal' }),
@@ -154,7 +154,7 @@ test('the newest event stays, so that no id is given twice', async () => {
 
 test('an event that is not planned yet is never removed', async () => {
   const house = await retentionHouse({ eventsDays: 1 });
-  await house.store.webhooks.create(aWebhook(), renderId);
+  await house.store.webhooks.create(aWebhook());
   const old = await house.finished();
   await house.finished();
   await house.days(3);
@@ -171,7 +171,7 @@ test('what a kill interrupts is continued: a run that has lost its first events 
   const old = await house.finished();
   await house.finished();
   await house.days(2);
-  await house.store.deliveries.plan(renderId);
+  await house.store.deliveries.plan();
   let rooms = 1;
   await house.store.retention.eventsOfRuns(house.clock.now(), { room: () => (rooms-- > 0 ? 3 : 0) });
   expect(house.count(`events WHERE run_seq = ${old.seq}`)).toBeGreaterThan(0);

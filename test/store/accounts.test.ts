@@ -3,7 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountOf } from '../../src/domain/people/account-name.ts';
 import { migrate } from '../../src/store/engine/sqlite/migrate.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { storeHouse } from '../support/store/store-house.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';

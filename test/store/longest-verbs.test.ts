@@ -8,7 +8,6 @@ import { leastOfThree } from '../support/time/machine-speed.ts';
 import { inTurns, largestHouse } from '../support/store/largest-house.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
 import { aStep, FREE } from '../support/store/store-house.ts';
-import { renderId } from '../support/store/webhooks.ts';
 
 const LONGEST_MS = 50;
 const PAGE = { limit: 500, offset: 0 };
@@ -68,9 +67,9 @@ const CASES: Readonly<Record<string, Case>> = {
     store.pins.lost({ model: new Set(), scenario: new Set(), expert: new Set(), team: new Set() }, now, 10),
   'teams.list': ({ store }) => store.teams.list(),
   'webhooks.list': ({ store }) => store.webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled: null }),
-  'deliveries.plan': ({ store }) => store.deliveries.plan(renderId),
+  'deliveries.plan': ({ store }) => store.deliveries.plan(),
   'deliveries.readEvents': ({ store }) =>
-    store.deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 100 }, renderId),
+    store.deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 100 }),
   'manifests.listFiles': ({ store, version }) => store.manifests.listFiles(version, '/', PORTION),
   'board.list': ({ store, now }) => store.board.list({ ...PAGE, account: null, category: null, name: 'l' }, now),
   'board.listCategories': ({ store }) => store.board.listCategories(),

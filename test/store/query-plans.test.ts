@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore } from '../support/store/open-store.ts';
 import { callEveryVerb } from '../support/store/every-verb.ts';
 import { work } from '../support/store/schedules.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';

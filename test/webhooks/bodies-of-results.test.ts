@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EventPayloads } from '../../src/domain/journal-event.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
-import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
 import { EVENT_BODIES } from '../../src/wire/webhooks/event-bodies.ts';
 import { fitsSchema } from '../support/http/fits-schema.ts';
 import { storeHouse } from '../support/store/store-house.ts';
@@ -16,10 +15,7 @@ const ID = '0198c0de-0000-7000-8000-000000000001';
 /** The body that a webhook gets for an event of a session in the journal. */
 async function bodyOf<T extends ResultType>(type: T, payload: EventPayloads[T]) {
   const house = await storeHouse();
-  const webhook = await house.store.webhooks.create(
-    aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }),
-    renderBody,
-  );
+  const webhook = await house.store.webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }));
   const run = await house.accept();
   const connection = new Connection(house.file);
   onTestFinished(() => void connection.close());
@@ -28,7 +24,7 @@ async function bodyOf<T extends ResultType>(type: T, payload: EventPayloads[T]) 
       'INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (?, NULL, NULL, ?, ?, ?)',
     )
     .run(run.sessionSeq, type, JSON.stringify(payload), house.clock.now());
-  while ((await house.store.deliveries.plan(renderBody)).more);
+  while ((await house.store.deliveries.plan()).more);
   const [delivery, ...others] = await house.store.deliveries.listPending(webhook.id, 9);
   expect([delivery?.eventType, others]).toEqual([type, []]);
   const body = JSON.parse(delivery!.body) as JsonObject;

@@ -23,13 +23,13 @@ const iso = (at: number) => new Date(at).toISOString();
 async function bodyHouse() {
   const house = await storeHouse();
   const events = WEBHOOK_EVENT_TYPES;
-  const webhook = await house.store.webhooks.create(aWebhook({ userSeq: house.user.seq, events }), renderBody);
+  const webhook = await house.store.webhooks.create(aWebhook({ userSeq: house.user.seq, events }));
   const run = async (turn = {}) => {
     await house.accept(turn);
     return (await house.claim())[0]!;
   };
   const bodies = async () => {
-    while ((await house.store.deliveries.plan(renderBody)).more);
+    while ((await house.store.deliveries.plan()).more);
     const pending = await house.store.deliveries.listPending(webhook.id, 99);
     return pending.map(({ body, eventType, eventId }) => {
       const value = JSON.parse(body) as JsonObject;

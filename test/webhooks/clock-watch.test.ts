@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { makeClockWatch } from '../../src/webhooks/clock-watch.ts';
 import { fenceOf, storeHouse } from '../support/store/store-house.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILED = { at: 1, statusCode: 500, durationMs: 1, error: 'no', responseExcerpt: null };
@@ -14,12 +14,12 @@ async function scene(count: number) {
   const { store, clock } = house;
   const ids: number[] = [];
   for (let made = 0; made < count; made += 1)
-    ids.push((await store.webhooks.create(aWebhook({ userSeq: house.user.seq }), renderId)).id);
+    ids.push((await store.webhooks.create(aWebhook({ userSeq: house.user.seq }))).id);
   await house.accept();
   const [run] = await house.claim();
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await store.runs.settle(fenceOf(run!));
-  while ((await store.deliveries.plan(renderId)).more);
+  while ((await store.deliveries.plan()).more);
   const pending = async (id: number) => (await store.deliveries.listPending(id, 9))[0]!;
   const failed = { result: FAILED, epoch: 1, retryAt: clock.now() + HOUR_MS };
   for (const id of ids) await store.deliveries.recordAttempt((await pending(id)).id, failed);

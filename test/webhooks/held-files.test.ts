@@ -3,7 +3,6 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { EventsPage } from '../../src/store/webhooks/read-events.ts';
 import { HOLD_MS } from '../../src/store/webhooks/held-deliveries.ts';
 import { makeLog } from '../../src/log/log.ts';
-import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
@@ -29,7 +28,7 @@ beforeEach(async () => {
   const store = { deliveries: { plan: deliveries.plan, releaseHeld } };
   planner = makePlanner({ store, clock: house.clock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => planner.stop());
-  webhookId = (await house.store.webhooks.create(aWebhook(), renderBody)).id;
+  webhookId = (await house.store.webhooks.create(aWebhook())).id;
   house.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   await look();
 });
@@ -145,8 +144,7 @@ test('workspaces that no delivery waits for cost nothing', async () => {
 
 test('who listens without a webhook gets the end at the same moment', async () => {
   const wanted = { owner: 0, types: ['session.completed'], afterId: 0, limit: 9 } as const;
-  const read = async (): Promise<EventsPage> =>
-    house.store.deliveries.readEvents(wanted, renderBody, house.clock.now());
+  const read = async (): Promise<EventsPage> => house.store.deliveries.readEvents(wanted, house.clock.now());
   const [first, second] = [await endRun(), await endRun()];
   await collect(first);
   const page = await read();

@@ -86,7 +86,7 @@ function scene(endpoints: Endpoint[], dead: number) {
     clock,
     log: pino({ level: 'silent' }),
     random: () => 0.5,
-    disabled: () => undefined,
+    happened: () => undefined,
   });
   sender.wake();
   const living = () => receivers.sent.filter((sent) => !isDead(sent));

@@ -1,4 +1,5 @@
 // The planner at work: woken by what is committed, and by nothing that no webhook wants.
+import { ASLEEP } from '../support/events/asleep.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,7 +9,6 @@ import { makeSweeper } from '../../src/execution/artifacts/sweeper.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log/log.ts';
-import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
@@ -33,10 +33,10 @@ beforeEach(async () => {
   planner = makePlanner({
     store: {
       deliveries: {
-        plan: async (render, options) => {
+        plan: async (options) => {
           looks += 1;
           refuse?.();
-          const result = await house.store.deliveries.plan(render, options);
+          const result = await house.store.deliveries.plan(options);
           await hold;
           return result;
         },
@@ -53,19 +53,11 @@ beforeEach(async () => {
   onTestFinished(() => planner.stop());
   const bus = makeBus();
   house.store.onCommitted(bus.publish);
-  const asleep = {
-    queue: sleep,
-    queueWait: sleep,
-    questionWatch: sleep,
-    collector: sleep,
-    sweeper: sleep,
-    publisher: sleep,
-  };
-  makeWakes({ ...asleep, planner: (_, occasion) => planner.notice(occasion) }).follow(bus);
+  makeWakes().follow(bus, { ...ASLEEP, planner: (_, occasion) => planner.notice(occasion) });
 });
 
 async function create(over: Parameters<typeof aWebhook>[0] = {}) {
-  const webhook = await house.store.webhooks.create(aWebhook(over), renderBody);
+  const webhook = await house.store.webhooks.create(aWebhook(over));
   planner.wake();
   await planner.settled();
   return webhook;
@@ -106,10 +98,10 @@ test('without a webhook, a run costs nothing after the first look', async () => 
 });
 
 test('what was committed before the first look, or between a change and the wake, is not missed', async () => {
-  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  const { id } = await house.store.webhooks.create(aWebhook());
   await endRun();
   expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(1);
-  const stale = await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }), renderBody);
+  const stale = await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }));
   const run = await house.accept();
   await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   planner.wake();
@@ -120,7 +112,7 @@ test('what was committed before the first look, or between a change and the wake
 test('an event that is committed with the look that learns of its webhook is not missed', async () => {
   planner.wake();
   await planner.settled();
-  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  const { id } = await house.store.webhooks.create(aWebhook());
   const { promise, resolve } = Promise.withResolvers<void>();
   hold = promise;
   planner.wake();
@@ -194,7 +186,7 @@ const RESULT = { at: 1, statusCode: 200, durationMs: 1, error: null, responseExc
 
 /** A session that ends, whose events nobody has planned, and that is deleted. */
 async function deletedUnplanned() {
-  const webhook = await house.store.webhooks.create(aWebhook(), renderBody);
+  const webhook = await house.store.webhooks.create(aWebhook());
   const notice = vi.spyOn(planner, 'notice').mockImplementation(sleep);
   const run = await endRun({ title: SECRET });
   await house.store.sessions.deleteSession(run.sessionSeq);
@@ -244,7 +236,7 @@ test('what was sent before its session was deleted is erased with it', async () 
 test('a delivery of a deleted session that is canceled loses its body as well', async () => {
   const { webhook } = await deletedUnplanned();
   await planner.catchUp();
-  await house.store.webhooks.change(webhook.id, { enabled: false }, renderBody);
+  await house.store.webhooks.change(webhook.id, { enabled: false });
   const bodies = house.rows('SELECT state, body FROM webhook_deliveries');
   expect(bodies).toEqual([{ state: 'canceled', body: '' }]);
 });

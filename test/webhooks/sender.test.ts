@@ -6,7 +6,7 @@ import type { NewWebhook } from '../../src/store/webhooks/webhooks.ts';
 import type { SenderParts } from '../../src/webhooks/attempts.ts';
 import { makeSender } from '../../src/webhooks/sender.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import { type FakeReceivers, fakeReceivers, type Sent } from '../support/webhooks.ts';
 
@@ -33,7 +33,7 @@ function startSender(over: Partial<SenderParts> = {}) {
     clock: house.clock,
     log,
     random: () => 0.5,
-    disabled: () => void (disabled += 1),
+    happened: (occasion) => void (disabled += Number(occasion === 'webhook disabled')),
     ...over,
   });
   onTestFinished(async () => {
@@ -53,10 +53,10 @@ async function endRuns(count = 1): Promise<void> {
     await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
     await store.runs.settle(fenceOf(run!));
   }
-  while ((await store.deliveries.plan(renderId)).more);
+  while ((await store.deliveries.plan()).more);
 }
 
-const create = (over: Partial<NewWebhook> = {}) => store.webhooks.create(aWebhook(over), renderId);
+const create = (over: Partial<NewWebhook> = {}) => store.webhooks.create(aWebhook(over));
 
 /** Resolves with a request once so many were sent in all. */
 const nth = (count: number): Promise<Sent> => waitFor(() => receivers.sent[count - 1]);
@@ -112,7 +112,7 @@ test('what the change of one webhook planned for another is sent at once', async
   await house.accept();
   const [run] = await house.claim();
   await store.runs.stopSession(run!.sessionSeq, 'user_requested_stop');
-  await store.webhooks.change(other.id, { enabled: false }, renderId);
+  await store.webhooks.change(other.id, { enabled: false });
   (await nth(1)).reply(204);
   await recorded(webhook.id);
 });
@@ -203,7 +203,7 @@ test('a 410 of the address before disables nothing', async () => {
   await endRuns();
   startSender();
   const sent = await nth(1);
-  await store.webhooks.change(webhook.id, { url: 'https://new.example/hook' }, renderId);
+  await store.webhooks.change(webhook.id, { url: 'https://new.example/hook' });
   sent.reply(410);
   await recorded(webhook.id);
   expect(await get(webhook.id)).toMatchObject({ enabled: true, disabledReason: null, failures: 0 });
@@ -327,7 +327,7 @@ test('a webhook that is disabled in flight sends nothing more, and what arrived 
   await endRuns(2);
   const sender = startSender();
   const sent = await nth(1);
-  await store.webhooks.change(webhook.id, { enabled: false }, renderId);
+  await store.webhooks.change(webhook.id, { enabled: false });
   sent.reply(200);
   await waitFor(async () => (await get(webhook.id)).lastSuccessAt !== null);
   await pass(DAY_MS, sender);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeLog } from '../../src/log/log.ts';
 import { makeUpkeep } from '../../src/webhooks/upkeep.ts';
 import { storeHouse } from '../support/store/store-house.ts';
-import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const DAY = 86_400_000;
@@ -14,7 +14,7 @@ async function upkeepHouse(retentionDays = 30) {
   const settings = () => ({ webhooks: { retentionDays } });
   const upkeep = makeUpkeep({ store, clock, log: makeLog({ level: 'fatal' }), settings });
   onTestFinished(() => upkeep.stop());
-  const webhook = await store.webhooks.create(aWebhook(), renderId);
+  const webhook = await store.webhooks.create(aWebhook());
   let no = 0;
   /** Deliveries that failed, and are pending again when they are `redelivered`. */
   const deliver = async (count: number, { redelivered = false } = {}) => {
@@ -85,7 +85,7 @@ test('a delivery that was delivered again is kept for thirty days from then on',
 
 test('a secret before a rotation is removed once it signs no more', async () => {
   const { upkeep, store, clock, rows } = await upkeepHouse();
-  const { id } = await store.webhooks.create(aWebhook({ sealSecret: () => Buffer.from('first') }), renderId);
+  const { id } = await store.webhooks.create(aWebhook({ sealSecret: () => Buffer.from('first') }));
   await store.webhooks.rotateSecret(id, Buffer.from('second'));
   const left = async () => {
     upkeep.wake();
@@ -133,7 +133,7 @@ test('a long list of a disabled webhook is canceled to its end', async () => {
 test('a deleted webhook goes with all of its deliveries, and no other does', async () => {
   const { upkeep, store, rows, webhook, deliver, count } = await upkeepHouse();
   await deliver(250);
-  const other = await store.webhooks.create(aWebhook(), renderId);
+  const other = await store.webhooks.create(aWebhook());
   await store.webhooks.delete(webhook.id);
   upkeep.wake();
   await upkeep.settled();

@@ -1,5 +1,6 @@
 // The cases of the store and of credentials, in this process: the cost of a claim with many runs that may not start, and of
 // identifying a caller.
+import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
@@ -42,7 +43,7 @@ interface House {
 export async function measureStore(scratch: string, scale: Scale): Promise<Figures> {
   const directory = join(scratch, 'store');
   mkdirSync(directory);
-  const open = (): Store => openStore(join(directory, 'errand.db'), systemClock);
+  const open = (): Store => openStore(join(directory, 'errand.db'), systemClock, { renderBody });
   let store = open();
   try {
     const house = await furnish(store, 'mara');

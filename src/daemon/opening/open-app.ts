@@ -96,12 +96,14 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     deriveKey,
     anchor: parts.anchor,
     secrets,
-    exports: { places: config.places, equip: equipToday(parts) },
+    places: config.places,
+    equip: equipToday(parts),
     broker,
     checks,
     retention,
     webhooks,
     publishing,
+    happened: parts.rooms.happened,
     backups: parts.backups,
     settings,
     catalog,
@@ -139,7 +141,7 @@ function equipToday({
   store,
   sandbox,
   rooms,
-}: OpenAppParts): Parameters<typeof makeOperations>[0]['exports']['equip'] {
+}: OpenAppParts): Parameters<typeof makeOperations>[0]['equip'] {
   const { definitions, catalog, settings } = live;
   const equip = makeEquip({ store, log, places: config.places, definitions, catalog, browser: rooms.browser.grant });
   return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox().ok }));

@@ -2,6 +2,7 @@
 import type { LiveConfig } from '../../config/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { Happened } from '../../events/wakes.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Log } from '../../log/log.ts';
@@ -16,27 +17,22 @@ export interface PublishingParts {
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly collector: Pick<Collector, 'onCollected'>;
-  /** Called when a hold on blobs has ended. */
-  released(): void;
+  readonly happened: Happened;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Makes the services. None of them works before `start`. */
-export function openPublishing({ live, store, blobs, disk, collector, released, clock, log }: PublishingParts) {
+export function openPublishing({ live, store, blobs, disk, collector, happened, clock, log }: PublishingParts) {
   const { onCollected } = collector;
-  const abandoned = () => sweeper.wake();
-  const forReleases = { store, blobs, disk, onCollected, released, abandoned };
-  const releases = makeReleases({ ...forReleases, clock, settings: live.settings });
+  const releases = makeReleases({ store, blobs, disk, onCollected, happened, clock, settings: live.settings });
   const publisher = makePublisher({ store, releases, clock, log });
   const sweeper = makePageSweeper({ store, blobs, releases, clock, log });
   const ignore = onCollected(publisher.collected);
   return {
     releases,
-    /** A share has ended or will, or a page was deleted. */
-    ended: sweeper.wake,
-    /** A firing of a scheduled task may have completed. */
-    fired: publisher.wake,
+    publisher,
+    sweeper,
     start: () => {
       publisher.wake();
       sweeper.wake();

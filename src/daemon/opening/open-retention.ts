@@ -1,4 +1,5 @@
 // Retention, wired to what it removes.
+import type { Happened } from '../../events/wakes.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
@@ -22,14 +23,14 @@ export interface OpenRetentionParts {
   /** Plans what is committed before it is removed. */
   readonly webhooks: { readonly planner: Pick<Planner, 'catchUp'> };
   /** Removes blobs that nothing refers to any more. */
-  readonly publishing: { ended(): void };
+  readonly happened: Happened;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Makes the service, which also works when the settings change. */
 export function openRetention(parts: OpenRetentionParts): Retention {
-  const { dataDir, live, store, deriveKey, webhooks, publishing, clock, log } = parts;
+  const { dataDir, live, store, deriveKey, webhooks, happened, clock, log } = parts;
   const retention = makeRetention({
     store,
     seal: makeSeal(deriveKey),
@@ -37,7 +38,7 @@ export function openRetention(parts: OpenRetentionParts): Retention {
     upgradeCopies: keepOfUpgradeCopies(dataDir),
     orphans: makeOrphans(parts),
     beforeRemoving: webhooks.planner.catchUp,
-    removed: publishing.ended,
+    removed: () => happened('share changed'),
     clock,
     log,
     settings: live.settings,

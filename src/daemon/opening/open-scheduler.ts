@@ -6,7 +6,7 @@ import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Log } from '../../log/log.ts';
 import { makeSessionSetup } from '../../operations/turns/session-setup.ts';
-import { makeScheduler } from '../../scheduling/scheduler.ts';
+import { makeScheduler } from '../../execution/queue/scheduler.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface SchedulingParts {
@@ -18,11 +18,11 @@ export interface SchedulingParts {
   readonly log: Log;
 }
 
-/** Makes the service. Changes of tasks wake it. */
+/** Makes the service. */
 export function openScheduler({ live, store, node, disk, clock, log }: SchedulingParts) {
   const { settings, definitions } = live;
   const makeSetup = makeSessionSetup({ store, definitions });
-  const scheduler = makeScheduler({
+  return makeScheduler({
     store,
     setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),
     limits: () => ({
@@ -35,6 +35,4 @@ export function openScheduler({ live, store, node, disk, clock, log }: Schedulin
     clock,
     log,
   });
-  store.schedules.onRescheduled(scheduler.wake);
-  return { start: scheduler.wake, stop: scheduler.stop };
 }

@@ -1,5 +1,6 @@
 // The services of webhooks, wired together.
 import type { LiveConfig } from '../../config/live-config.ts';
+import type { Happened } from '../../events/wakes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import type { Log } from '../../log/log.ts';
@@ -21,19 +22,20 @@ export interface WebhookParts {
   readonly log: Log;
   /** Called with the outcome of each attempt. */
   readonly attempted?: SenderParts['attempted'];
+  readonly happened: Happened;
 }
 
 /** Idle connections to receivers that are kept in all. */
 const MAX_IDLE = 64;
 
 /** Makes the services. None of them works before `start`. */
-export function openWebhooks({ live, store, secrets: box, clock, log, attempted }: WebhookParts) {
+export function openWebhooks({ live, store, secrets: box, clock, log, attempted, happened }: WebhookParts) {
   const secrets = rememberOpened(box);
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const planner = makePlanner({ store, clock, log });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
-  const forSender = { store, secrets, pool, random: Math.random, disabled: upkeep.wake, attempted };
+  const forSender = { store, secrets, pool, random: Math.random, happened, attempted };
   const sender = makeSender({ ...forSender, clock, log });
 
   // Changes of webhooks plan as well, for all that want the events before.
@@ -42,19 +44,15 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted 
     for (const err of faults) log.error({ err }, 'the body of a webhook event could not be made');
   });
 
-  /** A webhook was created, changed or deleted, or has something to send again. */
-  function changed(): void {
-    planner.wake();
-    upkeep.wake();
-    sender.wake();
-  }
-
   return {
     planner,
-    changed,
+    upkeep,
+    sender,
     /** Makes one attempt, of a test. */
     sendOnce: (target: DeliveryTarget, message: Message) => sendOnce({ pool, secrets, clock, log }, target, message),
-    start: changed,
+    start: () => {
+      for (const service of [planner, upkeep, sender]) service.wake();
+    },
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);
       pool.close();

@@ -50,16 +50,6 @@ export function orderLimits({ artifacts }: Settings): { readonly limits: Snapsho
   };
 }
 
-/** Holds all blobs until what is read is held by itself: a later run may replace some files before. */
-export async function withAllHeld<T>({ blobs }: Pick<ArtifactParts, 'blobs'>, read: () => Promise<T>): Promise<T> {
-  const all = blobs.holdRest();
-  try {
-    return await read();
-  } finally {
-    all.release();
-  }
-}
-
 /** A failure in words for its reader: an expected one has its own message. */
 export function failureOf(error: unknown, otherwise: string): string {
   return error instanceof ErrandError ? error.message : otherwise;

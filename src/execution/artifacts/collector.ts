@@ -1,4 +1,5 @@
 // The collector: ensures that what runs made is found, stored and packed, after each run and after each crash.
+import type { Happened } from '../../events/wakes.ts';
 import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
@@ -40,8 +41,7 @@ export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | Defaul
   /** Other than `PACKED_ON_REQUEST` and `WAITED_FOR`. */
   readonly [D in Defaults]?: WorkspaceSize;
 } & {
-  /** Called when a hold on blobs ends: a clean-up may have waited for it. */
-  released(): void;
+  readonly happened: Happened;
 };
 
 /** Sessions that are collected, and sessions that are packed, concurrently: they share commits. */
@@ -53,7 +53,8 @@ const NO_THREAD_RETRY_MS = 5_000;
 
 /** Makes the collector. Collecting precedes packing: the session's next run waits for it. */
 export function makeCollector(given: CollectorParts): Collector {
-  const { released, ...needed } = given;
+  const { happened, ...needed } = given;
+  const released = () => happened('blobs released');
   const { store, blobs, clock, log } = needed;
   const stopping = new AbortController();
   const parts: ArtifactParts = {

@@ -4,7 +4,8 @@ import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
-import { type ArtifactParts, failureOf, orderLimits, withAllHeld } from './artifact-parts.ts';
+import { withAllHeld } from '../../files/blobs/with-all-held.ts';
+import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 import { recordedFiles } from './look.ts';
 
 /**
@@ -12,7 +13,7 @@ import { recordedFiles } from './look.ts';
  * refuses, and when there is no space or no thread: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
-  const { packings, begun } = await withAllHeld(parts, async () => {
+  const { packings, begun } = await withAllHeld(parts.blobs, async () => {
     const packings: PackingOf[] = [];
     for (const packing of await parts.store.artifacts.listPacking(sessionSeq))
       packings.push({ ...packing, sessionSeq, files: await filesToPack(parts, packing, sessionSeq) });

@@ -3,7 +3,8 @@ import type { Archive, ArchiveWish, FileVersion, UnpackedArchive } from '../../d
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Requested } from '../../store/artifacts/requested-archives.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
-import { type ArtifactParts, withAllHeld } from './artifact-parts.ts';
+import { withAllHeld } from '../../files/blobs/with-all-held.ts';
+import type { ArtifactParts } from './artifact-parts.ts';
 import { recordedFiles } from './look.ts';
 
 interface PackLimits {
@@ -30,7 +31,7 @@ export async function packNow(
   const hold = blobs.hold();
   let isKept = false;
   try {
-    const found = await withAllHeld(parts, async () => readRequested(parts, wish, { limit, hold }));
+    const found = await withAllHeld(parts.blobs, async () => readRequested(parts, wish, { limit, hold }));
     if (found === undefined) return undefined;
     if ('large' in found) return { unpacked: found.large };
     if ('archive' in found) return { archive: found.archive, isKept: true };

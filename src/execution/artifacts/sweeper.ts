@@ -1,4 +1,5 @@
 // The sweeper: removes what deleted sessions and discarded replies leave behind, from lists that survive any crash (E9).
+import type { Occasion } from '../../events/wakes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
@@ -21,8 +22,8 @@ export interface SweeperParts {
 }
 
 export interface Sweeper extends Pick<Service, 'wake' | 'stop'> {
-  /** A hold on blobs has ended: works again, if a clean-up is left that may have waited for it. */
-  released(): void;
+  /** Works, but after the end of a hold on blobs only if a clean-up is left that may have waited for it. */
+  notice(occasion: Occasion): void;
 }
 
 const PAGE = 50;
@@ -74,8 +75,8 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   const { wake, stop } = makeService({ work: sweep, failure, maxRetryMs: RETRY_MS, clock, log });
   return {
     wake,
-    released: () => {
-      if (left) wake();
+    notice: (occasion) => {
+      if (left || occasion !== 'blobs released') wake();
     },
     stop,
   };

@@ -20,7 +20,7 @@ export interface BudgetQuery extends Page {
   readonly reference: string | null;
 }
 
-interface BudgetParts {
+export interface BudgetParts {
   readonly store: Pick<Store, 'budgets' | 'keys' | 'users' | 'teams'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;

@@ -53,7 +53,7 @@ export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
   readonly capabilityChoice?: CapabilityChoice;
 }
 
-interface KeyParts {
+export interface KeyParts {
   readonly store: Pick<Store, 'keys' | 'users' | 'definitionIds' | 'connections'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 // A user leaves: what they have, and how it is settled, a bounded part of it at a time.
+import type { Happened } from '../../events/wakes.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Holding, SettledKind } from '../../domain/people/holding.ts';
 import { HOLDING_KINDS } from '../../domain/people/holding.ts';
@@ -7,10 +8,7 @@ import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HeldThing } from '../../store/people/holdings.ts';
 import type { UserRecord } from '../../store/people/users.ts';
-import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Audit, itself, unlessDeleted } from '../audit/audit.ts';
-import type { PageOperationParts } from '../publishing/pages.ts';
-import type { WebhookOperationParts } from '../webhooks/webhooks.ts';
 
 /** A user, and what is left of what they have. */
 export interface Leaving extends UserRecord {
@@ -33,8 +31,7 @@ export interface LeaveParts {
   readonly store: Pick<Store, 'users' | 'keys' | 'connections' | 'webhooks' | 'schedules' | 'pages' | 'holdings'>;
   readonly audit: Pick<Audit, 'change' | 'read'>;
   readonly stopper: Pick<Stopper, 'stopDisabled' | 'deleteSession'>;
-  readonly webhooks: Pick<WebhookOperationParts, 'changed'>;
-  readonly publishing: Pick<PageOperationParts, 'ended'>;
+  readonly happened: Happened;
 }
 
 /** Things that are settled in one call. */
@@ -65,7 +62,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
   async function shutOut(caller: Administrator, user: UserRecord): Promise<void> {
     if (!user.disabled || user.teamId !== null) {
       const note = audit.change(caller, 'user.leave', itself);
-      await store.users.change(user.id, { disabled: true, teamId: null }, note, renderBody);
+      await store.users.change(user.id, { disabled: true, teamId: null }, note);
     }
     await stopper.stopDisabled();
   }
@@ -139,7 +136,7 @@ type Settlers = Readonly<Record<SettledKind, (thing: HeldThing) => Promise<unkno
 
 /** Access ends in any case: keys, credentials of services, and addresses that the user chose are nobody else's. */
 function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord | null): Settlers {
-  const { store, audit, stopper, webhooks, publishing } = parts;
+  const { store, audit, stopper, happened } = parts;
   return {
     key: ({ id }) => store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)),
     connection: ({ id }) => store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself)),
@@ -148,7 +145,7 @@ function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord
         seq,
         audit.change(caller, 'webhook.delete', () => ({ id: String(seq) })),
       );
-      webhooks.changed(seq);
+      happened('webhook changed');
     },
     scheduled_task: ({ id }) =>
       heir === null
@@ -158,7 +155,7 @@ function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord
       const target = () => ({ id });
       if (heir === null) {
         await store.pages.delete(seq, audit.change(caller, 'page.delete', target));
-        publishing.ended();
+        happened('share changed');
         return;
       }
       while (await store.pages.handOverVersions(seq, heir.seq));

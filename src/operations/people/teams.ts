@@ -18,7 +18,12 @@ export interface TeamChange {
  * The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a name that is
  * taken.
  */
-export function makeTeamOperations({ store, audit }: { store: Pick<Store, 'teams'>; audit: Pick<Audit, 'change'> }) {
+export interface TeamParts {
+  readonly store: Pick<Store, 'teams'>;
+  readonly audit: Pick<Audit, 'change'>;
+}
+
+export function makeTeamOperations({ store, audit }: TeamParts) {
   return {
     listTeams: async (_caller: Administrator) => store.teams.list(),
     createTeam: async (caller: Administrator, input: NewTeam) =>

@@ -6,7 +6,6 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { UserRecord } from '../../store/people/users.ts';
-import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { hashPassword, makePassword } from './secrets.ts';
 
@@ -93,7 +92,6 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
         reference,
         { ...change, ...teamId },
         audit.change(caller, 'user.change', itself),
-        change.disabled === undefined ? undefined : renderBody,
       );
       if (change.disabled === true) await stopper.stopDisabled();
       return user;

@@ -17,7 +17,7 @@ export interface CreatePageParts {
   readonly store: Pick<Store, 'pages'>;
   readonly access: Pick<Access, 'session' | 'scheduledTask'>;
   readonly audit: Pick<Audit, 'change'>;
-  readonly releases: Pick<Releases, 'release'>;
+  readonly publishing: { readonly releases: Pick<Releases, 'release'> };
 }
 
 /**
@@ -25,7 +25,7 @@ export interface CreatePageParts {
  * each firing that completes. Throws `unprocessable` for an entry that can't be published, `conflict` for one page too many,
  * and `unavailable` while the files of the session's last run are not known.
  */
-export function makeCreatePage({ store, access, audit, releases }: CreatePageParts) {
+export function makeCreatePage({ store, access, audit, publishing: { releases } }: CreatePageParts) {
   async function createOfSession(caller: Caller, id: string, fields: PageFields): Promise<string> {
     const { seq: sessionSeq, userSeq } = await access.session(caller, id);
     const page = { ...fields, userSeq, source: { sessionSeq } };

@@ -1,4 +1,5 @@
 // Published pages, for their owners: made, changed, published again and deleted (F7).
+import type { Happened } from '../../events/wakes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
@@ -31,13 +32,12 @@ export interface PageOperationParts extends CreatePageParts {
   readonly access: Pick<Access, 'session' | 'scheduledTask' | 'page'>;
   readonly looking: Pick<Looking, 'page'>;
   readonly clock: Clock;
-  /** Called when bytes are to be given back. */
-  ended(): void;
+  readonly happened: Happened;
 }
 
 /** The verbs. Those that take a key throw as `Access.page` does. */
 export function makePageOperations(parts: PageOperationParts) {
-  const { store, access, looking, audit, releases, clock, ended } = parts;
+  const { store, access, looking, audit, clock, happened, publishing } = parts;
   const create = makeCreatePage(parts);
 
   /** What is known of a page now. Someone else may delete it meanwhile. */
@@ -78,7 +78,7 @@ export function makePageOperations(parts: PageOperationParts) {
         id,
         audit.change(caller, 'page.delete', () => ({ id: key })),
       );
-      ended();
+      happened('share changed');
       return { key };
     },
 
@@ -97,7 +97,11 @@ export function makePageOperations(parts: PageOperationParts) {
       if (sourceUserSeq !== userSeq) throw ofAnother();
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
-      const outcome = await releases.release(source, { page: { id }, ...MANUAL, reason: input.reason }, note);
+      const outcome = await publishing.releases.release(
+        source,
+        { page: { id }, ...MANUAL, reason: input.reason },
+        note,
+      );
       const { shareCode } = published(outcome);
       const version = await store.shares.find(shareCode, clock.now());
       // Deleted at once.

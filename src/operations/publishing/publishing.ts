@@ -2,6 +2,8 @@
 import { makePageOperations, type PageOperationParts } from './pages.ts';
 import { makeShareOperations, type ShareOperationParts } from './shares.ts';
 
-export function makePublishingOperations(parts: PageOperationParts & ShareOperationParts) {
+export type PublishingParts = PageOperationParts & ShareOperationParts;
+
+export function makePublishingOperations(parts: PublishingParts) {
   return { ...makePageOperations(parts), ...makeShareOperations(parts) };
 }

@@ -1,4 +1,5 @@
 // Shares, for their owners: when they end, and their withdrawal (F7).
+import type { Happened } from '../../events/wakes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { notFound, unprocessable } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
@@ -20,12 +21,11 @@ export interface ShareOperationParts {
   readonly looking: Pick<Looking, 'page' | 'share'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
-  /** Called when an end has changed, or bytes are to be given back. */
-  ended(): void;
+  readonly happened: Happened;
 }
 
 /** The verbs. Those that take a code throw as `Access.share` does. */
-export function makeShareOperations({ store, access, looking, audit, clock, ended }: ShareOperationParts) {
+export function makeShareOperations({ store, access, looking, audit, clock, happened }: ShareOperationParts) {
   /** What is known of a share now. Someone else may delete its page meanwhile. */
   async function recordOf(code: string): Promise<VersionRecord> {
     const share = await store.shares.find(code, clock.now());
@@ -62,7 +62,7 @@ export function makeShareOperations({ store, access, looking, audit, clock, ende
         expiresAt,
         audit.change(caller, 'share.change', () => ({ id: code })),
       );
-      ended();
+      happened('share changed');
       return recordOf(code);
     },
 
@@ -73,7 +73,7 @@ export function makeShareOperations({ store, access, looking, audit, clock, ende
       const isWithdrawn = await store.shares.withdraw(code, audit.change(caller, 'share.withdraw', targetOf));
       // Then the reply is all that happens.
       if (!isWithdrawn) await looking.share(caller, code);
-      ended();
+      happened('share changed');
       return recordOf(code);
     },
   };

@@ -22,7 +22,7 @@ export interface RunTaskParts {
   readonly makeSetup: MakeSetup;
   settings(): Settings;
   /** Whether new runs are refused because the daemon is shutting down. */
-  draining(): boolean;
+  closing(): boolean;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface RunTaskParts {
  */
 export function makeRunTask({ store, access, audit, ...parts }: RunTaskParts) {
   return async (caller: Caller, id: string): Promise<Firing> => {
-    if (parts.draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+    if (parts.closing()) throw new ErrandError('unavailable', 'The server is restarting.');
     const shortage = parts.disk.shortage();
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
     const task = await access.scheduledTask(caller, id);

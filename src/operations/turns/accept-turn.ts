@@ -43,7 +43,7 @@ export interface AcceptParts {
   readonly makeSetup: MakeSetup;
   readonly clock: Clock;
   /** Whether the daemon is shutting down: new work is refused. */
-  draining(): boolean;
+  closing(): boolean;
 }
 
 /**
@@ -55,7 +55,7 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining, clock } = parts;
+  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -82,7 +82,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   };
 
   function refuseWhileDraining(): void {
-    if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+    if (closing()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
 
   async function accept(

@@ -8,7 +8,7 @@ import type { KeyCaller } from '../../domain/people/user.ts';
 import type { Tails } from '../../events/tail.ts';
 import type { Store } from '../../store/open-store.ts';
 
-interface AwaitParts {
+export interface AwaitParts {
   readonly store: Pick<Store, 'runs'>;
   readonly tails: Tails;
   readonly clock: Clock;

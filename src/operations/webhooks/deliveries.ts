@@ -1,4 +1,5 @@
 // Deliveries of webhooks: listed, read, and made again (H11).
+import type { Happened } from '../../events/wakes.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
@@ -24,12 +25,11 @@ export interface DeliveryOperationParts {
   readonly store: Pick<Store, 'deliveries'>;
   readonly access: Pick<Access, 'webhook' | 'delivery'>;
   readonly audit: Pick<Audit, 'read' | 'change'>;
-  /** Called when a webhook has something to send. */
-  changed(webhookId: number): void;
+  readonly happened: Happened;
 }
 
 /** The verbs. Those that take an id throw as `Access.webhook` and `Access.delivery` do. */
-export function makeDeliveryOperations({ store, access, audit, changed }: DeliveryOperationParts) {
+export function makeDeliveryOperations({ store, access, audit, happened }: DeliveryOperationParts) {
   /** A disabled webhook sends nothing, so nothing would come of it. */
   async function requireEnabled(caller: Caller, webhookId: number): Promise<void> {
     const { enabled } = await access.webhook(caller, webhookId);
@@ -65,7 +65,7 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
       const note = audit.change<boolean>(caller, 'delivery.redeliver', (done) => (done ? target : undefined));
       if (!(await store.deliveries.redeliver(id, note)))
         throw new ErrandError('conflict', 'The delivery has no body any more: its session was deleted.');
-      changed(found.webhookId);
+      happened('webhook changed');
       return access.delivery(caller, id);
     },
 
@@ -81,7 +81,7 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
         const some = await store.deliveries.redeliverSome(filter, last, note);
         count += some.count;
         last = some.last;
-        changed(filter.webhookId);
+        happened('webhook changed');
       } while (last !== null);
       return { count };
     },

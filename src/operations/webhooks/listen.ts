@@ -56,7 +56,7 @@ export function makeListenOperations({ store, audit, looking, arrivals, clock, l
       const { types, limit } = query;
       const read = async (afterId: number | null) => {
         const wanted = { owner, types, afterId, limit };
-        const { faults, ...page } = await store.deliveries.readEvents(wanted, renderBody, clock.now());
+        const { faults, ...page } = await store.deliveries.readEvents(wanted, clock.now());
         for (const error of faults) log.error({ err: error }, 'an event could not be read for a listener');
         return page;
       };

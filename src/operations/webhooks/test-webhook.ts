@@ -37,12 +37,14 @@ export interface TestWebhookParts {
   readonly access: Pick<Access, 'webhook' | 'session'>;
   readonly audit: Pick<Audit, 'act' | 'read'>;
   readonly clock: Clock;
-  /** Makes one attempt. Never rejects. */
-  sendOnce(target: DeliveryTarget, message: Message): Promise<AttemptResult>;
+  readonly webhooks: {
+    /** Makes one attempt. Never rejects. */
+    sendOnce(target: DeliveryTarget, message: Message): Promise<AttemptResult>;
+  };
 }
 
 /** Makes the verb. It throws as `Access.webhook` and `Access.session` do, `forbidden` for a session that the webhook would never report, and `rate_limited`. */
-export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestWebhookParts) {
+export function makeTestWebhook({ store, access, audit, clock, webhooks }: TestWebhookParts) {
   const limited = makeTestLimit();
 
   return async (caller: Caller, id: number, input: TestInput): Promise<TestResult> =>
@@ -66,7 +68,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     const facts = sampleFacts(eventType, real, clock.now());
     const { eventId } = facts;
     const body = renderBody(facts, { id, ownerScope: ownerScopeOf(webhook) });
-    const result = await sendOnce(target, { eventId, eventType, body });
+    const result = await webhooks.sendOnce(target, { eventId, eventType, body });
     await store.deliveries.recordTest({ webhook, eventId, eventType, sessionSeq: session?.seq ?? null, body }, result);
     return { filteredReason: null, tested, sent: { ...result, eventId } };
   }

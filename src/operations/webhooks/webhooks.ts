@@ -1,4 +1,5 @@
 // Configurations of webhooks (H2): everyone has their own, and administrators the system webhooks.
+import type { Happened } from '../../events/wakes.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -8,7 +9,6 @@ import { checkAddress } from '../../outbound/check-address.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewWebhook, WebhookChanges, WebhookRecord } from '../../store/webhooks/webhooks.ts';
-import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit, AuditTarget } from '../audit/audit.ts';
 import type { Looking } from '../looking.ts';
@@ -43,8 +43,7 @@ export interface WebhookOperationParts {
   readonly audit: Pick<Audit, 'change'>;
   readonly secrets: Pick<SecretBox, 'seal'>;
   settings(): Settings;
-  /** Called after each change of a webhook. */
-  changed(webhookId: number): void;
+  readonly happened: Happened;
 }
 
 /** The target of a verb that returns the webhook. */
@@ -52,13 +51,13 @@ const theWebhook = ({ id }: Webhook): AuditTarget => ({ id: String(id) });
 
 /** The verbs. Those that take an id throw as `Access.webhook` does; those that take an address throw `bad_request` for one that may not be reached (H17). */
 export function makeWebhookOperations(parts: WebhookOperationParts) {
-  const { store, access, looking, audit, secrets, settings, changed } = parts;
+  const { store, access, looking, audit, secrets, settings, happened } = parts;
 
   const requireAddress = (url: string) => checkAddress({ purpose: 'webhook', allow: settings().egress.allow }, url);
 
   /** The record as it is now, after telling whom the change concerns. */
   async function changedRecord(caller: Caller, { id }: Webhook): Promise<WebhookRecord> {
-    changed(id);
+    happened('webhook changed');
     return access.webhook(caller, id);
   }
 
@@ -80,7 +79,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const sealSecret = secret === null ? null : (id: number) => secrets.seal(secret, secretContextOf(id));
       const webhook = { ...withDefaults(input), userSeq, projectId, sealSecret };
       const note = audit.change(caller, 'webhook.create', theWebhook);
-      return changedRecord(caller, await store.webhooks.create(webhook, renderBody, note));
+      return changedRecord(caller, await store.webhooks.create(webhook, note));
     },
 
     /** New filters apply from the next event on. A new secret overlaps with the one before for 24 h (H4). */
@@ -94,7 +93,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const changes: WebhookChanges = { ...rest, ...(movesProject && { projectId }) };
       if (Object.keys(changes).length === 0 && secret === undefined) return looking.webhook(caller, id);
       const note = () => audit.change(caller, 'webhook.change', theWebhook);
-      if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, renderBody, note());
+      if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, note());
       if (secret !== undefined) {
         const sealed = secret === null ? null : secrets.seal(secret, secretContextOf(id));
         await store.webhooks.rotateSecret(id, sealed, note());
@@ -106,7 +105,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
     deleteWebhook: async (caller: Caller, id: number): Promise<WebhookRecord> => {
       const webhook = await access.webhook(caller, id);
       await store.webhooks.delete(id, audit.change(caller, 'webhook.delete', theWebhook));
-      changed(id);
+      happened('webhook changed');
       return webhook;
     },
   };

@@ -3,7 +3,6 @@ import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { User } from '../../domain/people/user.ts';
-import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
@@ -118,17 +117,12 @@ export function makeUsers(database: Database, planning: Pick<Planning, 'planThen
     }),
 
     /**
-     * Throws `not_found`, and `conflict` when it would leave no enabled administrator. With `render`, the events before it are
-     * planned first, so that webhooks of a user who is disabled still get them (H16).
+     * Throws `not_found`, and `conflict` when it would leave no enabled administrator. The webhooks of a user who is disabled still get
+     * the events before that (H16).
      */
-    change: (
-      reference: string,
-      changes: UserChanges,
-      note?: Note<UserRecord>,
-      render?: RenderBody,
-    ): Promise<UserRecord> => {
+    change: (reference: string, changes: UserChanges, note?: Note<UserRecord>): Promise<UserRecord> => {
       const change = (tx: Transaction) => changeIn(tx, reference, changes);
-      return render === undefined ? auditedWrite(note, change) : planning.planThen(render, note, change);
+      return changes.disabled === undefined ? auditedWrite(note, change) : planning.planThen(note, change);
     },
   };
 }

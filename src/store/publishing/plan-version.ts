@@ -44,7 +44,7 @@ const FILES = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq 
 /** The character after `/`: the end of a folder. */
 const AFTER_SLASH = '0';
 
-/** The verb. Whoever copies the files holds their blobs before anything else can run. */
+/** The verb. Whoever copies the files holds all blobs meanwhile, and theirs from then on. */
 export function makePlanVersion({ read }: Database) {
   return read(
     (tx: Reader, source: VersionSource, limits: VersionLimits): Step<PlannedVersion> => planIn(tx, source, limits),

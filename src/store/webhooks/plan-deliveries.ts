@@ -37,8 +37,13 @@ const WANTED = Array.from(
 const WEBHOOKS = `SELECT ${WEBHOOK_COLUMNS} FROM webhook_subscriptions s CROSS JOIN webhooks w ON w.id = s.webhook_id
   WHERE s.event_type = ? AND s.user_seq = ?`;
 
-/** Plans the next events. `holds`: deliveries may wait for the files of their run, because somebody is going to release them. */
-export function* planIn(tx: Transaction, render: RenderBody, { holds = false } = {}): Step<PlanResult> {
+export interface PlanOptions {
+  /** Deliveries may wait for the files of their run, because somebody is going to release them. */
+  readonly holds?: boolean;
+}
+
+/** Plans the next events. */
+export function* planIn(tx: Transaction, render: RenderBody, { holds = false }: PlanOptions): Step<PlanResult> {
   const { cursor } = (yield* tx.get<{ cursor: number }>('SELECT cursor FROM webhook_planning'))!;
   const newest = yield* newestEventId(tx);
   const wanted = (yield* tx.all<{ type: WebhookEventType }>(WANTED)).map(({ type }) => JOURNAL_TYPES.get(type)!);

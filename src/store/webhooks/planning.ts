@@ -4,7 +4,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type HeldEvent, type Released, releaseIn } from './held-deliveries.ts';
-import { planIn, type PlanResult } from './plan-deliveries.ts';
+import { planIn, type PlanOptions, type PlanResult } from './plan-deliveries.ts';
 
 /** What a commit planned. */
 export type Planned = Pick<PlanResult, 'webhookIds' | 'faults'>;
@@ -15,16 +15,16 @@ export type Planning = ReturnType<typeof makePlanning>;
 class Backlog extends Error {}
 
 /** Makes the verbs. */
-export function makePlanning(database: Database) {
-  const planSome = database.write(planIn);
+export function makePlanning(database: Database, render: RenderBody) {
+  const planSome = database.write((tx: Transaction, options: PlanOptions) => planIn(tx, render, options));
   const auditedWrite = makeAuditedWrite(database);
   let announce: (planned: Planned) => void = () => undefined;
 
   const release = database.write(releaseIn);
 
   /** Plans the next events. */
-  async function plan(render: RenderBody, options?: { readonly holds?: boolean }): Promise<PlanResult> {
-    const result = await planSome(render, options);
+  async function plan(options: PlanOptions = {}): Promise<PlanResult> {
+    const result = await planSome(options);
     announce(result);
     return result;
   }
@@ -38,16 +38,15 @@ export function makePlanning(database: Database) {
 
   /** Makes a change whose commit first plans every event before it. A long backlog is worked off in commits before it. */
   async function planThen<Result>(
-    render: RenderBody,
     note: Note<Result> | undefined,
     change: (tx: Transaction) => Step<Result>,
   ): Promise<Result> {
     for (;;) {
-      while ((await plan(render)).more);
+      while ((await plan()).more);
       let planned: PlanResult | undefined;
       try {
         const result = await auditedWrite(note, function* (tx) {
-          planned = yield* planIn(tx, render);
+          planned = yield* planIn(tx, render, {});
           if (planned.more) throw new Backlog();
           return yield* change(tx);
         });

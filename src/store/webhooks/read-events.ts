@@ -48,8 +48,8 @@ interface ReadEvents extends EventsPage {
  * Makes the verb. Events of sessions whose texts were erased are gone. With `now`, epoch ms, a page ends before an event that
  * waits for the files of its run.
  */
-export function makeReadEvents({ read }: Database) {
-  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody, now?: number): Step<ReadEvents> {
+export function makeReadEvents({ read }: Database, render: RenderBody) {
+  return read(function* (tx: Reader, wanted: EventsWanted, now?: number): Step<ReadEvents> {
     const newest = yield* newestEventId(tx);
     const { afterId, limit } = wanted;
     if (afterId === null) return { events: [], nextAfterId: newest, hasMore: false, faults: [] };

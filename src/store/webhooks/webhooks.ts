@@ -1,7 +1,6 @@
 // Configurations of webhooks. Secrets are sealed before they come here (J6).
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import {
   type OwnerScope,
   ownerScopeOf,
@@ -163,21 +162,21 @@ function makeChanges(database: Database, { planThen }: Planning) {
 
   return {
     /** Throws `conflict` when the owner has as many as they may have. */
-    create: (webhook: NewWebhook, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> =>
-      planThen(render, note, (tx) => insertIn(tx, webhook)),
+    create: (webhook: NewWebhook, note?: Note<Webhook>): Promise<Webhook> =>
+      planThen(note, (tx) => insertIn(tx, webhook)),
 
     /**
      * Changes what is given. New filters apply from the next event on; an enabled webhook gets no earlier events (H16), a
      * disabled one's pending deliveries are canceled (H17). Throws `not_found`.
      */
-    change: async (id: number, changes: WebhookChanges, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
+    change: async (id: number, changes: WebhookChanges, note?: Note<Webhook>): Promise<Webhook> => {
       const change = (tx: Transaction) => changeIn(tx, id, changes);
       const movesFilters = FILTERS.some((name) => changes[name] !== undefined);
       for (;;) {
         // What is left of an earlier time must not be sent once it is enabled again.
         if (changes.enabled === true) while (await cancelLeftOver(id));
         try {
-          return await (movesFilters ? planThen(render, note, change) : auditedWrite(note, change));
+          return await (movesFilters ? planThen(note, change) : auditedWrite(note, change));
         } catch (error) {
           if (!(error instanceof LeftOver)) throw error;
         }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TaskRecord } from '../../../src/store/firings/task-rows.ts';
 import type { NewTask } from '../../../src/store/schedules/tasks.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { startModelServer } from '../../support/model/model-server.ts';

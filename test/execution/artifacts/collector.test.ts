@@ -607,7 +607,7 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
   });
   onTestFinished(sweeper.stop);
   const slow = house.collect({
-    released: sweeper.released,
+    happened: sweeper.notice,
     snapshotThread: {
       ...house.snapshotThread,
       packTarGz: async (order) => {

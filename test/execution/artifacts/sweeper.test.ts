@@ -196,7 +196,7 @@ test('the end of a hold on blobs triggers the clean-ups only when one was left o
   await house.sweeper.stop();
   const sweeper = makeSweeper(house.parts);
   onTestFinished(() => sweeper.stop());
-  for (let run = 0; run < 5; run += 1) sweeper.released();
+  for (let run = 0; run < 5; run += 1) sweeper.notice('blobs released');
   expect(looked).toHaveBeenCalledTimes(1);
 
   const key = await house.put('wanted');
@@ -208,7 +208,7 @@ test('the end of a hold on blobs triggers the clean-ups only when one was left o
   await waitFor(() => house.forgotten.length === 1);
   expect(house.hasBlob(key)).toBe(true);
   hold.release();
-  sweeper.released();
+  sweeper.notice('blobs released');
   await waitFor(() => !house.hasBlob(key));
 });
 
@@ -287,7 +287,7 @@ test('while a backup holds all blobs, the rows of a deleted session stay but for
   expect(house.rows('SELECT 1 FROM workspace_files')).toHaveLength(3 * 1_500);
   expect(await house.left()).toHaveLength(3);
   backup.release();
-  house.sweeper.released();
+  house.sweeper.notice('blobs released');
   await waitFor(async () => (await house.left()).length === 0);
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { makeNode } from '../../../src/execution/queue/node.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';

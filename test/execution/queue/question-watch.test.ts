@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { makeQuestionWatch } from '../../../src/execution/queue/question-watch.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

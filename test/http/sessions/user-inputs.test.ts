@@ -1,4 +1,5 @@
 // Questions and insights over HTTP and a real store: who may, what is refused, and in which shape.
+import { ASLEEP } from '../../support/events/asleep.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { recordLists } from '../../../src/operations/audit/lists.ts';
 import { makeLooking } from '../../../src/operations/looking.ts';
@@ -27,7 +28,6 @@ interface Asked {
 let rows: StoreHouse;
 let house: House;
 let woken: number;
-const nobody = () => undefined;
 /** Sessions of the user of every key and token, by their first and second key; and of another user. */
 let own: Asked;
 let ofSecondKey: Asked;
@@ -66,15 +66,7 @@ beforeEach(async () => {
   woken = 0;
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const asleep = {
-    queueWait: nobody,
-    questionWatch: nobody,
-    collector: nobody,
-    sweeper: nobody,
-    planner: nobody,
-    publisher: nobody,
-  };
-  makeWakes({ ...asleep, queue: () => void (woken += 1) }).follow(bus);
+  makeWakes().follow(bus, { ...ASLEEP, queue: () => void (woken += 1) });
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });

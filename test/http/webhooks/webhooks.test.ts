@@ -14,7 +14,7 @@ import { makeWebhookOperations } from '../../../src/operations/webhooks/webhooks
 import { auditOf } from '../../support/store/audit.ts';
 import { type House, loggedLines, openHouse, type Sent, send, SETTINGS } from '../../support/http/http-house.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const WEBHOOKS = '/api/v1/webhooks';
@@ -24,7 +24,7 @@ const NEW = { name: 'Ledger', url: 'https://ledger.example/hook', events: ['sess
 
 let rows: StoreHouse;
 let house: House;
-let changed: number[];
+let happened: string[];
 let sent: { readonly url: string; readonly body: string }[];
 let result: AttemptResult;
 /** Attempts of tests wait for it. */
@@ -39,32 +39,34 @@ let ofHouse: number;
 beforeEach(async () => {
   rows = await storeHouse();
   const { store, clock, user } = rows;
-  [changed, sent] = [[], []];
+  [happened, sent] = [[], []];
   result = { at: clock.now(), statusCode: 204, durationMs: 3, error: null, responseExcerpt: null };
   [replying, egress] = [Promise.resolve(), null];
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
-  const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }), renderId)).id;
+  const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }))).id;
   [own, ofOther, ofHouse] = [await make(user.seq), await make(otto.seq), await make(null)];
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
   const looking = makeLooking({ access, audit });
-  const note = (id: number) => void changed.push(id);
+  const note = (occasion: string) => void happened.push(occasion);
   const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
   const settings = () => SETTINGS;
   const operations = {
-    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, changed: note }),
-    ...makeDeliveryOperations({ store, access, audit, changed: note }),
+    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, happened: note }),
+    ...makeDeliveryOperations({ store, access, audit, happened: note }),
     testWebhook: makeTestWebhook({
       store,
       access,
       audit,
       clock,
-      sendOnce: async (target, message) => {
-        sent.push({ url: target.webhook.url, body: message.body });
-        await replying;
-        return egress === null ? result : sendUnder(egress, target, message);
+      webhooks: {
+        sendOnce: async (target, message) => {
+          sent.push({ url: target.webhook.url, body: message.body });
+          await replying;
+          return egress === null ? result : sendUnder(egress, target, message);
+        },
       },
     }),
   };
@@ -147,7 +149,7 @@ test('a new webhook has the documented defaults, and never shows its secret', {
   });
   const target = await rows.store.deliveries.findTarget(id, rows.clock.now());
   expect(target?.secret?.toString()).toBe(`webhook:${id}|${SECRET}`);
-  expect(changed).toEqual([id]);
+  expect(happened).toEqual(['webhook changed']);
   expect(JSON.stringify(house.lines)).not.toContain(SECRET);
 });
 
@@ -249,7 +251,7 @@ test('changes touch what they name; a new secret overlaps with the one before, n
 test('a deleted webhook is gone, with its deliveries', { tags: ['H17'] }, async () => {
   expect(data(await user({ method: 'DELETE', path: `${WEBHOOKS}/${own}` }))).toEqual({ id: own });
   expect((await user({ path: `${WEBHOOKS}/${own}/deliveries` })).status).toBe(404);
-  expect(changed).toEqual([own]);
+  expect(happened).toEqual(['webhook changed']);
 });
 
 test.each([
@@ -397,13 +399,13 @@ test('deliveries are made again one by one and many at a time, but not of a disa
     (data(await user({ path: `${DELIVERIES}${query}` })) as unknown as { items: { id: number; state: string }[] })
       .items;
   const [newest] = await list();
-  changed.length = 0;
+  happened.length = 0;
   const again = await user({ method: 'POST', path: `${DELIVERIES}/${newest!.id}/redeliver` });
   expect(data(again)).toMatchObject({ state: 'pending', next_attempt_at: '2026-03-01T12:00:00.000Z' });
   const many = { webhook_id: own, since: '2026-03-01T00:00:00Z' };
   const redeliver = (body: object) => user({ method: 'POST', path: `${DELIVERIES}/redeliver`, body });
   expect(data(await redeliver(many))).toEqual({ count: 1 });
-  expect(changed).toEqual([own, own]);
+  expect(happened).toEqual(['webhook changed', 'webhook changed']);
   expect((await list('?state=pending')).length).toBe(2);
   expect((await list('?event_type=session.stopped')).length).toBe(1);
   expect((await list('?until=2026-03-01T12:00:00Z')).length).toBe(0);

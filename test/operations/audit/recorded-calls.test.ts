@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { aTask } from '../../support/store/schedules.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 import { fenceOf } from '../../support/store/store-house.ts';
 import { type AuditedHouse, auditedHouse, ORIGIN, PAGE, ROOT } from '../../support/store/audited-house.ts';
 
@@ -159,7 +159,7 @@ test('a list of one thing is a read of that thing', async () => {
 test('a delivery without a session is a thing of the owner of its webhook', async () => {
   const built = await auditedHouse();
   const { operations: verbs, store, webhook } = built;
-  const ofHouse = await store.webhooks.create(aWebhook({ userSeq: null }), renderId);
+  const ofHouse = await store.webhooks.create(aWebhook({ userSeq: null }));
   const attempted = { at: 1, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: 'no' };
   const test = { eventType: 'session.completed', sessionSeq: null, body: '{}' } as const;
   for (const [index, of] of [webhook, ofHouse].entries()) {

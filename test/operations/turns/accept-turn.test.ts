@@ -46,7 +46,7 @@ async function house({ start = null, workspace = SETTINGS.workspace, kept }: Giv
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
-    draining: () => false,
+    closing: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const accept = (content: readonly InputBlock[], over: Partial<TurnInput> = {}) =>

@@ -19,7 +19,7 @@ import { runExport } from '../../../src/wire/sessions/run-export.ts';
 import { readWhole } from '../../../src/wire/composites.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, storeHouse, type StoreHouse } from '../../support/store/store-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 
 const SECRETS = {
   modelKey: 'canary-model-key-1',
@@ -64,7 +64,7 @@ async function plantSecrets({ store, user }: StoreHouse): Promise<void> {
   const { seq: stranger } = await store.users.create({ ...user, username: 'other', teamId: null, passwordHash: 'x' });
   await connect(stranger, OF_ANOTHER);
   const hook = (userSeq: number | null, secret: string) =>
-    store.webhooks.create(aWebhook({ userSeq, sealSecret: (id) => box.seal(secret, secretContextOf(id)) }), renderId);
+    store.webhooks.create(aWebhook({ userSeq, sealSecret: (id) => box.seal(secret, secretContextOf(id)) }));
   await hook(user.seq, SECRETS.ownWebhook);
   await hook(null, SECRETS.houseWebhook);
 }

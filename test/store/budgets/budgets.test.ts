@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { BudgetTerms } from '../../../src/domain/budgets/budget.ts';
 import { mostOf } from '../../../src/domain/budgets/decide.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import type { Reservation } from '../../../src/store/budgets/reserve.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';

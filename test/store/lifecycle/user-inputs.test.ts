@@ -1,7 +1,7 @@
 // Questions to users in the store: a run that waits, what moves it on, and that exactly one move is ever committed.
 import { expect, test } from 'vitest';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import type { NewQuestion } from '../../../src/store/lifecycle/wait-for-user.ts';
 import {
   aStep,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 
 test('a name gets its id at first sight and keeps it, whatever comes and goes', { tags: ['J4'] }, async () => {

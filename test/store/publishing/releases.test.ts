@@ -1,7 +1,7 @@
 // Versions: what one holds, and that it is there whole or not at all.
 import { expect, test, vi } from 'vitest';
 import { makeReleases } from '../../../src/publishing/releases.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { aPage, filesOf, MANUAL, publishHouse, SITE } from '../../support/store/publishing.ts';
 
 test('a page version holds the entry’s folder and all below it', { tags: ['F11-folder'] }, async () => {
@@ -348,8 +348,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
     },
     onCollected: () => () => undefined,
     disk: { shortage: () => null },
-    released: () => undefined,
-    abandoned: () => undefined,
+    happened: () => undefined,
     settings: () => ({ publish: house.limits }),
   });
   const attempts = (count: number, userSeq: number, trigger: 'manual' | 'auto' = 'manual') =>

@@ -1,7 +1,6 @@
 // The removal by the ends of runs passes those that are done, after a clock that was set back has made it begin anew.
 import { expect, test } from 'vitest';
 import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
-import { renderId } from '../../support/store/webhooks.ts';
 
 const HOUR = 3_600_000;
 const ALL = { room: () => 100 };
@@ -26,7 +25,7 @@ async function doneHouse(done: number) {
   const before = clock.now() - 1;
   const last = await finish();
   await house.accept();
-  await store.deliveries.plan(renderId);
+  await store.deliveries.plan();
   await store.retention.eventsOfRuns(before, ALL);
   clock.jump(-24 * HOUR);
   await store.retention.lookAtClock();

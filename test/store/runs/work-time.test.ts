@@ -1,6 +1,7 @@
 // What a run has used of its time limit is the time that it had a worker, as its executor tells it with each write.
 import { onTestFinished, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/store/open-store.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';

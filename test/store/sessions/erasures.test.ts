@@ -1,7 +1,7 @@
 // Texts erased from the database: those of deleted sessions, and streamed text that was discarded.
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 /** Occurs in every text of the session under test. */

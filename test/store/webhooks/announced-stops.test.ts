@@ -2,7 +2,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { StopCause } from '../../../src/domain/sessions/stop.ts';
 import { renderPayload } from '../../../src/wire/event-payloads.ts';
-import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { aTask, fireDue } from '../../support/store/schedules.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
@@ -13,16 +12,16 @@ const QUESTION = { toolUseId: 'q1', toolName: 'ask_user', toolInput: {}, lifetim
 let house: StoreHouse;
 beforeEach(async () => {
   house = await storeHouse();
-  await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }), renderBody);
+  await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }));
 });
 
 /** The runs of the `session.stopped` that were planned, in order; those who listen without a webhook get the same. */
 async function announced(): Promise<string[]> {
-  while ((await house.store.deliveries.plan(renderBody)).more);
+  while ((await house.store.deliveries.plan()).more);
   const runOf = ({ body }: { body: string }) => (JSON.parse(body) as { run: { run_id: string } }).run.run_id;
   const sent = house.rows<{ body: string }>('SELECT body FROM webhook_deliveries ORDER BY id').map(runOf);
   const wanted = { owner: 0, types: ['session.stopped'], afterId: 0, limit: 99 } as const;
-  expect((await house.store.deliveries.readEvents(wanted, renderBody)).events.map(runOf)).toEqual(sent);
+  expect((await house.store.deliveries.readEvents(wanted)).events.map(runOf)).toEqual(sent);
   return sent;
 }
 

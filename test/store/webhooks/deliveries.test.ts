@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { DELIVERY_MOVES, DELIVERY_STATES, type DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 
 let house: StoreHouse;
 beforeEach(async () => {
@@ -20,12 +20,12 @@ async function endRun(): Promise<number> {
   const [run] = await house.claim();
   await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await house.store.runs.settle(fenceOf(run!));
-  await house.store.deliveries.plan(renderId);
+  await house.store.deliveries.plan();
   return sessionSeq;
 }
 
 async function deliver(over: Parameters<typeof aWebhook>[0] = {}) {
-  const webhook = await house.store.webhooks.create(aWebhook(over), renderId);
+  const webhook = await house.store.webhooks.create(aWebhook(over));
   const sessionSeq = await endRun();
   const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
   return { webhook, sessionSeq, delivery: delivery! };
@@ -73,7 +73,7 @@ const REACH: Readonly<Record<DeliveryState, (id: number, webhookId: number) => P
   pending: async () => undefined,
   delivered: (id) => record(id, ARRIVED),
   failed: (id) => record(id, FAILED, null),
-  canceled: (_, webhookId) => house.store.webhooks.change(webhookId, { enabled: false }, renderId),
+  canceled: (_, webhookId) => house.store.webhooks.change(webhookId, { enabled: false }),
 };
 
 test.each(DELIVERY_STATES)('from %s the table of moves is kept', async (from) => {
@@ -82,7 +82,7 @@ test.each(DELIVERY_STATES)('from %s the table of moves is kept', async (from) =>
     (id: number) => record(id, ARRIVED),
     (id: number) => record(id, FAILED, null),
     (id: number) => house.store.deliveries.redeliver(id),
-    (_: number, webhookId: number) => house.store.webhooks.change(webhookId, { enabled: false }, renderId),
+    (_: number, webhookId: number) => house.store.webhooks.change(webhookId, { enabled: false }),
   ];
   for (const move of moves) {
     const { delivery, webhook } = await deliver();
@@ -200,7 +200,7 @@ test('a webhook that was given up has a reason; enabled again, it starts afresh 
     failures: 1,
   });
   expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
-  await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
+  await house.store.webhooks.change(webhook.id, { enabled: true });
   expect(await house.store.webhooks.find(webhook.id)).toMatchObject({
     enabled: true,
     disabledReason: null,
@@ -223,10 +223,10 @@ test('a long backlog of a disabled webhook is canceled in batches, and none of i
   }
   const pending = () => house.rows("SELECT id FROM webhook_deliveries WHERE state = 'pending'").length;
   expect(pending()).toBe(451);
-  await house.store.webhooks.change(webhook.id, { enabled: false }, renderId);
+  await house.store.webhooks.change(webhook.id, { enabled: false });
   expect(pending()).toBe(251);
   expect(await house.store.deliveries.listLanes()).toEqual([]);
-  await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
+  await house.store.webhooks.change(webhook.id, { enabled: true });
   expect(pending()).toBe(0);
   // Disabled and enabled at the same time.
   for (let last = null; ; ) {
@@ -236,18 +236,18 @@ test('a long backlog of a disabled webhook is canceled in batches, and none of i
     last = batch.last as never;
   }
   expect(pending()).toBe(451);
-  const toggle = (enabled: boolean) => house.store.webhooks.change(webhook.id, { enabled }, renderId);
+  const toggle = (enabled: boolean) => house.store.webhooks.change(webhook.id, { enabled });
   expect((await Promise.all([toggle(false), toggle(true)])).map(({ enabled }) => enabled)).toEqual([false, true]);
   expect(pending()).toBe(0);
 });
 
 test.each<[string, (id: number) => Promise<unknown>]>([
-  ['its address changed', (id) => house.store.webhooks.change(id, { url: 'https://new.example/' }, renderId)],
+  ['its address changed', (id) => house.store.webhooks.change(id, { url: 'https://new.example/' })],
   [
     'it was disabled and enabled',
     async (id) => {
-      await house.store.webhooks.change(id, { enabled: false }, renderId);
-      await house.store.webhooks.change(id, { enabled: true }, renderId);
+      await house.store.webhooks.change(id, { enabled: false });
+      await house.store.webhooks.change(id, { enabled: true });
     },
   ],
 ])('what came before %s says nothing of a webhook', async (_, change) => {
@@ -267,11 +267,7 @@ test.each<[string, (id: number) => Promise<unknown>]>([
 test('a name, or the same address, keeps what is known of a webhook', async () => {
   const { webhook, delivery } = await deliver();
   await record(delivery.id);
-  const changed = await house.store.webhooks.change(
-    webhook.id,
-    { name: 'n', url: webhook.url, enabled: true },
-    renderId,
-  );
+  const changed = await house.store.webhooks.change(webhook.id, { name: 'n', url: webhook.url, enabled: true });
   expect(changed).toMatchObject({ failures: 1, epoch: webhook.epoch });
 });
 
@@ -310,7 +306,7 @@ test('a result that comes for a delivery that was removed changes nothing', asyn
 });
 
 test('when the clock is set, due times after a moment move by as much, and each only once', async () => {
-  const webhook = await house.store.webhooks.create(aWebhook(), renderId);
+  const webhook = await house.store.webhooks.create(aWebhook());
   for (let count = 0; count < 3; count += 1) await endRun();
   const dueTimes = async () =>
     (await house.store.deliveries.listPending(webhook.id, 9)).map(({ nextAttemptAt }) => nextAttemptAt);
@@ -326,13 +322,13 @@ test('when the clock is set, due times after a moment move by as much, and each 
 test('webhooks that fail and those that were disabled are counted and listed, others are not', async () => {
   const { delivery, webhook: failing } = await deliver({ name: 'Fails' });
   await record(delivery.id);
-  const gone = await house.store.webhooks.create(aWebhook({ name: 'Gone' }), renderId);
+  const gone = await house.store.webhooks.create(aWebhook({ name: 'Gone' }));
   await house.store.webhooks.giveUp(gone, 'It is gone.');
-  for (const name of ['Well', 'Deleted', 'Off']) await house.store.webhooks.create(aWebhook({ name }), renderId);
+  for (const name of ['Well', 'Deleted', 'Off']) await house.store.webhooks.create(aWebhook({ name }));
   const off = gone.id + 3;
   await house.store.webhooks.giveUp({ id: off - 1, epoch: 1 }, 'It is gone.');
   await house.store.webhooks.delete(off - 1);
-  await house.store.webhooks.change(off, { enabled: false }, renderId);
+  await house.store.webhooks.change(off, { enabled: false });
   const [first, second] = [
     { id: gone.id, name: 'Gone', failingSince: null, failures: 0, disabledReason: 'It is gone.' },
     { id: failing.id, name: 'Fails', failingSince: house.clock.now(), failures: 1, disabledReason: null },

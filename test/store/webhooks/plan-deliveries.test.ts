@@ -5,7 +5,7 @@ import Connection from 'better-sqlite3';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { User } from '../../../src/domain/people/user.ts';
 import { WEBHOOK_EVENTS } from '../../../src/domain/webhooks/webhook.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import { openStore } from '../../support/store/open-store.ts';
 import { EVENTS_AT_ONCE } from '../../../src/store/webhooks/plan-deliveries.ts';
 import { eventIdOf } from '../../../src/store/webhooks/webhook-events.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
@@ -15,15 +15,18 @@ const MAIN = fileURLToPath(new URL('plan-main.ts', import.meta.url));
 const MILL = '0190a0a0-0000-7000-8000-000000000001';
 
 let house: StoreHouse;
+/** Makes the bodies. */
+let render: typeof renderId;
 beforeEach(async () => {
-  house = await storeHouse();
+  render = renderId;
+  house = await storeHouse(undefined, { renderBody: (facts, target) => render(facts, target) });
 });
 
 type Given = Parameters<typeof aWebhook>[0];
-const create = (over: Given = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+const create = (over: Given = {}) => house.store.webhooks.create(aWebhook(over));
 
 async function plan(): Promise<void> {
-  while ((await house.store.deliveries.plan(renderId)).more);
+  while ((await house.store.deliveries.plan()).more);
 }
 
 /** A run that has ended. */
@@ -133,7 +136,7 @@ test('what happened before its owner was disabled is planned for its webhook', a
   const { id } = await create({ userSeq: olga.seq });
   const key = await keyOf(olga);
   const before = await endRun({ user: olga, key });
-  await house.store.users.change('olga', { disabled: true }, undefined, renderId);
+  await house.store.users.change('olga', { disabled: true });
   expect(sentTo(id)).toEqual([before.sessionId]);
 });
 
@@ -142,10 +145,10 @@ test('a new webhook gets no earlier events, nor does one that is enabled again',
   const { id } = await create();
   const second = await endRun();
   // What was committed before the change is still planned by the old rule, and then canceled.
-  await house.store.webhooks.change(id, { enabled: false }, renderId);
+  await house.store.webhooks.change(id, { enabled: false });
   expect(house.rows('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'canceled' }]);
   await endRun();
-  await house.store.webhooks.change(id, { enabled: true }, renderId);
+  await house.store.webhooks.change(id, { enabled: true });
   const fourth = await endRun();
   await plan();
   expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
@@ -154,13 +157,13 @@ test('a new webhook gets no earlier events, nor does one that is enabled again',
 test('changed filters count from the next event on', async () => {
   const { id } = await create({ events: ['session.failed'] });
   await endRun();
-  await house.store.webhooks.change(id, { events: ['session.completed'] }, renderId);
+  await house.store.webhooks.change(id, { events: ['session.completed'] });
   const second = await endRun();
-  await house.store.webhooks.change(id, { sessionKinds: ['chat'] }, renderId);
+  await house.store.webhooks.change(id, { sessionKinds: ['chat'] });
   await endRun();
-  await house.store.webhooks.change(id, { sessionKinds: null, name: 'Other' }, renderId);
+  await house.store.webhooks.change(id, { sessionKinds: null, name: 'Other' });
   const fourth = await endRun();
-  await house.store.webhooks.change(id, { projectId: MILL }, renderId);
+  await house.store.webhooks.change(id, { projectId: MILL });
   await endRun();
   await plan();
   expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
@@ -169,7 +172,7 @@ test('changed filters count from the next event on', async () => {
 test('a name or an address that changes leaves out no event', async () => {
   const { id } = await create();
   const { sessionId } = await endRun();
-  await house.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' }, renderId);
+  await house.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' });
   await plan();
   expect(sentTo(id)).toEqual([sessionId]);
 });
@@ -185,7 +188,7 @@ test('nothing is planned for a webhook that was deleted', async () => {
 test('each event is planned once for each webhook, however often and by however many it is looked at', async () => {
   const { id } = await create();
   const run = await endRun();
-  await Promise.all(Array.from({ length: 5 }, () => house.store.deliveries.plan(renderId)));
+  await Promise.all(Array.from({ length: 5 }, () => house.store.deliveries.plan()));
   expect(sentTo(id)).toEqual([run.sessionId]);
   expect(cursor()).toBe(newestEvent());
 });
@@ -196,11 +199,12 @@ test('a body that cannot be made fails alone, where its owner sees it, and stops
   const second = await endRun();
   const fault = new Error('no body');
   let bodies = 0;
-  const { faults } = await house.store.deliveries.plan((facts, target) => {
+  render = (facts, target) => {
     bodies += 1;
     if (bodies === 1) throw fault;
     return renderId(facts, target);
-  });
+  };
+  const { faults } = await house.store.deliveries.plan();
   expect(faults).toEqual([fault]);
   const rows = house.rows(
     `SELECT state, body <> '' AS has_body, last_error FROM webhook_deliveries WHERE webhook_id = ${id}`,
@@ -261,7 +265,7 @@ test('a backlog is worked off in bounded commits', async () => {
   addEnds(250);
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan(renderId));
+    ({ more } = await house.store.deliveries.plan());
     batches.push(sentTo(id).length);
   }
   expect(batches).toEqual([EVENTS_AT_ONCE, 2 * EVENTS_AT_ONCE, 250]);
@@ -275,7 +279,7 @@ test('a commit ends early when many webhooks want each event', async () => {
   addEnds(20);
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan(renderId));
+    ({ more } = await house.store.deliveries.plan());
     batches.push(house.rows('SELECT id FROM webhook_deliveries').length);
   }
   expect(batches).toEqual([500, 1_000, 1_200]);
@@ -288,13 +292,13 @@ test('a commit ends in the middle of an event when bodies are long, and the next
   for (let no = 0; no < 10; no += 1) ids.push((await create()).id);
   addEnds(2);
   let bodies = 0;
-  const long: typeof renderId = (facts, target) => {
+  render = (facts, target) => {
     bodies += 1;
     return JSON.stringify({ ...JSON.parse(renderId(facts, target)), long: 'x'.repeat(150_000) });
   };
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan(long));
+    ({ more } = await house.store.deliveries.plan());
     batches.push(house.rows('SELECT id FROM webhook_deliveries').length);
   }
   expect(batches).toEqual([7, 14, 20]);
@@ -310,7 +314,7 @@ test('an event that cannot be read fails alone, for all its webhooks, and stops 
   const connection = new Connection(house.file);
   connection.prepare("UPDATE events SET payload = 'no JSON' WHERE run_seq = ? AND type = 'run.done'").run(broken.seq);
   connection.close();
-  await house.store.webhooks.change(other.id, { events: ['session.failed'] }, renderId);
+  await house.store.webhooks.change(other.id, { events: ['session.failed'] });
   const rows = house.rows("SELECT webhook_id, state, body FROM webhook_deliveries WHERE body = '' ORDER BY id");
   expect(rows).toEqual([id, other.id].map((webhookId) => ({ webhook_id: webhookId, state: 'failed', body: '' })));
   const pending = await house.store.deliveries.listPending(id, 9);
@@ -344,9 +348,9 @@ test.each([1, 100, 101, 250])(
     expect(signal).toBe('SIGKILL');
     // What was committed before is kept, and nothing of the commit that was cut short.
     expect(sentTo(id)).toHaveLength(Math.floor((killAt - 1) / EVENTS_AT_ONCE) * EVENTS_AT_ONCE);
-    const again = openStore(house.file, house.clock);
+    const again = openStore(house.file, house.clock, { renderBody: renderId });
     onTestFinished(() => again.close());
-    while ((await again.deliveries.plan(renderId)).more);
+    while ((await again.deliveries.plan()).more);
     expect(sentTo(id)).toEqual(Array.from({ length: 250 }, (_, no) => `s${no + 1}`));
   },
 );
@@ -368,7 +372,7 @@ test('events of a type that nobody wants are not read, however many there are', 
   const { id } = await create({ events: ['user_input.requested'] });
   addEnds(EVENTS_AT_ONCE * 3);
   const sqls = await statementsOf(async () => {
-    const { more, wanted } = await house.store.deliveries.plan(renderId);
+    const { more, wanted } = await house.store.deliveries.plan();
     expect([more, [...wanted]]).toEqual([false, ['user_input.requested']]);
   });
   expect(cursor()).toBe(newestEvent());
@@ -383,13 +387,13 @@ test('events of a type that nobody wants are not read, however many there are', 
 });
 
 test('without an enabled webhook nothing is wanted', async () => {
-  const wanted = async () => [...(await house.store.deliveries.plan(renderId)).wanted];
+  const wanted = async () => [...(await house.store.deliveries.plan()).wanted];
   expect(await wanted()).toEqual([]);
   const { id } = await create({ events: ['session.completed', 'publish_page.failed'] });
   expect(await wanted()).toEqual(['run.done', 'publish_page.failed']);
-  await house.store.webhooks.change(id, { enabled: false }, renderId);
+  await house.store.webhooks.change(id, { enabled: false });
   expect(await wanted()).toEqual([]);
-  await house.store.webhooks.change(id, { enabled: true }, renderId);
+  await house.store.webhooks.change(id, { enabled: true });
   await house.store.webhooks.giveUp({ id, epoch: 2 }, 'gone');
   expect(await wanted()).toEqual([]);
   const other = await create();

@@ -7,15 +7,18 @@ import { aWebhook, renderId } from '../../support/store/webhooks.ts';
 
 let house: StoreHouse;
 let reports: Planned[];
+/** Makes the bodies. */
+let render: typeof renderId;
 beforeEach(async () => {
-  house = await storeHouse();
+  render = renderId;
+  house = await storeHouse(undefined, { renderBody: (facts, target) => render(facts, target) });
   reports = [];
   house.store.onPlanned((planned) => {
     if (planned.webhookIds.size + planned.faults.length > 0) reports.push(planned);
   });
 });
 
-const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over));
 
 /** A run that its user stops: an event that nobody has planned. */
 async function stopRun(): Promise<void> {
@@ -25,8 +28,8 @@ async function stopRun(): Promise<void> {
 
 test.each<[string, (other: Webhook) => Promise<unknown>]>([
   ['a new webhook', () => create()],
-  ['a change of filters', ({ id }) => house.store.webhooks.change(id, { events: ['session.failed'] }, renderId)],
-  ['a webhook that is disabled', ({ id }) => house.store.webhooks.change(id, { enabled: false }, renderId)],
+  ['a change of filters', ({ id }) => house.store.webhooks.change(id, { events: ['session.failed'] })],
+  ['a webhook that is disabled', ({ id }) => house.store.webhooks.change(id, { enabled: false })],
 ])('what %s planned for others is reported', async (_, change) => {
   const [webhook, other] = [await create(), await create({ events: ['session.completed'] })];
   await stopRun();
@@ -39,7 +42,7 @@ test.each<[string, (other: Webhook) => Promise<unknown>]>([
 test('what was planned before a change that is refused is reported', async () => {
   const webhook = await create();
   await stopRun();
-  await expect(house.store.webhooks.change(99, { enabled: false }, renderId)).rejects.toMatchObject({
+  await expect(house.store.webhooks.change(99, { enabled: false })).rejects.toMatchObject({
     reason: 'not_found',
   });
   expect(reports).toMatchObject([{ webhookIds: new Set([webhook.id]) }]);
@@ -50,8 +53,9 @@ test('a body that a change could not make is reported', async () => {
   const { id } = await create();
   await stopRun();
   const fault = new Error('no body');
-  await house.store.webhooks.change(id, { events: ['session.failed'] }, () => {
+  render = () => {
     throw fault;
-  });
+  };
+  await house.store.webhooks.change(id, { events: ['session.failed'] });
   expect(reports).toMatchObject([{ faults: [fault] }]);
 });

@@ -2,7 +2,6 @@
 import Connection from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
-import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
 
@@ -20,7 +19,7 @@ async function stopRun(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<
 type Wanted = Parameters<StoreHouse['store']['deliveries']['readEvents']>[0];
 async function read(over: Partial<Wanted> = {}) {
   const wanted = { owner: 0, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 9, ...over };
-  const { events, ...page } = await house.store.deliveries.readEvents(wanted, renderBody);
+  const { events, ...page } = await house.store.deliveries.readEvents(wanted);
   return { ...page, events, sessions: events.map(({ body }) => JSON.parse(body).session.session_id as string) };
 }
 
@@ -33,9 +32,9 @@ async function another() {
 }
 
 test('an event has the body and the id that a webhook would be sent, but for the webhook', async () => {
-  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  const { id } = await house.store.webhooks.create(aWebhook());
   await stopRun();
-  await house.store.deliveries.plan(renderBody);
+  await house.store.deliveries.plan();
   const [sent] = await house.store.deliveries.listPending(id, 9);
   const [event] = (await read()).events;
   expect(event).toMatchObject({ eventId: sent!.eventId, eventType: 'session.stopped' });

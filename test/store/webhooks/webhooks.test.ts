@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ownerScopeOf, scopeOf, secretContextOf, WEBHOOK_LIMITS } from '../../../src/domain/webhooks/webhook.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
 
 let house: StoreHouse;
 beforeEach(async () => {
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 
 const PAGE = { limit: 9, offset: 0, ownerScope: null, userSeq: null, enabled: null };
-const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over));
 const sealed = (id: number) => Buffer.from(`sealed for ${secretContextOf(id)}`);
 
 test('a webhook is kept as it was given, and its secret is sealed for it', { tags: ['§2.15-fields'] }, async () => {
@@ -67,7 +67,7 @@ test('a deleted webhook is gone, and its id is not given again', async () => {
   const { id } = await create();
   await house.store.webhooks.delete(id);
   expect(await house.store.webhooks.find(id)).toBeUndefined();
-  await expect(house.store.webhooks.change(id, { name: 'x' }, renderId)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(house.store.webhooks.change(id, { name: 'x' })).rejects.toMatchObject({ reason: 'not_found' });
   await expect(house.store.webhooks.rotateSecret(id, null)).rejects.toMatchObject({ reason: 'not_found' });
   expect((await house.store.webhooks.list(PAGE)).total).toBe(0);
   while (await house.store.deliveries.pruneDeleted());

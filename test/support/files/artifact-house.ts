@@ -48,7 +48,7 @@ export async function artifactHouse() {
     clock: house.clock,
     log,
     settings: () => settings,
-    released: () => undefined,
+    happened: () => undefined,
   };
   return {
     ...parts,

@@ -23,9 +23,9 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     access,
     looking: makeLooking({ access, audit }),
     audit,
-    releases: published.releases,
+    publishing: { releases: published.releases },
     clock,
-    ended: () => undefined,
+    happened: () => undefined,
   });
   const house: House = await openHouse({
     operations: { publicPages, ...management },

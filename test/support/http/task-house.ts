@@ -65,7 +65,7 @@ export async function taskHouse() {
     disk: { shortage: () => now.shortage },
     makeSetup: async ({ target }) => ({ target, capabilityConfig: NO_CAPABILITIES, orchestration: null }),
     settings: () => SETTINGS,
-    draining: () => now.draining,
+    closing: () => now.draining,
   });
   const operations = recordLists(audit, verbs);
   const house = await openHouse({ logged, operations: { ...operations } });

@@ -12,7 +12,7 @@ import { makeOperations, type OperationParts } from '../../../src/operations/ope
 import { deriveSealKey } from './audit.ts';
 import { aKey, aUser, SETTINGS } from '../http/http-house.ts';
 import { publishHouse } from './publishing.ts';
-import { aWebhook, renderId } from './webhooks.ts';
+import { aWebhook } from './webhooks.ts';
 import { aTask } from './schedules.ts';
 import { fenceOf, storeHouse } from './store-house.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
@@ -88,10 +88,8 @@ export async function auditedHouse() {
     collector: { packOnRequest: async () => null },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
-    exports: {
-      places,
-      equip: async () => ({ ok: true, outfit: { instructions: 'Be exact.', tools: [], equipment: {} } }),
-    },
+    places,
+    equip: async () => ({ ok: true, outfit: { instructions: 'Be exact.', tools: [], equipment: {} } }),
     broker: {
       probe: async () => ({ status: 200, durationMs: 1 }),
       reach: async () => ({ status: 200, durationMs: 1 }),
@@ -99,10 +97,10 @@ export async function auditedHouse() {
     retention: NO_RETENTION,
     checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
     webhooks: {
-      changed: () => undefined,
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
-    publishing: { releases: publishing.releases, ended: () => undefined },
+    publishing: { releases: publishing.releases },
+    happened: () => undefined,
     backups: {
       jobs: {
         begin: () => ({ job: {}, done: Promise.resolve() }),
@@ -140,7 +138,7 @@ export async function auditedHouse() {
   });
   const task = await store.schedules.create(aTask(user.seq));
   await store.teams.create({ name: 'Blue', budgetUsd: 5 });
-  const webhook = await store.webhooks.create(aWebhook({ userSeq: user.seq }), renderId);
+  const webhook = await store.webhooks.create(aWebhook({ userSeq: user.seq }));
   const published = await publishing.workspace();
   const page = await publishing.publish(published);
   const deliveryId = await store.deliveries.recordTest(

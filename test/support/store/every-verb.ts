@@ -10,7 +10,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
-import { aWebhook, renderId } from './webhooks.ts';
+import { aWebhook } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
@@ -452,8 +452,8 @@ async function callSchedules(house: StoreHouse): Promise<void> {
 /** Webhooks of both owner scopes, every event that one can be told of, and what becomes of a delivery. */
 async function callWebhooks(house: StoreHouse): Promise<void> {
   const { webhooks, deliveries, runs, insights, userInputs, artifacts } = house.store;
-  const webhook = await webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }), renderId);
-  const other = await webhooks.create(aWebhook({ userSeq: null, projectId: 'p' }), renderId);
+  const webhook = await webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }));
+  const other = await webhooks.create(aWebhook({ userSeq: null, projectId: 'p' }));
   const [run] = await claimNew(house);
   const fence = fenceOf(run!);
   await insights.report(fence, { callId: 'i', title: 't', summary: 's', priority: 'low' });
@@ -465,12 +465,12 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await runs.settle(fenceOf(resumed!));
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
-  while ((await deliveries.plan(renderId, { holds: true })).more);
+  while ((await deliveries.plan({ holds: true })).more);
   await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);
-  await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, renderId, 0);
+  await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, 0);
   await deliveries.getEventUser(1);
   for (const type of WEBHOOK_EVENT_TYPES) await deliveries.findTestFacts(run!.sessionSeq, type);
-  await webhooks.change(webhook.id, { name: 'n', events: ['session.failed'], enabled: true }, renderId);
+  await webhooks.change(webhook.id, { name: 'n', events: ['session.failed'], enabled: true });
   await webhooks.rotateSecret(webhook.id, Buffer.from('sealed'));
   await deliveries.listLanes();
   await deliveries.findLane(webhook.id);
@@ -492,8 +492,8 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
     await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: house.user.seq, enabled });
     await webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled });
   }
-  await webhooks.change(webhook.id, { enabled: false }, renderId);
-  await webhooks.change(webhook.id, { enabled: true }, renderId);
+  await webhooks.change(webhook.id, { enabled: false });
+  await webhooks.change(webhook.id, { enabled: true });
   await webhooks.giveUp(webhook, 'it is gone');
   await webhooks.find(webhook.id);
   await webhooks.trouble(9);

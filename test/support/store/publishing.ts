@@ -65,8 +65,9 @@ export async function publishHouse(given?: StoreHouse) {
       return () => void listeners.delete(listener);
     },
     disk: { shortage: () => shortage },
-    released: () => undefined,
-    abandoned: () => void abandoned.push(1),
+    happened: (occasion) => {
+      if (occasion === 'draft abandoned') abandoned.push(1);
+    },
     clock: house.clock,
     settings: () => ({ publish: limits }),
   });

@@ -8,11 +8,11 @@ import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
-import type { DatabaseOptions } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
 import type { ClaimOrder } from '../../../src/store/lifecycle/claim-runs.ts';
 import type { ClaimedRun, StartOrder } from '../../../src/store/lifecycle/start-run.ts';
-import { openStore, type Store } from '../../../src/store/open-store.ts';
+import type { Store, StoreOptions } from '../../../src/store/open-store.ts';
+import { openStore } from './open-store.ts';
 import type { NewStep, SpentCall } from '../../../src/store/lifecycle/record-progress.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
@@ -40,7 +40,7 @@ export interface StoreHouse {
 
 export async function storeHouse(
   file = join(temporaryDirectory(), 'errand.db'),
-  options: DatabaseOptions = {},
+  options: Partial<StoreOptions> = {},
 ): Promise<StoreHouse> {
   const clock = fakeClock();
   const store = openStore(file, clock, options);

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewEvent } from '../../../../src/domain/journal-event.ts';
 import { inspect } from '../../../../src/store/inspection/inspect.ts';
-import { openStore } from '../../../../src/store/open-store.ts';
+import { openStore } from '../../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../../support/store/store-house.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

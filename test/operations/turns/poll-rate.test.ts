@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makePollRate } from '../../../src/operations/people/poll-rate.ts';
+import { makePollRate } from '../../../src/operations/turns/poll-rate.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 
 function house(perSecond = 10) {

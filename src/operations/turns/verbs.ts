@@ -1,0 +1,31 @@
+// The verbs on turns, and on the runs that execute them.
+import { type AcceptParts, makeAcceptTurn } from './accept-turn.ts';
+import { type AwaitParts, makeAwaitResult } from './await-result.ts';
+import { makeExplainRun } from './explain.ts';
+import { type ExportParts, makeExportRun } from './export-run.ts';
+import { makeFetchImages } from './fetch-images.ts';
+import { makeGetModelName, type ModelNameParts } from './model-name.ts';
+import { makePollRate } from './poll-rate.ts';
+import { makeGetQueue, type QueueOperationParts } from './queue.ts';
+import { makeRunOperations, type RunOperationParts } from './runs.ts';
+
+export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
+  AwaitParts &
+  ExportParts &
+  ModelNameParts &
+  QueueOperationParts &
+  Omit<RunOperationParts, 'countPoll'>;
+
+export function makeTurnVerbs(parts: TurnParts) {
+  const { clock, settings, draining } = parts;
+  const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
+  return {
+    ...makeRunOperations({ ...parts, countPoll }),
+    explainRun: makeExplainRun(parts),
+    exportRun: makeExportRun(parts),
+    getQueue: makeGetQueue(parts),
+    getModelName: makeGetModelName(parts),
+    acceptTurn: makeAcceptTurn({ ...parts, fetchImages: makeFetchImages({ settings, ending: draining }) }),
+    awaitResult: makeAwaitResult(parts),
+  };
+}

@@ -1,0 +1,18 @@
+// Services that no occasion wakes, for tests of those that one does.
+import type { Wakers } from '../../../src/events/wakes.ts';
+
+const sleep = () => undefined;
+
+export const ASLEEP: Wakers = {
+  queue: sleep,
+  queueWait: sleep,
+  questionWatch: sleep,
+  collector: sleep,
+  sweeper: sleep,
+  planner: sleep,
+  sender: sleep,
+  upkeep: sleep,
+  scheduler: sleep,
+  publisher: sleep,
+  pageSweeper: sleep,
+};
