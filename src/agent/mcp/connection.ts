@@ -2,6 +2,7 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { systemClock, within } from '../../domain/clock.ts';
 import type { EgressRule } from '../../domain/egress.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import { type LookUps, watchLookUps } from '../../outbound/look-ups.ts';
 import { type Redactor, makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import { VERSION } from '../../version.ts';
@@ -9,7 +10,6 @@ import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { MAX_COMPLAINT_CHARACTERS, type SandboxService, startInSandbox } from '../sandbox/service.ts';
 import { seconds } from '../loop/call/model-failure.ts';
-import { untilAborted } from '../port/signals.ts';
 import { makeAllowance } from './allowance.ts';
 import { resultOf } from './content.ts';
 import { McpFailure, mcpFailure } from './failure.ts';
