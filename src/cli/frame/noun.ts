@@ -71,6 +71,13 @@ interface Verbs<Row, Ref> {
   ): void;
   /** A verb that asks first. */
   confirmed<T, Answer>(verb: string, description: string, steps: Confirmed<Ref, T, Answer>): Command;
+  /** Any other verb without an argument. */
+  verb<O extends Options>(
+    name: string,
+    description: string,
+    options: O,
+    work: (context: Context, given: Given<O>) => Promise<void>,
+  ): Command;
   /** Any other verb on one of them. */
   on<O extends Options>(
     verb: string,
@@ -85,26 +92,20 @@ export function addNoun<Row, Ref>(program: Command, io: Io, noun: Noun<Row, Ref>
   const { one, show, plural } = noun;
   const command = program.command(noun.name).summary(noun.summary).description(noun.description);
 
+  const verb: Verbs<Row, Ref>['verb'] = (name, description, options, work) =>
+    perform<typeof options, []>(command.command(name).description(description), io, options, work);
+
   const on: Verbs<Row, Ref>['on'] = (verb, description, options, work) => {
     const added = command.command(verb).addArgument(argumentOf(one)).description(description);
     return perform(added, io, options, work);
   };
 
-  /** A verb without an argument. */
-  function ofAll<O extends Options>(
-    verb: string,
-    description: string,
-    options: O,
-    work: (context: Context, given: Given<O>) => Promise<void>,
-  ): Command {
-    return perform<O, []>(command.command(verb).description(description), io, options, work);
-  }
-
   return {
     command,
+    verb,
     on,
     list: (description, options, columns, ask) =>
-      ofAll('list', description, options, async ({ client, out }, given) => {
+      verb('list', description, options, async ({ client, out }, given) => {
         const found = await ask(client(), given);
         if (plural === undefined) out.list(found.items, columns, found);
         else out.page(found, columns, plural);

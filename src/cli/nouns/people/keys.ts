@@ -13,7 +13,7 @@ import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
 import { OF_USER } from '../../frame/list-options.ts';
 import { addNoun, showing } from '../../frame/noun.ts';
-import { choice, type Given, group, option, perform, required } from '../../frame/options.ts';
+import { choice, type Given, group, option, required } from '../../frame/options.ts';
 
 /** Fewer characters are not taken for the start of an id. */
 const MIN_ID_START = 4;
@@ -67,8 +67,8 @@ export function addKeys(program: Command, io: Io): void {
     show,
   });
 
-  perform(keys.command.command('create'), io, NEW_KEY, create)
-    .description('Create an API key. The secret is shown once.')
+  keys
+    .verb('create', 'Create an API key. The secret is shown once.', NEW_KEY, create)
     .addHelpText('after', CREATE_HELP);
   keys
     .on('set', 'Change a key, by id or name. Its existing sessions stay as they are.', CHANGE, change)

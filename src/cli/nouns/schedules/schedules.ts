@@ -42,7 +42,7 @@ export function addSchedules(program: Command, io: Io): void {
     'after',
     CREATE_HELP,
   );
-  perform(schedules.command.command('list'), io, FILTERS, list).description('List scheduled tasks, the oldest first.');
+  schedules.verb('list', 'List scheduled tasks, the oldest first.', FILTERS, list);
   schedules.on('show', 'Show one scheduled task.', {}, async (context, ref) =>
     show(context, await context.client().schedules.get(ref)),
   );
