@@ -1,6 +1,6 @@
 // Sizes in units.
 import { expect, test } from 'vitest';
-import { readableSize } from '../../src/terminal/sizes.ts';
+import { inMegabytes, readableSize } from '../../src/terminal/sizes.ts';
 
 test.each([
   [0, '0 B'],
@@ -14,4 +14,13 @@ test.each([
   [5e15, '5000 TB'],
 ])('%i bytes are %s', (bytes, expected) => {
   expect(readableSize(bytes)).toBe(expected);
+});
+
+test.each([
+  [0, '0.0 MB'],
+  [3_300_000, '3.1 MB'],
+  [10_485_760, '10 MB'],
+  [12_345 * 1_048_576, '12,345 MB'],
+])('%i bytes of a limit are %s', (bytes, expected) => {
+  expect(inMegabytes(bytes)).toBe(expected);
 });

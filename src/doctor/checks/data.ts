@@ -11,6 +11,7 @@ import { listUpgradeCopies } from '../../store/engine/sqlite/file/upgrade-copies
 import { orphanPath } from '../../files/orphans.ts';
 import { readersOf, wordsOfReaders } from '../../store/engine/sqlite/file/log-readers.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import { inMegabytes } from '../../terminal/sizes.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
@@ -205,8 +206,6 @@ const auditLog: Check = {
 const VERIFY = byHand(
   'errand audit verify shows the entries; compare them with those of a backup (errand backup list)',
 );
-
-const inMegabytes = (bytes: number) => `${(bytes / MB).toFixed(bytes < 10 * MB ? 1 : 0)} MB`;
 
 const upgradeCopies: Check = {
   id: 'upgrade_copies',

@@ -5,6 +5,7 @@ import { isUnset } from '../../domain/clock.ts';
 import { adviceOnDescriptors } from '../../files/descriptor-limit.ts';
 import { type DiskSample } from '../../store/inspection/disk-samples.ts';
 import { OPTIONS } from '../../config/options.ts';
+import { inMegabytes } from '../../terminal/sizes.ts';
 import { VERSION } from '../../version.ts';
 import { type Check, failed, type Found, ok, skipped, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
@@ -103,8 +104,6 @@ function withRate(perMs: number | null, rest: number, { words, perDay, remedy }:
   const evidence = `${words}, ${perDay(perMs * 24 * HOUR_MS)} go: enough for ${Math.floor(leftMs / (24 * HOUR_MS))} days`;
   return leftMs < SOON_MS ? warning(evidence, remedy) : ok(evidence);
 }
-
-const inMegabytes = (bytes: number) => `${Math.round(bytes / MB).toLocaleString('en')} MB`;
 
 const clock: Check = {
   id: 'clock',

@@ -10,8 +10,6 @@ const MAX_CLUSTER = 12;
 /** Characters of one column each that need no looking at: Latin, Greek, Cyrillic, lines, blocks, and this view's glyphs. */
 const PLAIN =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f\u0391-\u03c9\u0400-\u0482\u2013\u2018-\u201d\u2016\u2022\u2026\u2190-\u2193\u2500-\u259f\u25a0\u25cb\u25cf\u276f\u2713\u2717]*$/;
-/** Characters without a shape, lone surrogates. ZWJ is dealt with below. */
-const INVISIBLE = /(?!\u200d)[\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\ue000]/gu;
 
 /**
  * A blank after text that is written from right to left: it keeps terminals from drawing what follows within that text.
@@ -39,8 +37,7 @@ interface Cluster {
 export function safeLine(text: string): string {
   const short = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text;
   if (PLAIN.test(short)) return short;
-  const visible = obeyedByNone(short).replace(INVISIBLE, '');
-  return clustersOf(visible)
+  return clustersOf(obeyedByNone(short).replaceAll(GUARD, ''))
     .map(({ text }) => text)
     .join('');
 }
