@@ -45,7 +45,7 @@ export interface Checks {
   /** Tests a model with real calls. Throws `unavailable`, or `wait_timeout` when it takes too long. */
   checkModel(
     resolved: ResolvedModel,
-    wish: { readonly context: boolean },
+    options: { readonly context: boolean },
     signal: AbortSignal,
   ): Promise<ModelCheckReport>;
   /** Starts an MCP server as a run would. Throws as `checkModel` does. */

@@ -68,13 +68,13 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
     checkModel: async (
       caller: Administrator,
       name: string,
-      wish: { context: boolean },
+      options: { context: boolean },
       signal: AbortSignal,
     ): Promise<ModelCheck> => {
       const resolved = resolveModel(catalog(), name);
       if (resolved === undefined) throw notFound('Model');
       await audit.act(caller, 'model.check', name);
-      const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
+      const { result, durationMs } = await timed(() => checks.checkModel(resolved, options, signal));
       return { ...result, ...placeOf(resolved), durationMs };
     },
 

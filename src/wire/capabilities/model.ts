@@ -31,7 +31,7 @@ const finding = named(
 export type FindingWire = JsonOf<typeof finding>;
 
 /** `context`: whether the context window is filled, too; it is when nothing is said. */
-const modelCheckRequest = named('ModelCheckWish', request({ context: orElse(nullable(boolean), true) }));
+const modelCheckRequest = named('ModelCheckRequest', request({ context: orElse(nullable(boolean), true) }));
 
 const duration = nullable(number({ from: 0 }));
 const outcome = {

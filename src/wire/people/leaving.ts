@@ -21,7 +21,7 @@ export type HoldingsWire = JsonOf<typeof holdings>;
 
 /** Who gets tasks and pages, a name or an id; and whether what nobody gets is deleted, sessions too. One of both is needed. */
 export const leaveRequest = named(
-  'LeaveWish',
+  'LeaveRequest',
   request({
     heir: called('hand_over_to', orElse(nullable(refersTo('users', line({ max: 200 }))), null)),
     deletes: called('delete', orElse(nullable(boolean), false)),

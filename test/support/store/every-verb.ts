@@ -298,9 +298,9 @@ async function callRequestedArchives(house: StoreHouse, sessionId: string): Prom
     skipped: {},
     packedOnRequest,
   });
-  for (const wish of [{ kind: 'run', seq } as const, { kind: 'workspace', seq: run.sessionSeq } as const]) {
-    await artifacts.findRequested(wish, packedOnRequest);
-    await artifacts.keepRequested(wish, seq, { key: 'e', size: 1 });
+  for (const request of [{ kind: 'run', seq } as const, { kind: 'workspace', seq: run.sessionSeq } as const]) {
+    await artifacts.findRequested(request, packedOnRequest);
+    await artifacts.keepRequested(request, seq, { key: 'e', size: 1 });
   }
 }
 
