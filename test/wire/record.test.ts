@@ -78,7 +78,7 @@ test('another name, and what a field is made of, go around all else that is said
   expect([named, ofWhole]).toHaveLength(2);
 });
 
-const request = request(
+const wish = request(
   {
     projectId: nullish(uuid),
     isEnabled: called('enabled', orElse(nullable(boolean), true)),
@@ -88,16 +88,16 @@ const request = request(
 );
 
 test('a request is read under the names of the domain', () => {
-  const read: { readonly projectId?: string | null; readonly isEnabled: boolean } = request.read({ project_id: null }, '');
+  const read: { readonly projectId?: string | null; readonly isEnabled: boolean } = wish.read({ project_id: null }, '');
   expect(read).toEqual({ projectId: null, isEnabled: true });
-  expect(request.read({ enabled: null }, '')).toEqual({ isEnabled: true });
-  expect(request.read({ enabled: false, steps: [{ step_no: 2 }] }, '')).toEqual({
+  expect(wish.read({ enabled: null }, '')).toEqual({ isEnabled: true });
+  expect(wish.read({ enabled: false, steps: [{ step_no: 2 }] }, '')).toEqual({
     isEnabled: false,
     steps: [{ stepNo: 2 }],
   });
 });
 
 test('a fault in a request is named by its place on the wire', () => {
-  expect(() => request.read({ project_id: 1 }, '')).toThrow('project_id: must be a UUID string');
-  expect(() => request.read({ steps: [{ step_no: 0 }] }, '')).toThrow('steps[0].step_no: must be');
+  expect(() => wish.read({ project_id: 1 }, '')).toThrow('project_id: must be a UUID string');
+  expect(() => wish.read({ steps: [{ step_no: 0 }] }, '')).toThrow('steps[0].step_no: must be');
 });

@@ -2,7 +2,7 @@
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { ArchiveRequest } from '../../domain/sessions/artifact.ts';
 import { type GrowingFile, openGrowing } from '../../files/archives/growing-file.ts';
-import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
+import { type ArtifactParts, requestLimits } from './artifact-parts.ts';
 import { makeLanes } from './lanes.ts';
 import { packNow, type PackedNow } from './pack-now.ts';
 
@@ -42,7 +42,7 @@ export function makeDownloads(parts: DownloadParts): { readonly download: Downlo
   }
 
   async function pack(name: string, request: Required<ArchiveRequest>): Promise<PackedNow> {
-    const { deadlineMs } = orderLimits(parts.settings());
+    const { deadlineMs } = requestLimits(parts.settings());
     const limit = { fileCount: Infinity, totalBytes: Infinity };
     const begun = (path: string) => void paths.set(name, path);
     try {

@@ -36,8 +36,8 @@ export async function packNow(
     if ('large' in found) return { unpacked: found.large };
     if ('archive' in found) return { archive: found.archive, isKept: true };
     const { files, runSeq } = found;
-    const order = { files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) };
-    const archive = await snapshotThread[request.kind === 'run' ? 'packTarGz' : 'packZip'](order);
+    const pack = snapshotThread[request.kind === 'run' ? 'packTarGz' : 'packZip'];
+    const archive = await pack({ files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) });
     isKept = await store.artifacts.keepRequested(request, runSeq, archive);
     return { archive, isKept };
   } finally {

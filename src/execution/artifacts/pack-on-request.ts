@@ -49,7 +49,9 @@ async function packOrPostpone(
     log.warn({ ...facts, err: error }, 'an archive could not be packed on request; will retry');
   }
   try {
-    await (request.kind === 'run' ? store.artifacts.packRunAgain(request.seq) : store.artifacts.packWorkspaceAgain(request.seq));
+    await (request.kind === 'run'
+      ? store.artifacts.packRunAgain(request.seq)
+      : store.artifacts.packWorkspaceAgain(request.seq));
     parts.wake(sessionSeq);
   } catch (error) {
     log.warn({ ...facts, err: error }, 'an archive that was asked for could not be scheduled');
