@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { readAnchorText } from '../files/audit-anchor.ts';
-import { type DeriveKey, type MasterKeyPlace, readMasterKey } from '../files/master-key.ts';
+import { type DeriveKey, type MasterKeyLocation, readMasterKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import { ResidentThread } from '../threads/resident.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
@@ -54,7 +54,7 @@ export interface BackupParts {
   readonly dataDir: string;
   readonly configDir: string;
   readonly database: string;
-  readonly masterKey: MasterKeyPlace;
+  readonly masterKey: MasterKeyLocation;
   readonly errandVersion: string;
   readonly blobs: Pick<BlobStore, 'holdRest'>;
   readonly deriveKey: DeriveKey;

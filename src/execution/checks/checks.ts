@@ -10,7 +10,7 @@ import type {
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
-import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { SecretSources } from '../../catalog/reading/secret-file.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -36,7 +36,7 @@ export interface CheckParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly permits: Permits;
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
 }

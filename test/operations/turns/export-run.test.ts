@@ -81,7 +81,7 @@ async function exporter() {
     store: house.store,
     clock: house.clock,
     slices: makeSlices(house.clock),
-    looking: { run: async (_, id) => (await house.store.runs.find(id))! },
+    auditedAccess: { run: async (_, id) => (await house.store.runs.find(id))! },
     secrets: box,
     places,
     blobs: {
