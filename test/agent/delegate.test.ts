@@ -5,7 +5,7 @@ import { delegation } from '../../src/agent/packs/delegate.ts';
 import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/agent/port/grants.ts';
 import type { Brief, RecordedStep, Signal } from '../../src/agent/port/protocol.ts';
 import type { ToolPack } from '../../src/agent/loop/run.ts';
-import type { Tool } from '../../src/agent/tools/tool.ts';
+import type { Tool } from '../../src/agent/port/tool.ts';
 import { makePermits } from '../../src/execution/pool/permits.ts';
 import type { ModelQuestion, Reply } from '../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';

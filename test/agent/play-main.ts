@@ -13,7 +13,7 @@ import { PLAIN_WAYS } from '../../src/outbound/ways/ways.ts';
 import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
-import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
+import type { ExecutedTool, Tool } from '../../src/agent/port/tool.ts';
 import { aloneOn } from './run-port.ts';
 import { ROOMY } from '../support/files/space.ts';
 import { afterAll } from 'vitest';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { skillTools, withoutFrontMatter } from '../../src/agent/packs/skills.ts';
 import { NO_EQUIPMENT, type SkillGrant } from '../../src/agent/port/grants.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import type { ExecutedTool } from '../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../src/agent/port/tool.ts';
 import { editFile } from '../../src/agent/tools/edit-file.ts';
 import { listFiles } from '../../src/agent/tools/list-files.ts';
 import { readFile } from '../../src/agent/tools/read-file.ts';

@@ -36,7 +36,7 @@ type Due = (store: LargeStore) => unknown;
 
 /** What is due of each before its pass, and what selects a row as long as something of it is left. */
 const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
-  'src/scheduling/scheduler.ts': [
+  'src/execution/queue/scheduler.ts': [
     (store) => {
       const rules = { cron: '* * * * *', timezone: 'Europe/Zurich', target: 'free', enabled: 1, overlap: 'skip' };
       const times = { next_fire_at: OLD, look_at: OLD, counted_at: OLD - 1, created_at: OLD, updated_at: OLD };

@@ -1,14 +1,17 @@
 // Rendering on threads: hostile documents cost their limits once, and nobody else waits for them.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makeRenderCache } from '../../src/rendering/render-cache.ts';
 import { makeRenderer, type RendererParts } from '../../src/rendering/renderer.ts';
 import type { RenderTask } from '../../src/rendering/rendering.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
+/** Its people wait for as long as it takes, and so do its texts, on a machine that is busy. */
+const PATIENT: Clock = { ...systemClock, after: (ms, call) => systemClock.after(ms < 8_000 ? ms : ms * 100, call) };
+
 function house(parts: Partial<RendererParts> = {}) {
-  const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
+  const renderer = makeRenderer({ clock: PATIENT, log: makeLog({ level: 'fatal' }), ...parts });
   onTestFinished(() => renderer.stop());
   return renderer;
 }

@@ -1,7 +1,7 @@
 // Checks the arguments of calls against the schemas of the built-in tools.
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool } from '../port/tool.ts';
 
 const MAX_FAULTS = 10;
 

@@ -21,7 +21,7 @@ import { recordSetups } from './record-setup.ts';
 import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './call/text-blocks.ts';
 import { offeredOf } from '../tools/offered.ts';
-import { nothingToClose, type OpenedTools, type Tool } from '../tools/tool.ts';
+import { nothingToClose, type OpenedTools, type Tool } from '../port/tool.ts';
 
 /**
  * Runs one turn to its end. Failures of the model or a tool are part of the outcome; only a bug rejects. Write-ahead (D7): a

@@ -4,7 +4,7 @@ import { shownOutput } from './kept-output.ts';
 import type { ToolCall, ToolResult } from '../port/protocol.ts';
 import { type Channel, untilHalted } from '../port/signals.ts';
 import { wordsOfFailure } from './tool-failure.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool } from '../port/tool.ts';
 import type { Run } from './run.ts';
 
 /** A call that a model asks for. */

@@ -1,6 +1,6 @@
 // The agent's instructions.
 import { type Brief, SUBMIT_RESULT } from '../port/protocol.ts';
-import type { OpenedTools, Tool } from '../tools/tool.ts';
+import type { OpenedTools, Tool } from '../port/tool.ts';
 
 const DEFAULT_INSTRUCTIONS = `You are Errand, an autonomous agent that carries out a task on behalf of a user, without supervision.
 

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { ModelMessage } from '../models/message.ts';
 import type { Outcome, RecordedStep, ToolCall, ToolResult } from '../port/protocol.ts';
-import type { SettlingTool } from '../tools/tool.ts';
+import type { SettlingTool } from '../port/tool.ts';
 import {
   askToSubmit,
   type Verdict,

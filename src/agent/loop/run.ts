@@ -3,7 +3,7 @@ import type { ArgumentCheck } from './argument-check.ts';
 import type { RetryPolicy } from '../models/retries.ts';
 import type { Brief } from '../port/protocol.ts';
 import type { Channel } from '../port/signals.ts';
-import { nothingToClose, type OpenedTools, type Tool } from '../tools/tool.ts';
+import { nothingToClose, type OpenedTools, type Tool } from '../port/tool.ts';
 import type { RunWorkspace } from './run-workspace.ts';
 
 export interface Run {

@@ -2,7 +2,7 @@
 import type { ToolPack } from '../loop/run.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { makeReportInsight } from '../tools/report-insight.ts';
-import { nothingToClose } from '../tools/tool.ts';
+import { nothingToClose } from '../port/tool.ts';
 
 const ASKING = `Use ${askUser.name} only when you cannot continue sensibly, or a wrong guess would do harm: the answer may take long, or never come.`;
 

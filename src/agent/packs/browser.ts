@@ -8,7 +8,7 @@ import type { OpenedWindows } from '../browser/opened-windows.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
 import { NO_TOOLS, type Run } from '../loop/run.ts';
-import type { ExecutedTool, OpenedTools } from '../tools/tool.ts';
+import type { ExecutedTool, OpenedTools } from '../port/tool.ts';
 import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 
 const MAX_PICTURE_HEIGHT = 8_000;

@@ -4,7 +4,7 @@ import type { ConnectionGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { defineTool, failed, inputOf, textOf } from '../tools/workspace-tool.ts';
-import { nothingToClose } from '../tools/tool.ts';
+import { nothingToClose } from '../port/tool.ts';
 
 /** Only for runs with connections. */
 export const connectorTools: ToolPack = ({ brief, channel }) => {

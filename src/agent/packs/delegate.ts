@@ -5,7 +5,7 @@ import type { SubagentGrant } from '../port/grants.ts';
 import type { Brief, Outcome, ToolResult } from '../port/protocol.ts';
 import { NO_TOOLS, type Run, type ToolPack } from '../loop/run.ts';
 import { openSubChannel } from '../port/sub-channel.ts';
-import { nothingToClose, type ToolContext } from '../tools/tool.ts';
+import { nothingToClose, type ToolContext } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from '../tools/workspace-tool.ts';
 
 /** The run's own agent has depth 0; agents at this depth can't delegate. */

@@ -6,7 +6,7 @@ import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/serve
 import { nameTools } from '../mcp/tool-names.ts';
 import type { McpGrant } from '../port/grants.ts';
 import { NO_TOOLS, type Run, type ToolPack } from '../loop/run.ts';
-import type { ExecutedTool, OpenedTools } from '../tools/tool.ts';
+import type { ExecutedTool, OpenedTools } from '../port/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
 const MAX_NAMES_LISTED = 10;

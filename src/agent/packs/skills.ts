@@ -10,7 +10,7 @@ import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
 import { decodeText } from '../tools/text.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';
-import { nothingToClose } from '../tools/tool.ts';
+import { nothingToClose } from '../port/tool.ts';
 
 const MAX_SKILL_BYTES = 256 * KB;
 const MAX_FILES = 200;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '
 import { mapSchemas } from '../../domain/schema/json-schema.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { SUBMIT_RESULT, type ToolCall, type ToolResult } from '../port/protocol.ts';
-import type { SettlingTool } from '../tools/tool.ts';
+import type { SettlingTool } from '../port/tool.ts';
 import { compileResultCheck, type ResultCheck } from './result-schema.ts';
 
 /** How often the model is asked to correct its result (C14). */

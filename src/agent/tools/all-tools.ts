@@ -4,7 +4,7 @@ import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchFiles } from './search-files.ts';
 import { shell } from './shell.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { webFetch } from './web-fetch.ts';
 import { writeFile } from './write-file.ts';
 

@@ -1,5 +1,5 @@
 // The ask_user tool: a question that the run waits for, without a worker, until its user answers (I2).
-import type { AskingTool } from './tool.ts';
+import type { AskingTool } from '../port/tool.ts';
 import { inputOf } from './workspace-tool.ts';
 
 export const askUser: AskingTool = {

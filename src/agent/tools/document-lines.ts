@@ -1,7 +1,7 @@
 // What `read_file` returns for a PDF, Word or Excel file: lines of its text, which a separate thread extracts.
 import type { ToolResult } from '../port/protocol.ts';
 import type { ReadableFolder } from './skill-paths.ts';
-import type { ToolContext } from './tool.ts';
+import type { ToolContext } from '../port/tool.ts';
 import { failed, succeeded } from './workspace-tool.ts';
 
 /** A binary file, and the requested lines of its text. */

@@ -1,7 +1,7 @@
 // The `list_files` tool: the contents of the workspace, one entry a line.
 import type { Entry } from '../../disk/list-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { folderOf } from './skill-paths.ts';
 import { defineTool, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 

@@ -1,6 +1,6 @@
 // The tools of a run as its model is offered them.
 import type { ModelTool } from '../models/message.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from '../port/tool.ts';
 
 /** Lists that are kept: one for each of the agents that most runs have. */
 const MAX_KEPT = 4;

@@ -5,7 +5,7 @@ import { KB } from '../../domain/byte-units.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 

@@ -1,7 +1,7 @@
 // The report_insight tool: reports to people what they should know apart from the answer (I3).
 import { INSIGHT_PRIORITIES } from '../../domain/sessions/insight.ts';
 import type { Channel } from '../port/signals.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_TITLE_CHARACTERS = 200;

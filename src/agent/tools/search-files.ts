@@ -8,7 +8,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { type ReadableFolder, folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 

@@ -4,7 +4,7 @@ import type { ToolResult } from '../port/protocol.ts';
 import { runInSandbox, type ShellResult } from '../sandbox/sandbox.ts';
 import { diskIsFull, quotaIsTaken } from '../sandbox/workspace-room.ts';
 import { skillMounts } from './skill-paths.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';
 
 const MAX_COMMAND_BYTES = 100_000;

@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SkillGrant } from '../port/grants.ts';
 import type { Mount } from '../sandbox/walls.ts';
-import type { ToolContext } from './tool.ts';
+import type { ToolContext } from '../port/tool.ts';
 import { textOf, workspacePath } from './workspace-tool.ts';
 
 /** Where commands in the sandbox, and paths of the model, find the skills. */

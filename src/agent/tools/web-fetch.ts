@@ -3,7 +3,7 @@ import { MB } from '../../domain/byte-units.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 5 * MB;

@@ -3,7 +3,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { shortageFor } from '../sandbox/workspace-room.ts';
-import type { ExecutedTool, ToolContext } from './tool.ts';
+import type { ExecutedTool, ToolContext } from '../port/tool.ts';
 
 /** Where commands in the sandbox see the workspace. */
 const WORKSPACE_MOUNT = '/workspace';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath } from '../../disk/make-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { MB } from '../../domain/byte-units.ts';
-import type { ExecutedTool } from './tool.ts';
+import type { ExecutedTool } from '../port/tool.ts';
 import { writtenPath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 

@@ -1,8 +1,9 @@
 // What every command starts with: the global flags, a client, and a signal for Ctrl-C.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { makeClient, type Client } from '../../client/client.ts';
+import type { Client, makeClient } from '../../client/client.ts';
 import type { Address } from '../../client/transport/transport.ts';
+import { defined } from '../../domain/defined.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Flags } from '../../config/environment.ts';
 import { type Places, resolvePlaces } from '../../config/places.ts';
@@ -51,7 +52,12 @@ export function act<Arguments extends unknown[]>(
     const command = given.at(-1) as Command;
     const interruption = interruptionOf(io);
     try {
-      const context = makeContext(io, command.optsWithGlobals<GivenFlags>(), interruption.signal);
+      // Help and versions are shown sooner without it.
+      const { makeClient } = await import('../../client/client.ts');
+      const context = makeContext(io, command.optsWithGlobals<GivenFlags>(), {
+        signal: interruption.signal,
+        makeClient,
+      });
       await work(context, ...(given.slice(0, -1) as Arguments));
     } catch (error) {
       throw interruption.signal.aborted && !(error instanceof CommandError) ? interruption.signal.reason : error;
@@ -94,7 +100,12 @@ function readToken({ tokenFile }: Places): string | null {
   throw new CommandError('usage', '--token-file must contain an API key and nothing else.');
 }
 
-function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
+interface Means {
+  readonly signal: AbortSignal;
+  readonly makeClient: typeof makeClient;
+}
+
+function makeContext(io: Io, given: GivenFlags, { signal, makeClient }: Means): Context {
   const flags = flagsOf(given);
   const places = resolvePlaces(flags, io.environment);
   return {
@@ -117,12 +128,7 @@ function dataDirOfOwnService({ dataDir }: Places, { environment }: Io): string |
 
 function flagsOf({ dataDir, configDir, url, tokenFile, listen, publicUrl, workers }: GivenFlags): Flags {
   return {
-    ...(dataDir !== undefined && { dataDir }),
-    ...(configDir !== undefined && { configDir }),
-    ...(url !== undefined && { url }),
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(listen !== undefined && { listen }),
-    ...(publicUrl !== undefined && { publicUrl }),
+    ...defined({ dataDir, configDir, url, tokenFile, listen, publicUrl }),
     ...(workers === false && { noWorkers: true }),
   };
 }

@@ -6,7 +6,7 @@ import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Log } from '../../log/log.ts';
 import { makeSessionSetup } from '../../operations/turns/session-setup.ts';
-import { makeScheduler } from '../../scheduling/scheduler.ts';
+import { makeScheduler } from '../../execution/queue/scheduler.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface SchedulingParts {

@@ -5,7 +5,7 @@ import { prune } from '../../../src/agent/loop/prune.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import type { Brief, RecordedStep, Turn } from '../../../src/agent/port/protocol.ts';
 import { transcriptOf } from '../../../src/agent/loop/summary.ts';
-import type { Tool } from '../../../src/agent/tools/tool.ts';
+import type { Tool } from '../../../src/agent/port/tool.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';

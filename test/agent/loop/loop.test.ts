@@ -1,7 +1,7 @@
 // The loop as the main thread sees it: what is sent in which order, and how each kind of turn ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EndpointKind, RecordedCall, RecordedStep, Signal } from '../../../src/agent/port/protocol.ts';
-import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, type SignalOf, startRun } from '../play-main.ts';
 

@@ -7,7 +7,7 @@ import { keptFileIn } from '../../../src/agent/loop/kept-output.ts';
 import { performCall } from '../../../src/agent/loop/perform-call.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
-import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeBrief, makeRun, makeTools } from '../play-main.ts';
 import { aloneOn } from '../run-port.ts';

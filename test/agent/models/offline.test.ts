@@ -1,7 +1,7 @@
 // The offline engine takes the whole path of a turn: files, a listing, an honest answer.
 import { expect, test } from 'vitest';
 import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
-import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 
 const OFFLINE = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type ConnectionGrant, NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { connectorTools } from '../../../src/agent/packs/connectors.ts';
 import type { Channel } from '../../../src/agent/port/signals.ts';
-import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool, ToolContext } from '../../../src/agent/port/tool.ts';
 import { makeBrief, makeRun } from '../play-main.ts';
 
 const CRM: ConnectionGrant = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
-import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import { TOOL_NAMES, toolNamesFor } from '../../../src/agent/tools/tool-names.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeWorkspace, SECRET } from './tool-context.ts';

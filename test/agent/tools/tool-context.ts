@@ -1,7 +1,7 @@
 // A workspace for one test, next to a file outside that no tool may ever reach.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool, ToolContext } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { ROOMY } from '../../support/files/space.ts';

@@ -7,7 +7,7 @@ import { performCall } from '../../../src/agent/loop/perform-call.ts';
 import { openWorkspace } from '../../../src/agent/loop/run-workspace.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
-import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Collector } from '../../../src/execution/artifacts/collector.ts';

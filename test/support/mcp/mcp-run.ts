@@ -10,7 +10,7 @@ import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../../src/age
 import type { Brief, ToolResult } from '../../../src/agent/port/protocol.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
-import type { OpenedTools } from '../../../src/agent/tools/tool.ts';
+import type { OpenedTools } from '../../../src/agent/port/tool.ts';
 import { type MainSide, makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
 import { aloneOn } from '../../agent/run-port.ts';
 import { type Of, temporaryDirectory } from '../files/temporary-directory.ts';

@@ -11,7 +11,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { PART } from '../../frame/list-options.ts';
 import { addNoun, showing } from '../../frame/noun.ts';
-import { choice, converted, flag, type Given, group, option, perform } from '../../frame/options.ts';
+import { choice, converted, flag, type Given, group, option } from '../../frame/options.ts';
 
 const NEARLY = 80;
 const USED_UP = 100;
@@ -85,7 +85,7 @@ export function addBudgets(program: Command, io: Io): void {
     client.budgets.list({ ...whose, ...part }),
   );
   budgets.show('Show one budget.', (client, id) => client.budgets.get(id));
-  perform(budgets.command.command('set').description(ABOUT_SET), io, WANTED, set).addHelpText('after', EXAMPLES);
+  budgets.verb('set', ABOUT_SET, WANTED, set).addHelpText('after', EXAMPLES);
   budgets.confirmed('remove', 'Remove a budget. Asks first. What was used stays in the ledger.', {
     find: (client, id) => client.budgets.get(id),
     question: ({ subject, subject_name: name, limit, unit }) =>

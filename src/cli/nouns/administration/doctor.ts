@@ -9,16 +9,11 @@ import {
   type ExaminationRequestWire,
   examination,
 } from '../../../wire/doctor.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { flag, type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
-
-interface Options {
-  readonly offline?: true;
-  readonly egress?: true;
-  readonly full?: true;
-}
 
 const CHECKS: readonly Column<DiagnosisWire>[] = [
   column('no', ({ number }) => number, 9),
@@ -29,17 +24,17 @@ const CHECKS: readonly Column<DiagnosisWire>[] = [
 /** In a pipe, a line has its remedy, too. */
 const WITH_REMEDY: readonly Column<DiagnosisWire>[] = [...CHECKS, field('remedy', 9)];
 
+const OPTIONS = {
+  offline: flag('--offline', 'examine the files beside a stopped daemon'),
+  egress: flag('--egress', 'also show what users and agents can reach'),
+  full: flag('--full', 'search a large database for damage, and look at every stored file, however long it takes'),
+};
+
 /** Adds the command. */
 export function addDoctor(program: Command, io: Io): void {
-  program
-    .command('doctor')
+  perform(program.command('doctor').description(ABOUT), io, OPTIONS, examine)
     .summary('find what is wrong, and what mends it')
-    .description(ABOUT)
-    .option('--offline', 'examine the files beside a stopped daemon')
-    .option('--egress', 'also show what users and agents can reach')
-    .option('--full', 'search a large database for damage, and look at every stored file, however long it takes')
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, examine));
+    .addHelpText('after', EXAMPLES);
 }
 
 const ABOUT =
@@ -53,7 +48,7 @@ Examples:
   errand doctor --offline --full
   errand doctor -o json | jq '.checks[] | select(.state != "ok")'`;
 
-async function examine(context: Context, { offline, egress, full }: Options): Promise<void> {
+async function examine(context: Context, { offline, egress, full }: Given<typeof OPTIONS>): Promise<void> {
   const request = { egress: egress === true, full: full === true };
   const found = await (offline ? examineFiles(context, request, { state: 'stopped' }) : askDaemon(context, request));
   show(context, found);

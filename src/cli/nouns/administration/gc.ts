@@ -10,9 +10,10 @@ import type {
   RetentionProgressWire,
   RetentionWire,
 } from '../../../wire/retention.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { flag, type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const megabytes = (bytes: number) => (bytes / MB).toFixed(1);
@@ -37,32 +38,27 @@ const SIZES: readonly Column<{ readonly before_bytes: number; readonly after_byt
   column('after_mb', (sizes) => megabytes(sizes.after_bytes)),
 ];
 
-interface Options {
-  readonly dryRun?: true;
-  readonly trustClock?: true;
-  readonly vacuum?: true;
-}
-
 /** How often a pass in progress is looked at. */
 const POLL_MS = 500;
 
+const OPTIONS = {
+  dryRun: flag('--dry-run', 'only say what would be removed, and about how much'),
+  trustClock: flag('--trust-clock', 'the clock is right, although it has jumped ahead'),
+  vacuum: flag(
+    '--vacuum',
+    'beside a stopped daemon: shrink the database of an earlier version, which needs room for a copy',
+  ),
+};
+
 /** Adds the command. */
 export function addGc(program: Command, io: Io): void {
-  program
-    .command('gc')
+  perform(program.command('gc'), io, OPTIONS, collect)
     .summary('remove what is older than the settings keep')
     .description(
       'Remove what is older than the settings "retention" keep, now instead of within the hour, and files of the data directory that ' +
         'belong to nothing. The daemon continues meanwhile.',
     )
-    .option('--dry-run', 'only say what would be removed, and about how much')
-    .option('--trust-clock', 'the clock is right, although it has jumped ahead')
-    .option(
-      '--vacuum',
-      'beside a stopped daemon: shrink the database of an earlier version, which needs room for a copy',
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, collect));
+    .addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `
@@ -71,7 +67,7 @@ Examples:
   systemctl stop errand && errand gc --vacuum
   errand gc -o json`;
 
-async function collect(context: Context, { dryRun, trustClock, vacuum }: Options): Promise<void> {
+async function collect(context: Context, { dryRun, trustClock, vacuum }: Given<typeof OPTIONS>): Promise<void> {
   if (vacuum) return shrinkDatabase(context);
   const { client, out } = context;
   if (dryRun) return showWhatGoes(context, await client().retention.get(), await client().retention.orphans());

@@ -1,36 +1,31 @@
 // `errand selftest`: whether this installation keeps its promises when it is killed, proven on a scratch copy of it.
 import { randomInt } from 'node:crypto';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type Finding, isKept, PROMISES } from '../../../selftest/promises.ts';
 import type { SelfTestResult } from '../../../selftest/self-test.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, state } from '../../../terminal/columns.ts';
-
-interface Options {
-  readonly minutes: number;
-  readonly seed?: number;
-  readonly keep?: true;
-}
 
 const MAX_MINUTES = 60;
 const MAX_SEED = 999_999;
 
+const OPTIONS = {
+  minutes: always(option('--minutes <n>', 'how long the daemon is killed, from 0.1 to 60', minutesOf), 2, '2'),
+  seed: option('--seed <n>', 'kill at the same moments as the test that had this seed', seedOf),
+  keep: flag('--keep', 'keep the scratch directory; it is always kept when a promise was broken'),
+};
+
 /** Adds the command. */
 export function addSelftest(program: Command, io: Io): void {
-  const minutes = new Option('--minutes <n>', 'how long the daemon is killed, from 0.1 to 60').argParser(minutesOf);
-  program
-    .command('selftest')
+  perform(program.command('selftest'), io, OPTIONS, test)
     .summary('whether this installation keeps its promises')
     .description(
       'Start a daemon of this very program on a scratch directory, kill it at random moments while clients work with it, and check what is left. The real data is never touched.',
     )
-    .addOption(minutes.default(2, '2'))
-    .addOption(new Option('--seed <n>', 'kill at the same moments as the test that had this seed').argParser(seedOf))
-    .option('--keep', 'keep the scratch directory; it is always kept when a promise was broken')
-    .addHelpText('after', ABOUT)
-    .action(act(io, test));
+    .addHelpText('after', ABOUT);
 }
 
 const ABOUT = `
@@ -53,7 +48,7 @@ function seedOf(text: string): number {
   return seed;
 }
 
-async function test({ io, out, signal }: Context, options: Options): Promise<void> {
+async function test({ io, out, signal }: Context, options: Given<typeof OPTIONS>): Promise<void> {
   const { runSelfTest } = await import('../../../selftest/self-test.ts');
   const { minutes, seed = randomInt(MAX_SEED + 1), keep = false } = options;
   const stormMs = Math.round(minutes * 60_000);

@@ -2,18 +2,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
+import { flag, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { confirm } from '../../frame/standard-input.ts';
 import type { BundleFile } from '../../support/bundle.ts';
 import { saveFile } from '../../support/save-file.ts';
-
-interface Options {
-  readonly to?: string;
-  readonly offline?: true;
-  readonly log?: string;
-}
 
 const FILES: readonly Column<BundleFile>[] = [
   field('name', 9),
@@ -21,19 +16,20 @@ const FILES: readonly Column<BundleFile>[] = [
   { ...column('about', ({ about, fault }) => (fault === null ? about : `not collected: ${fault}`), 5), wraps: true },
 ];
 
+const OPTIONS = {
+  to: option('--to <file>', 'where to write it; - for standard output (default: errand-support-TIME.tar.gz)', notEmpty),
+  offline: flag('--offline', "don't ask the daemon: only what its files and the machine say"),
+  log: option('--log <file>', 'the file that the log is written to, if it is not in the journal', notEmpty),
+};
+
 /** Adds the command. */
 export function addSupportBundle(program: Command, io: Io): void {
-  program
-    .command('support-bundle')
+  perform(program.command('support-bundle'), io, OPTIONS, write)
     .summary('one archive for those who help')
     .description(
       'Write an archive with what others need to help: versions, status, settings, the database in figures, failed runs, log lines, the unit. It has no conversations and no secrets.',
     )
-    .option('--to <file>', 'where to write it; - for standard output (default: errand-support-TIME.tar.gz)', notEmpty)
-    .option('--offline', "don't ask the daemon: only what its files and the machine say")
-    .option('--log <file>', 'the file that the log is written to, if it is not in the journal', notEmpty)
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, write));
+    .addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `
@@ -43,7 +39,7 @@ Examples:
   errand support-bundle --to bundle.tar.gz
   errand support-bundle --offline --log /var/log/errand.log --to - | tar tz`;
 
-async function write(context: Context, { to, offline, log }: Options): Promise<void> {
+async function write(context: Context, { to, offline, log }: Given<typeof OPTIONS>): Promise<void> {
   const { io, out, places } = context;
   const { collectBundle, packBundle } = await import('../../support/bundle.ts');
   const { makeBlot } = await import('../../../outbound/secrets/blot.ts');

@@ -2,74 +2,58 @@
 import type { Command } from 'commander';
 import { openSource } from '../../../backups/source.ts';
 import { summaryOf } from '../../../backups/summary.ts';
+import { defined } from '../../../domain/defined.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import { integerIn } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
+import { type Given, option, perform } from '../../frame/options.ts';
+import type { OptionsFor } from '../../frame/noun.ts';
 import { BACKUPS, PRUNED } from './columns.ts';
-import { create } from './create.ts';
+import { create, CREATE } from './create.ts';
 import { hintLeftOut } from './left-out.ts';
-import { restoreBackup, verifyBackup } from './restore.ts';
+import { RESTORE, restoreBackup, VERIFY, verifyBackup } from './restore.ts';
 import { sourcePath } from './source-path.ts';
 
-const KEY_FILE = '--passphrase-file <file>';
+const PRUNE = {
+  keep_days: option(
+    '--keep-days <days>',
+    'remove those that are older (default: as in the settings)',
+    integerIn({ from: 0, to: 36_500 }),
+  ),
+  keep_at_least: option(
+    '--keep <count>',
+    'so many of the newest stay, however old (default: 1)',
+    integerIn({ from: 1, to: 100_000 }),
+  ),
+} satisfies OptionsFor<'backups', 'prune'>;
+
+const FROM = 'the directory or archive (default: backup.directory of the settings)';
+const NEWEST = 'the backup (default: the newest)';
 
 /** Adds the noun and its verbs. */
 export function addBackup(program: Command, io: Io): void {
   const backup = program.command('backup').summary('backups: make, verify, restore').description(ABOUT);
-  backup
-    .command('create')
+  perform(backup.command('create'), io, CREATE, create)
     .description('Make a backup of the running daemon. Each after the first adds only what has changed.')
-    .option('--to <directory>', "where to: a directory of the daemon's machine, or - for a tar archive on stdout")
-    .option('--without-workspaces', "leave out the agents' files")
-    .option('--with-master-key', 'include the master key, encrypted with a passphrase')
-    .option(KEY_FILE, 'a file with the passphrase, - for stdin; typed when absent')
-    .addHelpText('after', CREATE_EXAMPLES)
-    .action(act(io, create));
+    .addHelpText('after', CREATE_EXAMPLES);
   backup
     .command('list')
+    .argument('[from]', FROM)
     .description('List the backups of a directory or an archive. Requires no daemon.')
-    .argument('[from]', 'the directory or archive (default: backup.directory of the settings)')
     .action(act(io, list));
-  backup
-    .command('verify')
-    .description(
-      'Verify a backup: every byte, the database, and each of its rows. Exits with 8 when something is wrong.',
-    )
-    .argument('[from]', 'the directory or archive (default: backup.directory of the settings)')
-    .argument('[id]', 'the backup (default: the newest)')
-    .option(
-      '--scratch <directory>',
-      'where the database is unpacked meanwhile (default: the folder for temporary files)',
-    )
-    .action(act(io, verifyBackup));
-  backup
-    .command('restore')
+  const verify = backup.command('verify').argument('[from]', FROM).argument('[id]', NEWEST);
+  perform(verify, io, VERIFY, verifyBackup).description(
+    'Verify a backup: every byte, the database, and each of its rows. Exits with 8 when something is wrong.',
+  );
+  const restore = backup.command('restore').argument('<from>', 'the directory or archive').argument('[id]', NEWEST);
+  perform(restore, io, RESTORE, restoreBackup)
     .description('Restore a backup into an empty data directory. Requires no daemon.')
-    .argument('<from>', 'the directory or archive')
-    .argument('[id]', 'the backup (default: the newest)')
-    .requiredOption('--to <directory>', 'the data directory; missing or empty')
-    .option('--paused', 'disable webhooks and scheduled tasks, for a copy beside the original')
-    .option('--owner <user>', 'the user that the daemon runs as (default: the owner of the data directory)')
-    .option('--without-master-key', 'leave out the master key of the backup')
-    .option(KEY_FILE, 'a file with the passphrase of the master key, - for stdin; typed when absent')
-    .addHelpText('after', RESTORE_HELP)
-    .action(act(io, restoreBackup));
-  backup
-    .command('prune')
-    .description('Remove old backups, and what no other backup needs.')
-    .argument('[directory]', "a directory of the daemon's machine (default: backup.directory of the settings)")
-    .option(
-      '--keep-days <days>',
-      'remove those that are older (default: as in the settings)',
-      integerIn({ from: 0, to: 36_500 }),
-    )
-    .option(
-      '--keep <count>',
-      'so many of the newest stay, however old (default: 1)',
-      integerIn({ from: 1, to: 100_000 }),
-    )
-    .action(act(io, prune));
+    .addHelpText('after', RESTORE_HELP);
+  const directory = "a directory of the daemon's machine (default: backup.directory of the settings)";
+  perform(backup.command('prune').argument('[directory]', directory), io, PRUNE, prune).description(
+    'Remove old backups, and what no other backup needs.',
+  );
 }
 
 const ABOUT =
@@ -110,16 +94,7 @@ async function list(context: Context, from: string | undefined): Promise<void> {
   }
 }
 
-interface PruneOptions {
-  readonly keepDays?: number;
-  readonly keep?: number;
-}
-
-async function prune({ client, out }: Context, directory: string | undefined, { keepDays, keep }: PruneOptions) {
-  const pruned = await client().backups.prune({
-    ...(directory !== undefined && { directory }),
-    ...(keepDays !== undefined && { keep_days: keepDays }),
-    ...(keep !== undefined && { keep_at_least: keep }),
-  });
+async function prune({ client, out }: Context, directory: string | undefined, given: Given<typeof PRUNE>) {
+  const pruned = await client().backups.prune({ ...given, ...defined({ directory }) });
   out.record(pruned, PRUNED, pruned);
 }

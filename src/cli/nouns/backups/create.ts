@@ -2,28 +2,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { defined } from '../../../domain/defined.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import { lostWhile } from '../../../client/transport/transport.ts';
 import type { BackupJobWire } from '../../../wire/backups/backup.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { flag, type Given, option } from '../../frame/options.ts';
 import { readableSize } from '../../../terminal/sizes.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
 import { hintLeftOut } from './left-out.ts';
 import { readPassphrase } from './passphrase.ts';
 
-export interface CreateOptions {
-  readonly to?: string;
-  readonly withoutWorkspaces?: true;
-  readonly withMasterKey?: true;
-  readonly passphraseFile?: string;
-}
+export const CREATE = {
+  to: option('--to <directory>', "where to: a directory of the daemon's machine, or - for a tar archive on stdout"),
+  withoutWorkspaces: flag('--without-workspaces', "leave out the agents' files"),
+  withMasterKey: flag('--with-master-key', 'include the master key, encrypted with a passphrase'),
+  passphraseFile: option('--passphrase-file <file>', 'a file with the passphrase, - for stdin; typed when absent'),
+};
 
 const POLL_MS = 250;
 const CANCEL_TIMEOUT_MS = 10_000;
 
-export async function create(context: Context, options: CreateOptions): Promise<void> {
+export async function create(context: Context, options: Given<typeof CREATE>): Promise<void> {
   const { to, withoutWorkspaces, withMasterKey, passphraseFile } = options;
   if (passphraseFile !== undefined && !withMasterKey)
     throw new CommandError('usage', '--passphrase-file needs --with-master-key.');
@@ -32,7 +34,7 @@ export async function create(context: Context, options: CreateOptions): Promise<
     ...(withMasterKey && { passphrase: await readPassphrase(context, passphraseFile, true) }),
   };
   if (to === '-') await writeArchive(context, request);
-  else await follow(context, { ...request, ...(to !== undefined && { directory: resolve(to) }) });
+  else await follow(context, { ...request, ...defined({ directory: to && resolve(to) }) });
 }
 
 type Request = NonNullable<Parameters<ReturnType<Context['client']>['backups']['create']>[0]>;

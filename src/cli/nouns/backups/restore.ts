@@ -13,6 +13,7 @@ import { deriveFrom, readMasterKey } from '../../../files/master-key.ts';
 import type { Manifest } from '../../../wire/backups/manifest.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { flag, type Given, option, required } from '../../frame/options.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
@@ -21,15 +22,18 @@ import { ownerOf } from './owner.ts';
 import { readPassphrase } from './passphrase.ts';
 import { sourcePath } from './source-path.ts';
 
-interface VerifyOptions {
-  readonly scratch?: string;
-}
+export const VERIFY = {
+  scratch: option(
+    '--scratch <directory>',
+    'where the database is unpacked meanwhile (default: the folder for temporary files)',
+  ),
+};
 
 export async function verifyBackup(
   context: Context,
   from: string | undefined,
   id: string | undefined,
-  options: VerifyOptions,
+  options: Given<typeof VERIFY>,
 ): Promise<void> {
   const { io, signal } = context;
   const source = openSource(await sourcePath(context, from));
@@ -78,7 +82,7 @@ function showVerdict({ out }: Context, verdict: Verdict): void {
   out.text(`The backup ${id} is intact: ${files} files.${seal}\n`);
 }
 
-async function makeScratch({ scratch }: VerifyOptions): Promise<string> {
+async function makeScratch({ scratch }: Given<typeof VERIFY>): Promise<string> {
   return scratch === undefined ? makeTemporaryFolder('verify') : mkdtempSync(join(resolve(scratch), 'errand-verify-'));
 }
 
@@ -102,13 +106,17 @@ function newestOf({ ids }: Source, id: string | undefined): string {
   );
 }
 
-interface RestoreOptions {
-  readonly to: string;
-  readonly paused?: true;
-  readonly withoutMasterKey?: true;
-  readonly passphraseFile?: string;
-  readonly owner?: string;
-}
+export const RESTORE = {
+  to: required(option('--to <directory>', 'the data directory; missing or empty')),
+  paused: flag('--paused', 'disable webhooks and scheduled tasks, for a copy beside the original'),
+  owner: option('--owner <user>', 'the user that the daemon runs as (default: the owner of the data directory)'),
+  withoutMasterKey: flag('--without-master-key', 'leave out the master key of the backup'),
+  passphraseFile: option(
+    '--passphrase-file <file>',
+    'a file with the passphrase of the master key, - for stdin; typed when absent',
+  ),
+};
+type RestoreOptions = Given<typeof RESTORE>;
 
 export async function restoreBackup(
   context: Context,

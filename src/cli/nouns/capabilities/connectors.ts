@@ -4,19 +4,12 @@ import type { ConnectorCheckWire } from '../../../wire/capabilities/connection.t
 import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
 import { CHECKS } from '../people/connections.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { ABOUT, addReading, names, type Noun } from './definitions.ts';
+import { ABOUT, addDefinitions, names } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
 const AUTH = column<DefinitionWire<'connectors'>>('auth', ({ auth }) => auth.kind, 4);
-
-const CONNECTORS: Noun<'connectors'> = {
-  noun: 'connectors',
-  one: 'connector',
-  inAList: [field('name', 9), field('base_url', 6), AUTH, ...ABOUT],
-  alone: [field('name'), field('base_url'), AUTH, names('methods'), names('paths'), ...ABOUT],
-};
 
 const ADDRESS: readonly Column<ConnectorCheckWire>[] = [
   field('connector'),
@@ -27,11 +20,13 @@ const ADDRESS: readonly Column<ConnectorCheckWire>[] = [
 
 /** Adds the noun and its verbs. */
 export function addConnectors(program: Command, io: Io): void {
-  const connectors = program
-    .command('connectors')
-    .summary('services to connect to')
-    .description('Services that users connect to: connectors.yaml in the config directory.');
-  addReading(connectors, io, CONNECTORS);
+  const connectors = addDefinitions(program, io, 'connectors', {
+    summary: 'services to connect to',
+    description: 'Services that users connect to: connectors.yaml in the config directory.',
+    one: 'connector',
+    inAList: [field('name', 9), field('base_url', 6), AUTH, ...ABOUT],
+    alone: [field('name'), field('base_url'), AUTH, names('methods'), names('paths'), ...ABOUT],
+  });
 
   connectors
     .command('check <connector>')

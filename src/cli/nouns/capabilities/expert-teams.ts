@@ -1,7 +1,7 @@
 // `errand expert-teams`: experts that work together under a lead.
 import type { Command } from 'commander';
 import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
-import { ABOUT, addFileCheck, addReading, names, type Noun } from './definitions.ts';
+import { ABOUT, addDefinitions, names } from './definitions.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
 
@@ -12,19 +12,14 @@ const COLUMNS: readonly Column<DefinitionWire<'expert-teams'>>[] = [
   ...ABOUT,
 ];
 
-const TEAMS: Noun<'expert-teams'> = {
-  noun: 'expert-teams',
-  one: 'expert team',
-  inAList: COLUMNS,
-  alone: [...COLUMNS, field('instructions')],
-};
-
 /** Adds the noun and its verbs. */
 export function addExpertTeams(program: Command, io: Io): void {
-  const teams = program
-    .command('expert-teams')
-    .summary('experts that work together')
-    .description('A lead and the members it delegates to: expert-teams/NAME.yaml in the config directory.');
-  addReading(teams, io, TEAMS);
-  addFileCheck(teams, io, 'expert-teams');
+  addDefinitions(program, io, 'expert-teams', {
+    summary: 'experts that work together',
+    description: 'A lead and the members it delegates to: expert-teams/NAME.yaml in the config directory.',
+    one: 'expert team',
+    inAList: COLUMNS,
+    alone: [...COLUMNS, field('instructions')],
+    hasFiles: true,
+  });
 }

@@ -1,35 +1,30 @@
 // `errand experts`: agents with instructions and capabilities of their own.
 import type { Command } from 'commander';
-import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
+import { ABOUT, addDefinitions, NAME, names } from './definitions.ts';
 import type { Io } from '../../frame/io.ts';
 import { field } from '../../../terminal/columns.ts';
 
-const EXPERTS: Noun<'experts'> = {
-  noun: 'experts',
-  one: 'expert',
-  inAList: [...NAME, field('model'), ...ABOUT],
-  alone: [
-    ...NAME,
-    ...ABOUT,
-    field('plugin'),
-    field('model'),
-    names('tools'),
-    names('skills'),
-    names('mcp_servers'),
-    names('connectors'),
-    names('plugins'),
-    names('subagents'),
-    field('browser'),
-    field('instructions'),
-  ],
-};
-
 /** Adds the noun and its verbs. */
 export function addExperts(program: Command, io: Io): void {
-  const experts = program
-    .command('experts')
-    .summary('agents with a role')
-    .description('Agents with instructions of their own: experts/NAME.md in the config directory, or in a plugin.');
-  addReading(experts, io, EXPERTS);
-  addFileCheck(experts, io, 'experts');
+  addDefinitions(program, io, 'experts', {
+    summary: 'agents with a role',
+    description: 'Agents with instructions of their own: experts/NAME.md in the config directory, or in a plugin.',
+    one: 'expert',
+    inAList: [...NAME, field('model'), ...ABOUT],
+    alone: [
+      ...NAME,
+      ...ABOUT,
+      field('plugin'),
+      field('model'),
+      names('tools'),
+      names('skills'),
+      names('mcp_servers'),
+      names('connectors'),
+      names('plugins'),
+      names('subagents'),
+      field('browser'),
+      field('instructions'),
+    ],
+    hasFiles: true,
+  });
 }

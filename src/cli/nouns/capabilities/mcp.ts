@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { ABOUT, addReading, NAME, names, type Noun } from './definitions.ts';
+import { ABOUT, addDefinitions, NAME, names } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS, type FindingRow } from '../../terminal/findings.ts';
 import type { Io } from '../../frame/io.ts';
@@ -16,30 +16,26 @@ const COLUMNS: readonly Column<DefinitionWire<'mcp-servers'>>[] = [
   ...ABOUT,
 ];
 
-const SERVERS: Noun<'mcp-servers'> = {
-  noun: 'mcp-servers',
-  one: 'MCP server',
-  inAList: COLUMNS,
-  alone: [
-    ...COLUMNS,
-    field('plugin'),
-    names('env'),
-    names('headers'),
-    names('folders'),
-    field('network'),
-    names('tools'),
-    field('start_timeout_seconds'),
-    field('call_timeout_seconds'),
-  ],
-};
-
 /** Adds the noun and its verbs. */
 export function addMcp(program: Command, io: Io): void {
-  const mcp = program
-    .command('mcp')
-    .summary('MCP servers')
-    .description('MCP servers: mcp-servers.yaml in the config directory, or in a plugin.');
-  addReading(mcp, io, SERVERS);
+  const mcp = addDefinitions(program, io, 'mcp-servers', {
+    name: 'mcp',
+    summary: 'MCP servers',
+    description: 'MCP servers: mcp-servers.yaml in the config directory, or in a plugin.',
+    one: 'MCP server',
+    inAList: COLUMNS,
+    alone: [
+      ...COLUMNS,
+      field('plugin'),
+      names('env'),
+      names('headers'),
+      names('folders'),
+      field('network'),
+      names('tools'),
+      field('start_timeout_seconds'),
+      field('call_timeout_seconds'),
+    ],
+  });
   mcp
     .command('check <ref>')
     .summary('start a server and list its tools')

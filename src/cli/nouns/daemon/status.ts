@@ -1,23 +1,25 @@
 // `errand status`: the state of the daemon.
-import { type Command, Option } from 'commander';
-import { act, type Context } from '../../frame/context.ts';
+import type { Command } from 'commander';
+import type { Context } from '../../frame/context.ts';
 import { duration } from '../../frame/arguments.ts';
 import { untilReady } from '../../frame/until-ready.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import { problemsIn, statusReport } from '../../terminal/status-report.ts';
+
+const OPTIONS = {
+  check: flag('--check', 'exit with 8 unless every part is ok'),
+  wait: flag('--wait', 'wait until the daemon is ready; exit with 7 if it takes too long'),
+  timeout: always(option('--timeout <duration>', 'how long --wait waits', duration), 60, '60s'),
+};
 
 /** Adds the command. */
 export function addStatus(program: Command, io: Io): void {
-  program
-    .command('status')
+  perform(program.command('status'), io, OPTIONS, showStatus)
     .summary('the state of the daemon')
     .description('Show the state of the daemon: its parts, runs, workers and models.')
-    .option('--check', 'exit with 8 unless every part is ok')
-    .option('--wait', 'wait until the daemon is ready; exit with 7 if it takes too long')
-    .addOption(new Option('--timeout <duration>', 'how long --wait waits').argParser(duration).default(60, '60s'))
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, showStatus));
+    .addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `
@@ -25,14 +27,7 @@ Examples:
   errand status --check || systemctl restart errand
   errand serve & errand status --wait --timeout 30s`;
 
-interface Options {
-  readonly check?: true;
-  readonly wait?: true;
-  /** Seconds. */
-  readonly timeout: number;
-}
-
-async function showStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
+async function showStatus(context: Context, { check, wait, timeout }: Given<typeof OPTIONS>): Promise<void> {
   const { client, io, out } = context;
   const status = await (wait ? untilReady(context, timeout) : client().status());
   out.report(status, statusReport(status));

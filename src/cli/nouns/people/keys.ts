@@ -12,8 +12,8 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
 import { OF_USER } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
-import { choice, type Given, group, option, perform, required } from '../../frame/options.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
+import { choice, type Given, group, option, required } from '../../frame/options.ts';
 
 /** Fewer characters are not taken for the start of an id. */
 const MIN_ID_START = 4;
@@ -53,7 +53,7 @@ const NEW_KEY = {
   project_id: option('--project <uuid>', 'project that its sessions belong to', uuid),
   expires_in_seconds: option('--expires <duration>', 'how long it is valid, such as 30d (default: forever)', duration),
   capability_config: group(CAPABILITIES),
-};
+} satisfies OptionsFor<'keys', 'create'>;
 
 const show = showing(ALONE);
 
@@ -67,8 +67,8 @@ export function addKeys(program: Command, io: Io): void {
     show,
   });
 
-  perform(keys.command.command('create'), io, NEW_KEY, create)
-    .description('Create an API key. The secret is shown once.')
+  keys
+    .verb('create', 'Create an API key. The secret is shown once.', NEW_KEY, create)
     .addHelpText('after', CREATE_HELP);
   keys
     .on('set', 'Change a key, by id or name. Its existing sessions stay as they are.', CHANGE, change)

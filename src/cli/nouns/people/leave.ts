@@ -4,9 +4,11 @@ import { MOST_HELD } from '../../../domain/people/holding.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
 import type { HoldingsWire, LeaveProgressWire } from '../../../wire/people/leaving.ts';
 import { notEmpty } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import type { OptionsFor } from '../../frame/noun.ts';
+import { flag, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { confirm } from '../../frame/standard-input.ts';
@@ -21,22 +23,22 @@ const COLUMNS: readonly Column<Row>[] = [
   ),
 ];
 
-interface Options {
-  readonly handOverTo?: string;
-  readonly delete?: true;
-}
+const SETTLING = {
+  hand_over_to: option(
+    '--hand-over-to <user>',
+    'who gets the scheduled tasks and the published pages, by name or id',
+    notEmpty,
+  ),
+  delete: flag('--delete', 'delete what is not handed over, with the sessions and their files'),
+} satisfies OptionsFor<'users', 'leave'>;
 
 /** Adds the verb. */
 export function addLeave(users: Command, io: Io): void {
-  users
-    .command('leave <user>')
+  perform(users.command('leave <user>'), io, SETTLING, leave)
     .description(
       'Show all that a user has. With --hand-over-to or --delete: disable the user and settle it. Asks first.',
     )
-    .option('--hand-over-to <user>', 'who gets the scheduled tasks and the published pages, by name or id', notEmpty)
-    .option('--delete', 'delete what is not handed over, with the sessions and their files')
-    .addHelpText('after', HELP)
-    .action(act(io, leave));
+    .addHelpText('after', HELP);
 }
 
 const HELP = `
@@ -51,10 +53,10 @@ Examples:
   errand users leave alice --hand-over-to bob
   errand users leave alice --hand-over-to bob --delete`;
 
-async function leave(context: Context, ref: string, { handOverTo, delete: deletes }: Options): Promise<void> {
+async function leave(context: Context, ref: string, settling: Given<typeof SETTLING>): Promise<void> {
   const { users } = context.client();
   const before = await users.holdings(ref);
-  if (handOverTo === undefined && deletes === undefined) {
+  if (Object.keys(settling).length === 0) {
     show(context, before, before);
     if (before.holdings.some(({ count }) => count > 0) || !before.disabled) {
       const call = `errand users leave ${shellWord(before.username)}`;
@@ -62,7 +64,7 @@ async function leave(context: Context, ref: string, { handOverTo, delete: delete
     }
     return;
   }
-  await confirm(context, async () => questionOf(before, handOverTo, deletes));
+  await confirm(context, async () => questionOf(before, settling));
   const bar = makeProgressBar(context.io);
   const total = before.holdings.reduce((sum, { count }) => sum + count, 0);
   let settled = 0;
@@ -70,10 +72,7 @@ async function leave(context: Context, ref: string, { handOverTo, delete: delete
   try {
     do {
       bar.show('Settling', settled, total);
-      last = await users.leave(before.user_id, {
-        ...(handOverTo !== undefined && { hand_over_to: handOverTo }),
-        ...(deletes && { delete: true }),
-      });
+      last = await users.leave(before.user_id, settling);
       settled += last.settled;
     } while (!last.done && last.settled > 0);
   } finally {
@@ -83,7 +82,8 @@ async function leave(context: Context, ref: string, { handOverTo, delete: delete
   if (!last.done) throw new CommandError('failure', 'Something is left. The same command continues.');
 }
 
-function questionOf({ username, holdings }: HoldingsWire, heir: string | undefined, deletes: true | undefined): string {
+function questionOf({ username, holdings }: HoldingsWire, settling: Given<typeof SETTLING>): string {
+  const { hand_over_to: heir, delete: deletes } = settling;
   const has = holdings
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${count} × ${kind.replace('_', ' ')}`);

@@ -5,52 +5,48 @@ import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessag
 import { converse } from '../../chat/converse.ts';
 import { callLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
-import { act, type Context, requireApiKey } from '../../frame/context.ts';
+import { type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
+import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import { readMessageText } from '../../frame/standard-input.ts';
 import { widthForHints } from '../../frame/output.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
-interface Options {
-  readonly session?: string;
-  readonly stream?: true;
-  readonly model: string;
-}
+const OPTIONS = {
+  session: option('--session <id>', 'continue this session, by its id or the start of it', idOrStart),
+  stream: flag('--stream', 'print the answer as it arrives, and what the agent does on standard error'),
+  model: always(option('--model <name>', 'name to send; the key decides which model answers', notEmpty), 'errand'),
+};
 
 /** Adds the command. */
 export function addChat(program: Command, io: Io): void {
-  program
-    .command('chat [text...]')
+  perform(program.command('chat [text...]'), io, OPTIONS, chat)
     .summary('ask the agent, or converse with it')
     .description(
       'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Without a text, converse on the terminal; without a terminal, read the text from standard input. Requires ERRAND_API_KEY.',
     )
-    .option('--session <id>', 'continue this session, by its id or the start of it', idOrStart)
-    .option('--stream', 'print the answer as it arrives, and what the agent does on standard error')
-    .option('--model <name>', 'name to send; the key decides which model answers', notEmpty, 'errand')
-    .addHelpText('after', EXAMPLES)
-    .action(
-      act(io, async (context, words: readonly string[], options: Options) => {
-        const { model } = options;
-        if (words.length === 0 && io.terminal.stdin) {
-          requireTerminal(context);
-          const apiKey = requireApiKey(context);
-          const sessionId = await context.client().wholeId('sessions', options.session);
-          return converse(context, { apiKey, model, sessionId });
-        }
-        const text = words.join(' ');
-        const ask: Ask = {
-          apiKey: requireApiKey(context),
-          model,
-          text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
-          sessionId: await context.client().wholeId('sessions', options.session),
-          onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
-        };
-        await (options.stream ? stream(context, ask) : create(context, ask));
-      }),
-    );
+    .addHelpText('after', EXAMPLES);
+}
+
+async function chat(context: Context, words: readonly string[], options: Given<typeof OPTIONS>): Promise<void> {
+  const { model } = options;
+  if (words.length === 0 && context.io.terminal.stdin) {
+    requireTerminal(context);
+    const apiKey = requireApiKey(context);
+    const sessionId = await context.client().wholeId('sessions', options.session);
+    return converse(context, { apiKey, model, sessionId });
+  }
+  const text = words.join(' ');
+  const ask: Ask = {
+    apiKey: requireApiKey(context),
+    model,
+    text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
+    sessionId: await context.client().wholeId('sessions', options.session),
+    onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
+  };
+  await (options.stream ? stream(context, ask) : create(context, ask));
 }
 
 const EXAMPLES = `

@@ -1,6 +1,6 @@
 // `errand office`: all runs, live on a terminal, or as one table.
 import type { ReadStream, WriteStream } from 'node:tty';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
 import { preferProductionBuilds } from '../../../config/environment.ts';
@@ -9,9 +9,10 @@ import { type Column, column, field, state } from '../../../terminal/columns.ts'
 import { formatDuration } from '../../../terminal/durations.ts';
 import { money } from '../../../terminal/money.ts';
 import { idOrStart } from '../../frame/arguments.ts';
-import { act, type Context } from '../../frame/context.ts';
+import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import type { Output } from '../../frame/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
@@ -27,34 +28,24 @@ const COLUMNS: readonly Column<EntityWire>[] = [
   column('detail', ({ detail, last_error: error }) => error ?? detail, 8),
 ];
 
-interface Options {
-  readonly once?: true;
-  readonly team?: string;
-  readonly session?: string;
-  readonly tz: string;
-  /** Seconds. */
-  readonly interval: number;
-}
+const optionsOf = (zone: string) => ({
+  once: flag('--once', 'print the runs as a table, and end; with -o json, the whole snapshot'),
+  team: option('--team <team>', 'only the runs of this team, by id or name'),
+  session: option('--session <id>', 'open this session; with --once, only its runs', idOrStart),
+  tz: always(option('--tz <zone>', 'time zone whose day "today" is', timeZone), zone, zone),
+  interval: always(option('--interval <seconds>', 'how often all figures are read again', interval), 5, '5'),
+});
+type Options = Given<ReturnType<typeof optionsOf>>;
 
 /** Adds the command. */
 export function addOffice(program: Command, io: Io): void {
-  program
-    .command('office')
+  const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  perform(program.command('office'), io, optionsOf(ownZone), showOffice)
     .summary('watch every run, live')
     .description(
       'Show who works on what, how far it is and what it costs, as it happens. With --url it takes a key of scope admin.',
     )
-    .option('--once', 'print the runs as a table, and end; with -o json, the whole snapshot')
-    .option('--team <team>', 'only the runs of this team, by id or name')
-    .option('--session <id>', 'open this session; with --once, only its runs', idOrStart)
-    .addOption(
-      new Option('--tz <zone>', 'time zone whose day "today" is').argParser(timeZone).default(ownZone(), ownZone()),
-    )
-    .addOption(
-      new Option('--interval <seconds>', 'how often all figures are read again').argParser(interval).default(5, '5'),
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(act(io, showOffice));
+    .addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `
@@ -130,8 +121,6 @@ function teamOf(teams: SnapshotWire['teams'], ref: string): SnapshotWire['teams'
   if (team === undefined) throw new CommandError('notFound', `There is no team ${ref}.`);
   return team;
 }
-
-const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function timeZone(text: string): string {
   try {

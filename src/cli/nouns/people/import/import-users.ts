@@ -1,25 +1,18 @@
 // `errand users import`: makes users be as a CSV file says, all of it checked before anything is done.
 import { existsSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Client } from '../../../../client/client.ts';
-import type { KeyScope } from '../../../../domain/people/user.ts';
+import { defined } from '../../../../domain/defined.ts';
 import type { PlannedUserWire, WantedUserWire } from '../../../../wire/people/user-import.ts';
 import { duration, notEmpty } from '../../../frame/arguments.ts';
-import { act, type Context } from '../../../frame/context.ts';
+import type { Context } from '../../../frame/context.ts';
 import { CommandError } from '../../../frame/exit-codes.ts';
 import type { Io } from '../../../frame/io.ts';
+import { always, choice, flag, type Given, option, perform } from '../../../frame/options.ts';
 import { type Column, column, field } from '../../../../terminal/columns.ts';
 import { makeProgressBar } from '../../../terminal/progress.ts';
 import { type CredentialsFile, openCredentialsFile } from './credentials-file.ts';
 import { type LineProblem, type ReadUser, readUsers } from './read-users.ts';
-
-interface Options {
-  readonly dryRun?: true;
-  readonly credentials?: string;
-  readonly keys?: KeyScope;
-  readonly keyName: string;
-  readonly expires?: number;
-}
 
 /** What became of a line, or would. */
 interface Outcome {
@@ -39,26 +32,23 @@ const COLUMNS: readonly Column<Outcome>[] = [
   field('key', 4),
 ];
 
+const OPTIONS = {
+  dryRun: flag('--dry-run', 'check the file, and show what would be done'),
+  credentials: option('--credentials <file>', 'a new file for the passwords and keys that are made', notEmpty),
+  keys: choice('--keys <scope>', 'make a key for everybody who has none of its name', ['conversation', 'global']),
+  keyName: always(option('--key-name <text>', 'the name of these keys', notEmpty), 'imported'),
+  expires: option('--expires <duration>', 'how long these keys are valid, such as 30d (default: forever)', duration),
+};
+type Options = Given<typeof OPTIONS>;
+
 /** Adds the verb. */
 export function addImport(users: Command, io: Io): void {
-  users
-    .command('import <file>')
+  perform(users.command('import <file>'), io, OPTIONS, importUsers)
     .description(
       'Make users be as a CSV file says: those that are missing are created, others changed where they differ. ' +
         'If a line is wrong, nothing is done.',
     )
-    .option('--dry-run', 'check the file, and show what would be done')
-    .option('--credentials <file>', 'a new file for the passwords and keys that are made', notEmpty)
-    .addOption(
-      new Option('--keys <scope>', 'make a key for everybody who has none of its name').choices([
-        'conversation',
-        'global',
-      ]),
-    )
-    .option('--key-name <text>', 'the name of these keys', notEmpty, 'imported')
-    .option('--expires <duration>', 'how long these keys are valid, such as 30d (default: forever)', duration)
-    .addHelpText('after', HELP)
-    .action(act(io, importUsers));
+    .addHelpText('after', HELP);
 }
 
 const HELP = `
@@ -80,7 +70,7 @@ async function importUsers(context: Context, file: string, options: Options): Pr
   const client = context.client();
   const plan = await client.users.planImport({
     users: users.map(({ user }) => user),
-    ...(options.keys !== undefined && { key_name: options.keyName }),
+    ...(options.keys && { key_name: options.keyName }),
   });
   refuse(
     context,
@@ -153,11 +143,7 @@ async function settle(
 ): Promise<Outcome> {
   const { username, team, scenario, ...fields } = user;
   if (planned.action === 'change') {
-    await client.users.change(planned.user_id!, {
-      ...fields,
-      ...(team !== undefined && { team }),
-      ...(scenario !== undefined && { scenario }),
-    });
+    await client.users.change(planned.user_id!, { ...fields, ...defined({ team, scenario }) });
   }
   const created = planned.action === 'create' ? await client.users.create(user) : undefined;
   const password = created?.password;
@@ -169,7 +155,7 @@ async function settle(
       user: created?.user_id ?? planned.user_id!,
       scope: keys!,
       name: keyName,
-      ...(expires !== undefined && { expires_in_seconds: expires }),
+      ...defined({ expires_in_seconds: expires }),
     })
     .catch((error: unknown) => {
       if (password !== undefined) credentials?.add(username, password, undefined);

@@ -1,11 +1,11 @@
 // The scheduler: fires tasks when they are due, a few per commit, so that others can write in between (I1, I9).
-import type { Clock } from '../domain/clock.ts';
-import type { SessionSetup } from '../domain/sessions/session.ts';
-import type { Disk } from '../files/disk.ts';
-import type { Log } from '../log/log.ts';
-import { makeService, type Service } from '../services/service.ts';
-import type { Store } from '../store/open-store.ts';
-import type { DueFiring, DueTask, FiringLimits, FiringReport } from '../store/schedules/fire.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { SessionSetup } from '../../domain/sessions/session.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService, type Service } from '../../services/service.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { DueFiring, DueTask, FiringLimits, FiringReport } from '../../store/schedules/fire.ts';
 
 export interface SchedulerParts {
   readonly store: Pick<Store, 'schedules'>;

@@ -2,9 +2,9 @@
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { SandboxGrant, SkillGrant } from '../port/grants.ts';
-import type { ToolResult } from '../port/protocol.ts';
-import type { DocumentText, Services } from '../port/services.ts';
+import type { SandboxGrant, SkillGrant } from './grants.ts';
+import type { ToolResult } from './protocol.ts';
+import type { DocumentText, Services } from './services.ts';
 
 /** What a tool may use. */
 export interface ToolContext {

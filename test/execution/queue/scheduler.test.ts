@@ -1,12 +1,12 @@
 // The scheduler: fires on time, sleeps otherwise, and lets others write while many tasks are due.
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Clock } from '../../src/domain/clock.ts';
-import type { Shortage } from '../../src/files/disk.ts';
-import { makeLog } from '../../src/log/log.ts';
-import { makeScheduler } from '../../src/scheduling/scheduler.ts';
-import { aTask, LIMITS, SETUP, work } from '../support/store/schedules.ts';
-import { type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import type { Shortage } from '../../../src/files/disk.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { makeScheduler } from '../../../src/execution/queue/scheduler.ts';
+import { aTask, LIMITS, SETUP, work } from '../../support/store/schedules.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
