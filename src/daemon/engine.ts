@@ -7,7 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { pause, systemClock as clock } from '../domain/clock.ts';
+import { systemClock as clock, within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
@@ -169,7 +169,7 @@ const RETURN_MS = 5_000;
 /** Ends the runs that have ignored the end of the queue. Their returns have to be recorded before the store closes. */
 async function endRuns(pool: WorkerPool, queue: Queue): Promise<void> {
   await pool.destroy();
-  await Promise.race([queue.idle(), pause(clock, RETURN_MS)]);
+  await within(clock, RETURN_MS, queue.idle(), undefined);
 }
 
 const grantOf = (found: SandboxProbe) => (found.ok ? found.grant : null);

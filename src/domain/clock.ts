@@ -29,9 +29,29 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after some time. */
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
+/** Resolves after some time, or when the signal aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      timer.cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(ms, end);
+    signal?.addEventListener('abort', end, { once: true });
+    if (signal?.aborted) end();
+  });
+}
+
+/** What the work comes to; `late` where it takes longer than so many milliseconds, and goes on. */
+export async function within<T, L>(clock: Clock, ms: number, work: Promise<T>, late: L): Promise<T | L> {
+  const passed = Promise.withResolvers<L>();
+  const timer = clock.after(ms, () => passed.resolve(late));
+  try {
+    return await Promise.race([work, passed.promise]);
+  } finally {
+    timer.cancel();
+  }
 }
 
 const DAY_MS = 86_400_000;

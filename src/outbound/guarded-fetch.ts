@@ -1,6 +1,7 @@
 // One HTTP request to an address that someone else named: guarded at every hop, bounded in time and in bytes.
 import type { Agent, Dispatcher } from 'undici';
 import { ErrandError } from '../domain/errors.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import { VERSION } from '../version.ts';
 import { CODINGS, readBounded } from './bounded-body.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
@@ -60,7 +61,7 @@ export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest
   const agent = await openAgent(lookUps.policy);
   try {
     // The library checks the signal only once it is connected.
-    return await Promise.race([follow({ agent, request, signal }, first), aborted(signal)]);
+    return await untilAborted(follow({ agent, request, signal }, first), signal);
   } catch (error) {
     if (request.signal?.aborted) throw new EgressError('canceled', 'The request was canceled.', { cause: error });
     if (signal.aborted) throw lookUps.givenUp() ?? tooSlow(first, request.timeoutMs, error);
@@ -70,14 +71,6 @@ export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest
     request.signal?.removeEventListener('abort', end);
     void agent.destroy();
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const give = () => reject(signal.reason as Error);
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
-  });
 }
 
 interface Sending {

@@ -1,6 +1,6 @@
 // Renders on separate threads, each with limits of time and memory, and keeps the results.
 import { MB } from '../domain/byte-units.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, within } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
@@ -119,13 +119,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     render: async (order) => {
       const known = isRefused(order.content) ? REFUSED : cache.get(order.key);
       if (known !== undefined) return known;
-      const { promise: late, resolve } = Promise.withResolvers<Busy>();
-      const patience = clock.after(PATIENCE_MS, () => resolve(BUSY));
-      try {
-        return await Promise.race([inProgress.get(taskOf(order)) ?? start(order), late]);
-      } finally {
-        patience.cancel();
-      }
+      return within(clock, PATIENCE_MS, inProgress.get(taskOf(order)) ?? start(order), BUSY);
     },
     stop: threads.stop,
   };

@@ -1,5 +1,5 @@
 // One pass over everything that is old, in short commits with pauses in between.
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, pause } from '../domain/clock.ts';
 import { makeBatch, MAX_BATCH_MS, type Place } from '../store/retention/batch.ts';
 import type { Kind } from './kinds.ts';
 
@@ -54,18 +54,4 @@ export async function removeDue(
       if (more) await pause(clock, Math.min(Math.max(tookMs * SHARE_FOR_OTHERS, MIN_PAUSE_MS), MAX_PAUSE_MS), stopping);
     }
   }
-}
-
-/** Ends early when the signal aborts. */
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = clock.after(delayMs, done);
-    function done(): void {
-      timer.cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

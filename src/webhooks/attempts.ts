@@ -1,7 +1,7 @@
 // Attempts in flight: each is sent, recorded, and may disable its webhook.
-import type { Happened } from '../events/wakes.ts';
-import type { Clock } from '../domain/clock.ts';
+import { pause } from '../domain/clock.ts';
 import { pauseBeforeRetry } from '../domain/webhooks/backoff.ts';
+import type { Happened } from '../events/wakes.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
@@ -95,18 +95,4 @@ export function makeAttempts(parts: SenderParts, ended: (webhookId: number, end:
       timer.cancel();
     },
   };
-}
-
-/** Waits, or until the signal aborts. */
-async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.after(ms, end);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isoTime } from '../../src/domain/clock.ts';
+import { isoTime, pause, within } from '../../src/domain/clock.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
 
 /** Around the ends of minutes, days and leap years, before 1970, and with a part of a millisecond. */
 const MOMENTS = [
@@ -18,3 +19,38 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 86_400_000, -8.64e15 
     expect(() => isoTime(at)).toThrow(RangeError);
   },
 );
+
+test('a pause ends after its time, or when the signal aborts', async () => {
+  const clock = fakeClock();
+  const stopping = new AbortController();
+  const ended: string[] = [];
+  void pause(clock, 1_000).then(() => ended.push('time'));
+  void pause(clock, 60_000, stopping.signal).then(() => ended.push('signal'));
+  clock.advance(1_000);
+  await Promise.resolve();
+  expect(ended).toEqual(['time']);
+  stopping.abort();
+  await pause(clock, 60_000, stopping.signal);
+  expect(ended).toEqual(['time', 'signal']);
+});
+
+test('work is waited for within its time', async () => {
+  const clock = fakeClock();
+  const work = Promise.withResolvers<string>();
+  const first = within(clock, 1_000, work.promise, 'late');
+  clock.advance(1_000);
+  expect(await first).toBe('late');
+  const second = within(clock, 1_000, work.promise, 'late');
+  work.resolve('done');
+  expect(await second).toBe('done');
+});
+
+test('a failure in time is thrown, and one that comes later harms nothing', async () => {
+  const clock = fakeClock();
+  await expect(within(clock, 1_000, Promise.reject(new Error('No.')), 'late')).rejects.toThrow('No.');
+  const work = Promise.withResolvers<string>();
+  const waited = within(clock, 1_000, work.promise, 'late');
+  clock.advance(1_000);
+  work.reject(new Error('No.'));
+  expect(await waited).toBe('late');
+});

@@ -1,5 +1,5 @@
 // Checks an MCP server as a run would use it: starts or reaches it, lists its tools, and closes it.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock, within } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Finding, McpCheckReport, McpCheckTask } from './check-task.ts';
 import { connectMcp, type McpConnection } from '../mcp/connection.ts';
@@ -54,9 +54,8 @@ const CLOSE_TIMEOUT_MS = 10_000;
 
 async function closeTimed(connection: McpConnection): Promise<Finding> {
   const startedAt = performance.now();
-  const late = sleep(CLOSE_TIMEOUT_MS, 'late' as const, { ref: false });
   try {
-    const end = await Promise.race([connection.close(), late]);
+    const end = await within(systemClock, CLOSE_TIMEOUT_MS, connection.close(), 'late');
     if (end === 'late') return { check: 'close', state: 'failed', detail: 'The server does not exit.' };
     const ms = Math.round(performance.now() - startedAt);
     return { check: 'close', state: 'ok', detail: `The server had exited completely after ${ms} ms.` };

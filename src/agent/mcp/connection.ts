@@ -1,6 +1,8 @@
 // One connection to an MCP server: starts or reaches it, lists its tools, calls them, and closes it.
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { systemClock, within } from '../../domain/clock.ts';
 import type { EgressRule } from '../../domain/egress.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import { type LookUps, watchLookUps } from '../../outbound/look-ups.ts';
 import { type Redactor, makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import { VERSION } from '../../version.ts';
@@ -8,7 +10,6 @@ import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { MAX_COMPLAINT_CHARACTERS, type SandboxService, startInSandbox } from '../sandbox/service.ts';
 import { seconds } from '../loop/call/model-failure.ts';
-import { untilAborted } from '../port/signals.ts';
 import { makeAllowance } from './allowance.ts';
 import { resultOf } from './content.ts';
 import { McpFailure, mcpFailure } from './failure.ts';
@@ -94,7 +95,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   } catch (error) {
     const unresolved = deadline.aborted ? opened?.lookUps?.givenUp() : undefined;
     // For a server that is about to exit, its exit says more than the broken connection.
-    if (opened?.service && !deadline.aborted) await Promise.race([opened.service.ended, soon()]);
+    if (opened?.service && !deadline.aborted) await within(systemClock, EXIT_MS, opened.service.ended, undefined);
     const complaint = complaintOf(opened, redact);
     const ended = opened?.ended ?? null;
     // A server that has not responded gets no time to exit by itself.
@@ -114,7 +115,8 @@ function complaintOf(opened: OpenTransport | undefined, redact: Redactor): strin
   return redact(opened?.service?.complaint() ?? '').text.slice(-MAX_COMPLAINT_CHARACTERS);
 }
 
-const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
+/** A server that is about to exit does so in this time. */
+const EXIT_MS = 100;
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 

@@ -1,6 +1,7 @@
 // MCP over streamable HTTP, through the guarded fetch, with bounded replies.
 import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock, within } from '../../domain/clock.ts';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
 import type { LookUps } from '../../outbound/look-ups.ts';
 import type { Redactor } from '../../outbound/secrets/redact.ts';
@@ -74,7 +75,7 @@ export function httpTransport({
     },
     close: async () => {
       const goodbye = inner.terminateSession().catch(() => undefined);
-      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+      await within(systemClock, GOODBYE_MS, goodbye, undefined);
       await close();
     },
   }) as Transport;

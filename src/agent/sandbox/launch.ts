@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { reopenRoot } from '../../disk/make-beneath.ts';
+import { systemClock, within } from '../../domain/clock.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../port/grants.ts';
 import { type ControlGroup, makeControlGroup } from './control-group.ts';
@@ -177,9 +178,7 @@ async function lastOf(launched: Launched): Promise<Ended> {
   });
   clearTimeout(launched.killTimer);
   launched.lifeline.destroy();
-  const drained = new AbortController();
-  await Promise.race([closed, delay(KILL_GRACE_MS, undefined, { signal: drained.signal }).catch(() => undefined)]);
-  drained.abort();
+  await within(systemClock, KILL_GRACE_MS, closed, undefined);
   stdout.destroy();
   await allEnded(launched.firstPid);
   if (launched.stopped === undefined && (await launched.group?.ranOut())) launched.stopped = 'memory';

@@ -1,6 +1,6 @@
 // A program that runs in the sandbox during a run, used through its standard input and output.
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock, within } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { SandboxGrant } from '../port/grants.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
@@ -72,9 +72,7 @@ export async function startInSandbox(grant: SandboxGrant, request: ServiceReques
     stop: stopIt,
     close: async (graceMs) => {
       launched.stdin!.end();
-      const grace = new AbortController();
-      await Promise.race([ended, delay(graceMs, undefined, { signal: grace.signal }).catch(() => undefined)]);
-      grace.abort();
+      await within(systemClock, graceMs, ended, undefined);
       stopIt('canceled');
       return ended;
     },

@@ -6,15 +6,22 @@ import type { ListWire } from '../../wire/listing.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { type Given, type Options, perform } from './options.ts';
+import { type Given, type Options, type OptionsOf, perform, type Work } from './options.ts';
 import { confirm } from './standard-input.ts';
-
-type Show<Row> = (context: Context, row: Row) => void | Promise<void>;
 
 /** Shows one thing, a column a line. */
 export function showing<Row>(columns: readonly Column<Row>[]): (context: Context, row: Row) => void {
   return ({ out }, row) => out.record(row, columns, row);
 }
+
+/** A table for what a verb of the client is asked with: its last argument. */
+export type OptionsFor<N extends keyof Client, V extends keyof Client[N]> = Client[N][V] extends (
+  ...input: infer Input
+) => unknown
+  ? Required<Input> extends readonly [...unknown[], infer Last]
+    ? OptionsOf<Last>
+    : never
+  : never;
 
 /** An argument that names one thing. */
 interface Reference<Ref> {
@@ -35,7 +42,7 @@ interface Noun<Row, Ref> {
   readonly description: string;
   /** The argument that names one of them. */
   readonly one: Reference<Ref>;
-  readonly show: Show<Row>;
+  show(context: Context, row: Row): void | Promise<void>;
   /** What many of them are called, where a list can be a part of a longer one. */
   readonly plural?: string;
 }
@@ -48,43 +55,31 @@ interface Confirmed<Ref, T, Answer> {
   show(context: Context, answer: Answer): void | Promise<void>;
 }
 
-/** Adds the verbs of a noun, in the order in which they are called; each returns its command. */
+type Ask<Input extends readonly unknown[], Answer> = (client: Client, ...input: Input) => Promise<Answer>;
+
+/** Adds the verbs of a noun, in the order in which they are called; each returns its command. `about` is its description. */
 interface Verbs<Row, Ref> {
   readonly command: Command;
-  list<O extends Options, Item>(
-    description: string,
+  list<O extends Options, T>(
+    about: string,
     options: O,
-    columns: readonly Column<Item>[],
-    ask: (client: Client, given: Given<O>) => Promise<ListWire<Item>>,
+    columns: readonly Column<T>[],
+    ask: Ask<[Given<O>], ListWire<T>>,
   ): Command;
-  show(description: string, ask: (client: Client, ref: Ref) => Promise<Row>): Command;
+  show(about: string, ask: Ask<[Ref], Row>): Command;
   /** Changes the fields that are given; at least one. */
-  set<O extends Options>(
-    description: string,
-    options: O,
-    ask: (client: Client, ref: Ref, given: Given<O>) => Promise<Row>,
-  ): Command;
-  /** `enable` and `disable`, with their descriptions. */
+  set<O extends Options>(about: string, options: O, ask: Ask<[Ref, Given<O>], Row>): Command;
+  /** `enable` and `disable`. */
   switches(
-    descriptions: { readonly enable: string; readonly disable: string },
-    ask: (client: Client, ref: Ref, fields: { readonly enabled: boolean }) => Promise<Row>,
+    about: { readonly enable: string; readonly disable: string },
+    ask: Ask<[Ref, { readonly enabled: boolean }], Row>,
   ): void;
   /** A verb that asks first. */
-  confirmed<T, Answer>(verb: string, description: string, steps: Confirmed<Ref, T, Answer>): Command;
+  confirmed<T, Answer>(verb: string, about: string, steps: Confirmed<Ref, T, Answer>): Command;
   /** Any other verb without an argument. */
-  verb<O extends Options>(
-    name: string,
-    description: string,
-    options: O,
-    work: (context: Context, given: Given<O>) => Promise<void>,
-  ): Command;
+  verb<O extends Options>(verb: string, about: string, options: O, work: Work<[Given<O>]>): Command;
   /** Any other verb on one of them. */
-  on<O extends Options>(
-    verb: string,
-    description: string,
-    options: O,
-    work: (context: Context, ref: Ref, given: Given<O>) => Promise<void>,
-  ): Command;
+  on<O extends Options>(verb: string, about: string, options: O, work: Work<[Ref, Given<O>]>): Command;
 }
 
 /** Adds the noun, without verbs yet. */
@@ -92,11 +87,11 @@ export function addNoun<Row, Ref>(program: Command, io: Io, noun: Noun<Row, Ref>
   const { one, show, plural } = noun;
   const command = program.command(noun.name).summary(noun.summary).description(noun.description);
 
-  const verb: Verbs<Row, Ref>['verb'] = (name, description, options, work) =>
-    perform<typeof options, []>(command.command(name).description(description), io, options, work);
+  const verb: Verbs<Row, Ref>['verb'] = (verb, about, options, work) =>
+    perform<typeof options, []>(command.command(verb).description(about), io, options, work);
 
-  const on: Verbs<Row, Ref>['on'] = (verb, description, options, work) => {
-    const added = command.command(verb).addArgument(argumentOf(one)).description(description);
+  const on: Verbs<Row, Ref>['on'] = (verb, about, options, work) => {
+    const added = command.command(verb).addArgument(argumentOf(one)).description(about);
     return perform(added, io, options, work);
   };
 
@@ -104,30 +99,27 @@ export function addNoun<Row, Ref>(program: Command, io: Io, noun: Noun<Row, Ref>
     command,
     verb,
     on,
-    list: (description, options, columns, ask) =>
-      verb('list', description, options, async ({ client, out }, given) => {
+    list: (about, options, columns, ask) =>
+      verb('list', about, options, async ({ client, out }, given) => {
         const found = await ask(client(), given);
         if (plural === undefined) out.list(found.items, columns, found);
         else out.page(found, columns, plural);
       }),
-    show: (description, ask) =>
-      on('show', description, {}, async (context, ref) => show(context, await ask(context.client(), ref))),
-    set: (description, options, ask) =>
-      on('set', description, options, async (context, ref, given) => {
+    show: (about, ask) =>
+      on('show', about, {}, async (context, ref) => show(context, await ask(context.client(), ref))),
+    set: (about, options, ask) =>
+      on('set', about, options, async (context, ref, given) => {
         if (Object.keys(given).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
         await show(context, await ask(context.client(), ref, given));
       }),
-    switches: (descriptions, ask) => {
-      for (const [verb, enabled] of [
-        ['enable', true],
-        ['disable', false],
-      ] as const)
-        on(verb, descriptions[verb], {}, async (context, ref) =>
-          show(context, await ask(context.client(), ref, { enabled })),
+    switches: (about, ask) => {
+      for (const verb of ['enable', 'disable'] as const)
+        on(verb, about[verb], {}, async (context, ref) =>
+          show(context, await ask(context.client(), ref, { enabled: verb === 'enable' })),
         );
     },
-    confirmed: (verb, description, { find, question, work, show: showAnswer }) =>
-      on(verb, description, {}, async (context, ref) => {
+    confirmed: (verb, about, { find, question, work, show: showAnswer }) =>
+      on(verb, about, {}, async (context, ref) => {
         const client = context.client();
         const thing = await find(client, ref);
         await confirm(context, async () => question(thing));

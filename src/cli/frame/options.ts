@@ -119,12 +119,15 @@ function givenIn<O extends Options>(table: O, values: Values): Given<O> {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Given<O>;
 }
 
+/** What a command does. */
+export type Work<Input extends readonly unknown[]> = (context: Context, ...input: Input) => Promise<void>;
+
 /** Gives a command its options and its work, which receives the context, the arguments and what the options give. */
 export function perform<O extends Options, A extends unknown[]>(
   command: Command,
   io: Io,
   table: O,
-  work: (context: Context, ...input: [...A, Given<O>]) => Promise<void>,
+  work: Work<[...A, Given<O>]>,
 ): Command {
   for (const { options } of Object.values(table)) for (const one of options) command.addOption(one);
   return command.action(

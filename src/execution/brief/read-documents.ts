@@ -3,7 +3,7 @@ import { endsOf } from '../../agent/documents/excerpt.ts';
 import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { CarriedText } from '../../agent/port/protocol.ts';
 import type { DocumentText } from '../../agent/port/services.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, within } from '../../domain/clock.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -66,10 +66,7 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
           if (text !== null) texts[attachment.sha256] = 'text' in text ? endsOf(text.text) : text;
         }),
       );
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = clock.after(MAX_WAIT_MS, resolve);
-      await Promise.race([all, late]);
-      timer.cancel();
+      await within(clock, MAX_WAIT_MS, all, undefined);
       return { ...texts };
     },
   };

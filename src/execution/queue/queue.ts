@@ -1,5 +1,5 @@
 // The queue: claims runs into free worker slots, and releases them at shutdown.
-import { type Clock, pause } from '../../domain/clock.ts';
+import { type Clock, within } from '../../domain/clock.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -96,7 +96,7 @@ export function makeQueue(parts: QueueParts): Queue {
     open = false;
     inProgress.drain();
     // A tool that ignores its abort must not delay the shutdown: its thread ends with the pool.
-    await Promise.race([idle(), pause(clock, RELEASE_MS)]);
+    await within(clock, RELEASE_MS, idle(), undefined);
     await service.stop();
   }
 

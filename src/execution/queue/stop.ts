@@ -1,5 +1,5 @@
 // Stopping runs: the move is committed first, then the executor is asked and has five seconds to confirm (§3.3, E8).
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, within } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Session } from '../../domain/sessions/session.ts';
@@ -59,7 +59,8 @@ export function makeStopper(parts: StopParts): Stopper {
     if (commit.kind === 'idle') return end('not_running');
     if (!commit.unconfirmed) return end('stopped');
     if (commit.kind === 'unconfirmed' && cancellations.isRecent(target.sessionSeq)) return end('stopping');
-    return (await within(cancellations.begin(target), clock)) ? end('stopped', true) : end('stopping');
+    const confirmed = cancellations.begin(target).then(() => true);
+    return (await within(clock, STOP_WINDOW_MS, confirmed, false)) ? end('stopped', true) : end('stopping');
   }
 
   async function stopUnwatched({ seq }: StoppedSession): Promise<void> {
@@ -101,17 +102,6 @@ export function makeStopper(parts: StopParts): Stopper {
 function present(commit: StopCommit): Stopped {
   if (commit.kind === 'gone') throw notFound('Session');
   return commit;
-}
-
-/** Returns whether `work` ended within the time that an executor has. */
-function within(work: Promise<void>, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.after(STOP_WINDOW_MS, () => resolve(false));
-    void work.then(() => {
-      timer.cancel();
-      resolve(true);
-    });
-  });
 }
 
 /** The attempts to end executors. This state is lost with the process, and so are the executors. */

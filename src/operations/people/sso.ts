@@ -4,6 +4,7 @@ import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Settings } from '../../domain/settings.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 import { throughProxy } from '../../outbound/ways/proxy-rules.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
@@ -61,7 +62,7 @@ async function fetchAnswer({ request, dispatcher }: HttpClient, sso: Settings['s
       signal,
     });
     // The library checks the signal only once it is connected.
-    const { statusCode, body } = await Promise.race([asking, over(signal)]);
+    const { statusCode, body } = await untilAborted(asking, signal);
     if (statusCode !== 200) {
       body.on('error', () => undefined).destroy();
       return { status: statusCode, text: '' };
@@ -70,12 +71,6 @@ async function fetchAnswer({ request, dispatcher }: HttpClient, sso: Settings['s
   } catch (error) {
     throw error instanceof ErrandError ? error : unreachable(error, url, sso.timeoutMs);
   }
-}
-
-function over(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 async function readAll(body: AsyncIterable<Buffer>): Promise<string> {

@@ -1,5 +1,5 @@
 // Opens the file of a signed address (E7): only the signature is required, as long as the session exists.
-import { type Clock, pause } from '../../domain/clock.ts';
+import { type Clock, within } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { ArchiveDownload } from '../../execution/artifacts/archive-downloads.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
@@ -51,7 +51,7 @@ export function makeOpenFile({ store, blobs, fileAddresses, collector, clock }: 
     const wish = readArchiveKey(grant.key);
     if (wish === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
     const download = collector.downloadArchive(wish, session.userSeq);
-    const soon = await Promise.race([download.packed, pause(clock, PACKED_SOON_MS)]);
+    const soon = await within(clock, PACKED_SOON_MS, download.packed, undefined);
     if (soon !== undefined) {
       const { key } = soon.archive;
       return { ...opened, key, blob: await blobs.open(key) };

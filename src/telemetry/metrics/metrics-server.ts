@@ -1,6 +1,6 @@
 // The server of the metrics: answers GET /metrics and nothing else, within limits of its own.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, within } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 
 /** One or two servers scrape; the rest is room for people who look. */
@@ -34,7 +34,7 @@ export function makeMetricsServer({ scrape, clock, log }: ServerParts): Server {
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const refusal = refusalOf(req);
     if (refusal !== null) return send(res, refusal.status, { body: refusal.words, headers: refusal.headers ?? {} });
-    const body = await within(share(), clock);
+    const body = await within(clock, SCRAPE_MS, share(), undefined);
     if (body === undefined) return send(res, 503, { body: 'The metrics took too long to collect.\n' });
     send(res, 200, { body, headers: { 'Content-Type': TEXT } });
   }
@@ -84,15 +84,4 @@ function send(res: ServerResponse, status: number, { body, headers = {} }: Conte
     ...headers,
   });
   res.end(body);
-}
-
-/** The result, or undefined after the time limit of a scrape. */
-async function within(work: Promise<string>, clock: Clock): Promise<string | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = clock.after(SCRAPE_MS, () => late.resolve(undefined));
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    timer.cancel();
-  }
 }

@@ -23,7 +23,6 @@ export type TeamWire = JsonOf<typeof team>;
 const name = matching(TEAM_NAME, 'must be 1 to 64 characters without blanks at its ends');
 
 const newTeam = named('NewTeam', request({ name, budgetUsd: called('budget_amount_usd', orElse(budget, null)) }));
-export type NewTeamWire = JsonOf<typeof newTeam>;
 
 /** What is absent stays; a null budget means none. */
 const teamChange = named(

@@ -2,7 +2,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { Signal } from '../../../src/agent/port/protocol.ts';
-import { openChannel, untilAborted, untilHalted } from '../../../src/agent/port/signals.ts';
+import { openChannel, untilHalted } from '../../../src/agent/port/signals.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import { HALTED, makeHalt } from '../../../src/domain/halt.ts';
 import { makeTextBlocks } from '../../../src/agent/loop/call/text-blocks.ts';
@@ -87,15 +87,6 @@ test('a character that the server cut in two arrives whole', () => {
   blocks.write(`${low}b`);
   blocks.close();
   expect(sent.flatMap((signal) => (signal.t === 'text' ? [signal.text] : []))).toEqual(['a', '😀b']);
-});
-
-test('an abort wins over work that never ends, and over its late failure', async () => {
-  const controller = new AbortController();
-  const work = Promise.withResolvers<void>();
-  const raced = untilAborted(work.promise, controller.signal);
-  controller.abort(new Error('stopped'));
-  await expect(raced).rejects.toThrow('stopped');
-  work.reject(new Error('too late'));
 });
 
 test('a halt wins over work that never ends, and over its late failure; work that has ended is heard first', async () => {

@@ -8,6 +8,7 @@ import { integerIn } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Given, option, perform } from '../../frame/options.ts';
+import type { OptionsFor } from '../../frame/noun.ts';
 import { BACKUPS, PRUNED } from './columns.ts';
 import { create, CREATE } from './create.ts';
 import { hintLeftOut } from './left-out.ts';
@@ -25,7 +26,7 @@ const PRUNE = {
     'so many of the newest stay, however old (default: 1)',
     integerIn({ from: 1, to: 100_000 }),
   ),
-};
+} satisfies OptionsFor<'backups', 'prune'>;
 
 const FROM = 'the directory or archive (default: backup.directory of the settings)';
 const NEWEST = 'the backup (default: the newest)';

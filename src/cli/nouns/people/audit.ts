@@ -9,6 +9,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT } from '../../frame/list-options.ts';
+import type { OptionsFor } from '../../frame/noun.ts';
 import { choice, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
@@ -32,19 +33,20 @@ const COLUMNS: readonly Column<AuditEntryWire>[] = [
 const BEGINS_WITH = 10;
 
 /** Which entries; times are relative to the clock of this machine. */
-const filtersOf = (io: Io) => ({
-  actor: option(
-    '--actor <user>',
-    'only those of this user, by name or id; "operator" for the control socket',
-    notEmpty,
-  ),
-  action: choice('--action <action>', 'only those of this action', Object.keys(AUDIT_ACTIONS) as AuditAction[]),
-  target: option('--target <id>', 'only those about this id', notEmpty),
-  session: option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty),
-  from: option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
-    pastTime(text, io),
-  ),
-});
+const filtersOf = (io: Io) =>
+  ({
+    actor: option(
+      '--actor <user>',
+      'only those of this user, by name or id; "operator" for the control socket',
+      notEmpty,
+    ),
+    action: choice('--action <action>', 'only those of this action', Object.keys(AUDIT_ACTIONS) as AuditAction[]),
+    target: option('--target <id>', 'only those about this id', notEmpty),
+    session: option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty),
+    from: option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
+      pastTime(text, io),
+    ),
+  }) satisfies OptionsFor<'audit', 'list'>;
 type Filters = Given<ReturnType<typeof filtersOf>>;
 
 /** Adds the noun and its verbs. */

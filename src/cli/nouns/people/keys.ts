@@ -12,7 +12,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
 import { OF_USER } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice, type Given, group, option, required } from '../../frame/options.ts';
 
 /** Fewer characters are not taken for the start of an id. */
@@ -53,7 +53,7 @@ const NEW_KEY = {
   project_id: option('--project <uuid>', 'project that its sessions belong to', uuid),
   expires_in_seconds: option('--expires <duration>', 'how long it is valid, such as 30d (default: forever)', duration),
   capability_config: group(CAPABILITIES),
-};
+} satisfies OptionsFor<'keys', 'create'>;
 
 const show = showing(ALONE);
 

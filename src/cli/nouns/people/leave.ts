@@ -7,6 +7,7 @@ import { notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import type { OptionsFor } from '../../frame/noun.ts';
 import { flag, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
@@ -29,7 +30,7 @@ const SETTLING = {
     notEmpty,
   ),
   delete: flag('--delete', 'delete what is not handed over, with the sessions and their files'),
-};
+} satisfies OptionsFor<'users', 'leave'>;
 
 /** Adds the verb. */
 export function addLeave(users: Command, io: Io): void {

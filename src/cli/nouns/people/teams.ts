@@ -1,12 +1,12 @@
 // `errand teams`: groups of people with a budget.
 import type { Command } from 'commander';
-import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../../wire/people/team.ts';
+import type { TeamChangeWire, TeamWire } from '../../../wire/people/team.ts';
 import { dollars, notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import { fieldTable } from '../../frame/field-table.ts';
 import type { Io } from '../../frame/io.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
-import { clearable, type Given, option, type OptionsOf, perform } from '../../frame/options.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
+import { clearable, type Given, option, perform } from '../../frame/options.ts';
 
 const BUDGET = 'budget in US dollars by day';
 
@@ -17,7 +17,10 @@ const { alone, options } = fieldTable<TeamWire, TeamChangeWire>({
   created_at: { worth: 2 },
 });
 
-const NEW_TEAM = { budget_amount_usd: option('--budget <usd>', BUDGET, dollars) } satisfies OptionsOf<NewTeamWire>;
+const NEW_TEAM = { budget_amount_usd: option('--budget <usd>', BUDGET, dollars) } satisfies OptionsFor<
+  'teams',
+  'create'
+>;
 const show = showing(alone);
 
 /** Adds the noun and its verbs. */

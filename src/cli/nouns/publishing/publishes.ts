@@ -7,7 +7,7 @@ import { notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { PART } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice, type Given, option, perform, required } from '../../frame/options.ts';
 import { PAGE, PAGES, VERSION, VERSIONS } from './columns.ts';
 import { entryPath, keyInAddress, PAGE_FIELDS, SOURCE, sourceOf } from './page-options.ts';
@@ -24,17 +24,17 @@ const CHANGE = {
   name: option('--name <text>', 'its title', notEmpty),
   entry_path: option('--entry <path>', 'the file that is shown first, from the next version on', entryPath),
   ...PAGE_FIELDS,
-};
+} satisfies OptionsFor<'publishes', 'change'>;
 
 const RELEASE = {
   reason: option('--reason <text>', 'why there is a new version', notEmpty),
   entry_path: option('--entry <path>', 'the file that is shown first, from this version on', entryPath),
-};
+} satisfies OptionsFor<'publishes', 'release'>;
 
 const FILTERS = {
   origin: choice('--origin <origin>', 'only those whose versions come from this', PAGE_ORIGINS),
   ...PART,
-};
+} satisfies OptionsFor<'publishes', 'list'>;
 
 const show = showing(PAGE);
 

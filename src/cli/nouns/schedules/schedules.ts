@@ -7,7 +7,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { ENABLED, OF_USER, PART } from '../../frame/list-options.ts';
-import { addNoun } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor } from '../../frame/noun.ts';
 import { converted, flag, type Given, option, perform } from '../../frame/options.ts';
 import { FIRINGS, MOMENTS, momentsOf, taskIn, tasksIn } from './columns.ts';
 import { NO_STEPS, TASK } from './task-options.ts';
@@ -25,7 +25,7 @@ const NEW_TASK = {
   cron: TIMING,
 };
 
-const FILTERS = { user: OF_USER, enabled: ENABLED, ...PART };
+const FILTERS = { user: OF_USER, enabled: ENABLED, ...PART } satisfies OptionsFor<'schedules', 'list'>;
 
 /** Adds the noun and its verbs. */
 export function addSchedules(program: Command, io: Io): void {

@@ -10,7 +10,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { PART } from '../../frame/list-options.ts';
-import { addNoun } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor } from '../../frame/noun.ts';
 import { choice, flag, type Given, option, perform } from '../../frame/options.ts';
 import { ATTEMPTS, DELIVERIES, DELIVERY } from './columns.ts';
 import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
@@ -18,16 +18,19 @@ import { readSecretFile, TO_SIGN } from './secret.ts';
 import { numberId } from './webhook-options.ts';
 
 /** Which deliveries; times are relative to the clock of this machine. */
-export const filtersOf = (io: Io) => ({
-  event_type: choice('--event <type>', 'only those of this type of event', WEBHOOK_EVENT_TYPES),
-  event_id: option('--event-id <uuid>', 'only those of this event', uuid),
-  state: choice('--state <state>', 'only those in this state', DELIVERY_STATES),
-  since: option('--since <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
-    pastTime(text, io),
-  ),
-  until: option('--until <time>', 'only those before this time', (text) => pastTime(text, io)),
-  ...PART,
-});
+export const filtersOf = (io: Io) =>
+  ({
+    event_type: choice('--event <type>', 'only those of this type of event', WEBHOOK_EVENT_TYPES),
+    event_id: option('--event-id <uuid>', 'only those of this event', uuid),
+    state: choice('--state <state>', 'only those in this state', DELIVERY_STATES),
+    since: option(
+      '--since <time>',
+      'only those since this time: a date, a time, or how long ago, such as 24h',
+      (text) => pastTime(text, io),
+    ),
+    until: option('--until <time>', 'only those before this time', (text) => pastTime(text, io)),
+    ...PART,
+  }) satisfies OptionsFor<'deliveries', 'list'>;
 
 const SHOW = {
   body: flag('--body', 'print only the body, byte for byte'),

@@ -34,6 +34,8 @@ const limits = (of: Limits, format: (value: number) => string = String) =>
 const timeout = limits(timeoutMs, formatMilliseconds);
 const backoff = limits(retryBackoffMs, formatMilliseconds);
 
+type Scope = Pick<WebhookChangeWire, 'scope' | 'project_id'>;
+
 /** Those that `create` and `set` share. */
 export const WEBHOOK_FIELDS = {
   events: option('--event <type>', 'send this event, or "all"; can be repeated', eventTypes),
@@ -46,8 +48,7 @@ export const WEBHOOK_FIELDS = {
   ),
   project: converted(
     clearable('--project <uuid>', 'only of sessions in this project; "none" for any', uuid),
-    (id): Pick<WebhookChangeWire, 'scope' | 'project_id'> =>
-      id === null ? { scope: 'global' } : { scope: 'project', project_id: id },
+    (id): Scope => (id === null ? { scope: 'global' } : { scope: 'project', project_id: id }),
   ),
   timeout_ms: withEarlier(
     option('--timeout <duration>', `how long the receiver has to answer, ${timeout}`, durationIn(timeoutMs)),
@@ -58,7 +59,7 @@ export const WEBHOOK_FIELDS = {
     option('--backoff <duration>', `the first pause, ${backoff}`, durationIn(retryBackoffMs)),
     option('--backoff-ms <ms>', '', integerIn(retryBackoffMs)),
   ),
-};
+} satisfies OptionsOf<WebhookChangeWire & { readonly project: Scope }>;
 
 /** Those that `set` has in addition: `create` takes both as arguments. `--url` is the daemon's address. */
 export const IDENTITY = {

@@ -9,7 +9,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { ENABLED, PART } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice, converted, flag, type Given, option, perform } from '../../frame/options.ts';
 import { DELIVERIES, WEBHOOK, WEBHOOKS } from './columns.ts';
 import { filtersOf } from './deliveries.ts';
@@ -34,7 +34,7 @@ const FILTERS = {
   owner_scope: choice('--owner-scope <scope>', "only users' own, or only the system's", OWNER_SCOPES),
   enabled: ENABLED,
   ...PART,
-};
+} satisfies OptionsFor<'webhooks', 'list'>;
 
 const NEW_SECRET = {
   ...SECRET,

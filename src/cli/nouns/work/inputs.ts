@@ -10,7 +10,7 @@ import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
-import { addNoun, argumentOf, showing } from '../../frame/noun.ts';
+import { addNoun, argumentOf, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { readMessageText } from '../../frame/standard-input.ts';
@@ -45,7 +45,7 @@ const FILTERS = {
   status: choice('--status <status>', 'only those in this status', USER_INPUT_STATUSES),
   session_id: OF_SESSION,
   ...LIMIT,
-};
+} satisfies OptionsFor<'inputs', 'list'>;
 
 const QUESTION = { name: '<question>', help: 'its id, or the start of it', parse: idOrStart };
 const show = showing(ALONE);

@@ -6,7 +6,7 @@ import { idOrStart } from '../../frame/arguments.ts';
 import { act } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
-import { addNoun, argumentOf, showing } from '../../frame/noun.ts';
+import { addNoun, argumentOf, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice } from '../../frame/options.ts';
 import { type Column, field, state } from '../../../terminal/columns.ts';
 import type { Style } from '../../../terminal/colours.ts';
@@ -45,7 +45,7 @@ const FILTERS = {
   status: choice('--status <status>', 'only those in this status', INSIGHT_STATUSES),
   session_id: OF_SESSION,
   ...LIMIT,
-};
+} satisfies OptionsFor<'insights', 'list'>;
 
 const INSIGHT = { name: '<insight>', help: 'its id, or the start of it', parse: idOrStart };
 const show = showing(ALONE);

@@ -12,7 +12,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
 import { choice, option } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { widthForHints } from '../../frame/output.ts';
@@ -51,7 +51,7 @@ const FILTERS = {
   session: OF_SESSION,
   status: choice('--status <status>', 'only those in this status', RUN_STATUSES),
   ...LIMIT,
-};
+} satisfies OptionsFor<'runs', 'list'>;
 
 /** Adds the noun and its verbs. */
 export function addRuns(program: Command, io: Io): void {

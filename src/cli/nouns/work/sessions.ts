@@ -6,7 +6,7 @@ import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT, OF_USER } from '../../frame/list-options.ts';
-import { addNoun, showing } from '../../frame/noun.ts';
+import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
 import { option } from '../../frame/options.ts';
 import { showWorkspace } from './artifacts.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
@@ -46,7 +46,11 @@ const STOP: readonly Column<StopWire>[] = [
   field('executor_cancelled'),
 ];
 
-const FILTERS = { user: OF_USER, key: option('--key <key>', 'only those of this API key, by id', notEmpty), ...LIMIT };
+const FILTERS = {
+  user: OF_USER,
+  key: option('--key <key>', 'only those of this API key, by id', notEmpty),
+  ...LIMIT,
+} satisfies OptionsFor<'sessions', 'list'>;
 
 /** Adds the noun and its verbs. */
 export function addSessions(program: Command, io: Io): void {
