@@ -1,10 +1,10 @@
 // Models, and how models and MCP servers answered when they were checked.
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 
 /** A model and where it is. */
 const place = { name: string, endpoint: string, kind: string, model: string };
