@@ -44,6 +44,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['inspection'],
   ],
   wire: [
+    ['shapes'],
     ['capabilities', 'conversations', 'publishing', 'schedules', 'webhooks'],
     ['chat', 'messages', 'people', 'sessions'],
     ['backups', 'office'],

@@ -7,7 +7,7 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
 import { fullDisk, isFullDisk } from './repository/full-disk.ts';
 import { prune } from './prune.ts';
-import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './orders.ts';
+import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './thread-messages.ts';
 import { makePace, type Pace } from './pace.ts';
 import { openRepository } from './repository/repository.ts';
 import { makeRepositorySink } from './repository/sink.ts';

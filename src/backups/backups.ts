@@ -6,13 +6,19 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { readAnchorText } from '../files/audit-anchor.ts';
-import { type DeriveKey, type MasterKeyPlace, readMasterKey } from '../files/master-key.ts';
+import { type DeriveKey, type MasterKeyLocation, readMasterKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import { ResidentThread } from '../threads/resident.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
-import type { BackupTask, FromBackupThread, LastFromBackupThread, Progress, ToBackupThread } from './orders.ts';
+import type {
+  BackupTask,
+  FromBackupThread,
+  LastFromBackupThread,
+  Progress,
+  ToBackupThread,
+} from './thread-messages.ts';
 import { fullDisk } from './repository/full-disk.ts';
 import { incomingOf } from './repository/repository.ts';
 import { CANCELLED } from './pace.ts';
@@ -48,7 +54,7 @@ export interface BackupParts {
   readonly dataDir: string;
   readonly configDir: string;
   readonly database: string;
-  readonly masterKey: MasterKeyPlace;
+  readonly masterKey: MasterKeyLocation;
   readonly errandVersion: string;
   readonly blobs: Pick<BlobStore, 'holdRest'>;
   readonly deriveKey: DeriveKey;
@@ -74,7 +80,7 @@ export function makeBackups(parts: BackupParts): Backups {
     memoryMb: 512,
     idleMs: 5_000,
     maxAtOnce: 1,
-    maxOrders: 1,
+    maxRequests: 1,
     failed: (error) => log.error({ err: error }, 'the thread that makes backups failed'),
   });
 
@@ -113,7 +119,7 @@ export function makeBackups(parts: BackupParts): Backups {
     prune: async (repository, keep) => {
       const task = { repository: resolve(repository), keep, now: clock.now() };
       const last = await endOf(
-        thread.order<LastFromBackupThread>({
+        thread.request<LastFromBackupThread>({
           messages: [{ t: 'prune', task }],
           onMessage: (message) => (message.t === 'pruned' || message.t === 'failed' ? { value: message } : undefined),
           deadlineMs: DEADLINE_MS,
@@ -137,7 +143,7 @@ interface BackupJob {
 
 async function runJob(thread: ResidentThread<ToBackupThread, FromBackupThread>, job: BackupJob): Promise<Manifest> {
   const { task, request, options, passed, log } = job;
-  const ending = thread.order<LastFromBackupThread>({
+  const ending = thread.request<LastFromBackupThread>({
     messages: [{ t: 'begin', task }],
     onMessage: (message, post) => {
       if (message.t === 'progress') options.onProgress?.(message.progress);

@@ -4,7 +4,7 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import type { Backups, BackupRequest } from './backups.ts';
-import type { Progress } from './orders.ts';
+import type { Progress } from './thread-messages.ts';
 
 export interface BackupJob {
   readonly id: string;

@@ -14,7 +14,7 @@ import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from '
 import { makeListWriter } from './repository/file-list.ts';
 import { makeLeftOut } from './left-out.ts';
 import { readManifest, sealManifest } from './repository/manifest.ts';
-import type { BackupTask, Progress } from './orders.ts';
+import type { BackupTask, Progress } from './thread-messages.ts';
 import type { Pace } from './pace.ts';
 import type { Sink } from './repository/sink.ts';
 

@@ -9,7 +9,7 @@ import { didYouMean } from './reading/nearest-name.ts';
 import { readPlugins } from './kinds/plugins.ts';
 import { formatProblem, type Problem } from './reading/problem.ts';
 import type { Located, Scope } from './reading/reader.ts';
-import type { SecretPlaces } from './reading/secret-file.ts';
+import type { SecretSources } from './reading/secret-file.ts';
 import { readSkills } from './kinds/skills.ts';
 
 /** What definitions can refer to that is defined elsewhere. */
@@ -32,7 +32,7 @@ export type DefinitionsLoad =
  * then.
  */
 export function loadDefinitions(
-  places: SecretPlaces,
+  places: SecretSources,
   known: KnownNames,
   before: Definitions = NO_DEFINITIONS,
 ): DefinitionsLoad {

@@ -1,8 +1,8 @@
 // The client's verbs on a noun, made from its table of endpoints.
 import { type Endpoint, type Endpoints, paramsOf, type RequestOf, splitRoute } from '../wire/endpoint.ts';
 import type { IdNoun } from '../domain/ids.ts';
-import type { FieldsShape } from '../wire/composites.ts';
-import type { AnyShape, JsonOf } from '../wire/shape.ts';
+import type { FieldsShape } from '../wire/shapes/composites.ts';
+import type { AnyShape, JsonOf } from '../wire/shapes/shape.ts';
 import type { CallManagement } from './references.ts';
 import { type QueryFields, queryOf } from './transport/query.ts';
 

@@ -1,5 +1,5 @@
 // Keeps the certificate as its files have it now; a pair that can't be used leaves the one before in effect.
-import { isOutOfReach, locateSecret, type SecretPlaces } from '../catalog/reading/secret-file.ts';
+import { isOutOfReach, locateSecret, type SecretSources } from '../catalog/reading/secret-file.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import { type Clock, isoTime } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
@@ -20,7 +20,7 @@ const NOT_WATCHED =
 export interface LiveCertificateParts {
   /** Where the files are now. */
   readonly tls: () => Settings['tls'];
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -41,7 +41,7 @@ export interface LiveCertificate {
 }
 
 /** The problem of the files, as a start would find it. */
-export function checkCertificate(settings: Pick<Settings, 'tls'>, places: SecretPlaces): readonly Problem[] {
+export function checkCertificate(settings: Pick<Settings, 'tls'>, places: SecretSources): readonly Problem[] {
   if (!usesTls(settings)) return [];
   const { certFile, keyFile } = settings.tls;
   const unread = [certFile, keyFile].filter((reference) => isOutOfReach(reference, places));
@@ -52,7 +52,7 @@ export function checkCertificate(settings: Pick<Settings, 'tls'>, places: Secret
 }
 
 /** How the files are doing, without a daemon that serves them. */
-export function reportOnFiles(tls: Settings['tls'], places: SecretPlaces, now: number): PartReport {
+export function reportOnFiles(tls: Settings['tls'], places: SecretSources, now: number): PartReport {
   const read = readCertificate(tls, places);
   return read.ok ? partOf(read.certificate, null, now) : { name: 'tls', state: 'failed', detail: read.why };
 }
@@ -114,7 +114,7 @@ export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificate
   };
 }
 
-function pathsOf({ certFile, keyFile }: Settings['tls'], places: SecretPlaces): readonly string[] {
+function pathsOf({ certFile, keyFile }: Settings['tls'], places: SecretSources): readonly string[] {
   return [certFile, keyFile].flatMap((reference) => {
     const place = locateSecret(reference, places);
     return 'path' in place ? [place.path] : [];

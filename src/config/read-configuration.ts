@@ -5,7 +5,7 @@ import type { Definitions } from '../catalog/definitions.ts';
 import { type Catalog, loadCatalog } from '../catalog/kinds/models.ts';
 import { loadDefinitions } from '../catalog/load-definitions.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import type { SecretPlaces } from '../catalog/reading/secret-file.ts';
+import type { SecretSources } from '../catalog/reading/secret-file.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
 import { type Config, loadConfig, loadSettings } from './config.ts';
@@ -44,7 +44,7 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   const loaded = loadConfig(flags, environment);
   const { configDir, credentialsDirectory } = places;
   const read = loadCatalog(configDir, credentialsDirectory, unresolved);
-  const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
+  const secrets: SecretSources = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
   const files = loaded.ok ? checkNamedFiles(loaded.config.settings, loaded.config.variables, secrets) : [];
   if (loaded.ok && read.ok && defined.ok && files.length === 0) {
@@ -56,7 +56,11 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
 }
 
 /** The problems of what the settings name: the certificate, trusted issuers, proxies. */
-function checkNamedFiles(settings: Settings, variables: Config['variables'], places: SecretPlaces): readonly Problem[] {
+function checkNamedFiles(
+  settings: Settings,
+  variables: Config['variables'],
+  places: SecretSources,
+): readonly Problem[] {
   return [...checkCertificate(settings, places), ...readWays(settings, variables, places).problems];
 }
 
@@ -65,13 +69,13 @@ export function absentDirectory(configDir: string): Problem[] {
   return existsSync(configDir) ? [] : [problemOutside(`${configDir}: the directory does not exist`)];
 }
 
-export function readModels({ configDir, credentialsDirectory }: SecretPlaces): Read<Catalog> {
+export function readModels({ configDir, credentialsDirectory }: SecretSources): Read<Catalog> {
   const loaded = loadCatalog(configDir, credentialsDirectory);
   return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
 }
 
 export function readDefinitions(
-  places: SecretPlaces,
+  places: SecretSources,
   catalog: Catalog | null,
   before?: Definitions,
 ): Read<Definitions> {

@@ -1,7 +1,7 @@
 // How connections leave, from the settings, the files that they name, and the usual variables of the environment.
 import { readCaFile } from '../catalog/reading/ca-file.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import { HEADER_SECRET, readSecret, type SecretForm, type SecretPlaces } from '../catalog/reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretForm, type SecretSources } from '../catalog/reading/secret-file.ts';
 import type { Settings } from '../domain/settings.ts';
 import { authorizationOf, readDirect, readProxy } from '../outbound/ways/proxy-rules.ts';
 import type { Proxy, Ways } from '../outbound/ways/ways.ts';
@@ -47,7 +47,7 @@ const CREDENTIALS: SecretForm = {
 export function readWays(
   { tls, egress }: WaySettings,
   variables: WayVariables,
-  places: SecretPlaces,
+  places: SecretSources,
 ): { readonly ways: Ways; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const problem = (words: string) => void problems.push(problemOutside(words));

@@ -27,7 +27,7 @@ import { renderBody } from '../webhooks/bodies/render-body.ts';
 import { openStore } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
-import { DATABASE_FILE, masterKeyPlace, prepareDirectories } from './initialize.ts';
+import { DATABASE_FILE, masterKeyLocation, prepareDirectories } from './initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
 
@@ -48,7 +48,7 @@ export function layFoundations({ configuration, closers }: Start) {
   requireRestored(places.dataDir);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
-  const deriveKey = openMasterKey(masterKeyPlace(places));
+  const deriveKey = openMasterKey(masterKeyLocation(places));
   const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'systemd could not be notified of the state of the daemon');

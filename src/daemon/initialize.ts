@@ -6,7 +6,7 @@ import type { Places } from '../config/places.ts';
 import { defaultConfigFiles } from '../config/default-config-files.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
+import { type MasterKeyLocation, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
@@ -37,7 +37,7 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
   const lock = lockDataDirectory(config.places.dataDir);
   const file = join(config.places.dataDir, DATABASE_FILE);
   try {
-    openMasterKey(masterKeyPlace(config.places));
+    openMasterKey(masterKeyLocation(config.places));
     const store = openStore(file, systemClock, { renderBody });
     try {
       const created = await createFirstAdministrator(store, config.places, adminName);
@@ -63,7 +63,7 @@ export function renewMasterKey({ places }: Config): void {
   requirePrivate(places.dataDir);
   const lock = lockDataDirectory(places.dataDir);
   try {
-    replaceLostMasterKey(masterKeyPlace(places));
+    replaceLostMasterKey(masterKeyLocation(places));
   } finally {
     lock.release();
   }
@@ -108,7 +108,7 @@ function requirePrivate(dataDir: string): void {
 }
 
 /** Where the master key is stored (J6). */
-export function masterKeyPlace({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
+export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyLocation {
   const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
   return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
 }

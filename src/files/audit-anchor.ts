@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../domain/errors.ts';
 import { type AuditAnchor, fieldsOf } from '../domain/people/audit-anchor.ts';
-import { readWhole } from '../wire/composites.ts';
+import { readWhole } from '../wire/shapes/composites.ts';
 import {
   anchorDoubt,
   auditAnchor,

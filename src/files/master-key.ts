@@ -20,7 +20,7 @@ const KEY_BYTES = 32;
 const NOT_OWNER = 0o077;
 
 /** Where the key is stored. A service's credential is protected by the service manager, not by its mode. */
-export interface MasterKeyPlace {
+export interface MasterKeyLocation {
   readonly path: string;
   readonly isCredential: boolean;
   /** The database that was created with the key: if it exists, a missing key is lost, not new. */
@@ -42,7 +42,7 @@ export const COST_OF_NEW_KEY =
  * neither key nor database exists. Call it under the data directory's lock. Throws `conflict` when the key of a database is
  * missing, and when the file can't be read, has other content, or is accessible to others.
  */
-export function openMasterKey(place: MasterKeyPlace): DeriveKey {
+export function openMasterKey(place: MasterKeyLocation): DeriveKey {
   if (!isThere(place)) {
     if (hasDatabase(place)) throw lost(place);
     makeMasterKey(place.path);
@@ -56,26 +56,26 @@ export function deriveFrom(master: Uint8Array): DeriveKey {
 }
 
 /** The master key itself, for a backup that it is encrypted in. Throws as `openMasterKey` does. */
-export function readMasterKey(place: MasterKeyPlace): Buffer {
+export function readMasterKey(place: MasterKeyLocation): Buffer {
   if (!isThere(place)) throw lost(place);
   return readKeyFile(place);
 }
 
 /** Makes a new key in place of one that is permanently lost. Throws `conflict` when none is missing. */
-export function replaceLostMasterKey(place: MasterKeyPlace): void {
+export function replaceLostMasterKey(place: MasterKeyLocation): void {
   if (isThere(place)) throw refused(`${place.path} exists: no master key is missing.`);
   if (!hasDatabase(place)) throw refused(`There is no database without its master key.`);
   makeMasterKey(place.path);
 }
 
 // Without following links: a link with a missing target is a key that isn't there yet, and must not be replaced.
-const isThere = ({ path }: MasterKeyPlace) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const isThere = ({ path }: MasterKeyLocation) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-function hasDatabase({ database }: MasterKeyPlace): boolean {
+function hasDatabase({ database }: MasterKeyLocation): boolean {
   return database !== undefined && (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function lost({ path, database }: MasterKeyPlace): ErrandError {
+function lost({ path, database }: MasterKeyLocation): ErrandError {
   const way = `Restore it from a backup, or provide it as the service's credential master-key.`;
   const last = `If it is permanently lost, "errand init --new-master-key" makes a new one. ${COST_OF_NEW_KEY}`;
   return refused(`The master key ${path} is missing, and ${database} was made with one. ${way} ${last}`);
@@ -101,7 +101,7 @@ function makeMasterKey(path: string): void {
   }
 }
 
-function readKeyFile({ path, isCredential }: MasterKeyPlace): Buffer {
+function readKeyFile({ path, isCredential }: MasterKeyLocation): Buffer {
   let file: number;
   try {
     file = openSync(path, 'r');

@@ -1,4 +1,4 @@
-// The thread that reads workspaces and packs archives: several orders in turns, each under names of its own.
+// The thread that reads workspaces and packs archives: several requests in turns, each under names of its own.
 import { parentPort } from 'node:worker_threads';
 import { codeOf, ErrandError, messageOf } from '../domain/errors.ts';
 import type {
@@ -8,7 +8,7 @@ import type {
   PackTask,
   SnapshotTask,
   ToSnapshotThread,
-} from './snapshots/snapshot-orders.ts';
+} from './snapshots/snapshot-requests.ts';
 import { packArchive } from './archives/pack-archive.ts';
 import { removeScratch } from './blobs/blob-place.ts';
 import { lacksSpace } from './blobs/no-space.ts';
@@ -18,7 +18,7 @@ import type { SnapshotFile } from './snapshots/snapshot.ts';
 import { LostBlobError, takeSnapshot, type Work } from './snapshots/take-snapshot.ts';
 import { makeManifests } from './snapshots/manifests.ts';
 
-interface Order {
+interface Request {
   readonly files: SnapshotFile[];
   pace?: Pace;
   held?: () => void;
@@ -26,49 +26,49 @@ interface Order {
   unreported?: readonly SnapshotFile[];
 }
 
-const orders = new Map<number, Order>();
+const requests = new Map<number, Request>();
 const manifests = makeManifests();
 
 parentPort?.on('message', ({ id, message }: Numbered<ToSnapshotThread>) => {
-  const order = orders.get(id) ?? { files: [] };
+  const request = requests.get(id) ?? { files: [] };
   if (message.t === 'files') {
-    orders.set(id, order);
-    order.files.push(...message.files);
+    requests.set(id, request);
+    request.files.push(...message.files);
   } else if (message.t === 'begin') {
-    orders.set(id, order);
-    order.files.push(...message.files);
-    void carryOut(id, order, message.task);
-  } else if (message.t === 'cancel') order.pace?.end(new ErrandError('unavailable', 'It was cancelled.'));
-  else order.held?.();
+    requests.set(id, request);
+    request.files.push(...message.files);
+    void carryOut(id, request, message.task);
+  } else if (message.t === 'cancel') request.pace?.end(new ErrandError('unavailable', 'It was cancelled.'));
+  else request.held?.();
 });
 parentPort?.postMessage(READY, []);
 
-async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
+async function carryOut(id: number, request: Request, task: SnapshotTask | PackTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
-  order.pace = pace;
+  request.pace = pace;
   let last: LastFromSnapshotThread;
   try {
-    last = await work(task, order, { pace, ...makeReports(id, order, task) });
+    last = await work(task, request, { pace, ...makeReports(id, request, task) });
   } catch (error) {
-    last = { t: 'failed', ...wordsFor(error), files: order.unreported ?? [] };
+    last = { t: 'failed', ...wordsFor(error), files: request.unreported ?? [] };
     // One that succeeds has moved or removed all that it wrote.
     await removeScratch(task.scratch);
   } finally {
     pace.stop();
-    orders.delete(id);
+    requests.delete(id);
   }
   report(id, last);
 }
 
-async function work(task: SnapshotTask | PackTask, order: Order, how: Work): Promise<LastFromSnapshotThread> {
-  const { files } = order;
+async function work(task: SnapshotTask | PackTask, request: Request, how: Work): Promise<LastFromSnapshotThread> {
+  const { files } = request;
   let looked: Looked | null = null;
   if (task.kind === 'snapshot') {
     const found = await takeSnapshot(task, { manifests, recorded: task.since === null ? files : null }, how);
     if (found === 'unknown') return { t: 'unknown', files: [] };
     looked = found;
   } else await packArchive(task, files, how);
-  return { t: 'done', looked, files: order.unreported ?? [] };
+  return { t: 'done', looked, files: request.unreported ?? [] };
 }
 
 /** So few files are reported with the last message, unless they are to be held first. */
@@ -76,19 +76,19 @@ const FEW_FILES = 64;
 
 function makeReports(
   id: number,
-  order: Order,
+  request: Request,
   { holdsFirst }: Pick<PackTask, 'holdsFirst'>,
 ): Pick<Work, 'report' | 'reportGone'> {
   // One at a time: many messages would be read in one turn of the main thread's loop.
   const reportAndWait = async (message: FromSnapshotThread) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    order.held = resolve;
+    request.held = resolve;
     report(id, message);
     await promise;
   };
   return {
     report: async (files, areAll) => {
-      if (areAll && !holdsFirst && files.length <= FEW_FILES) order.unreported = files;
+      if (areAll && !holdsFirst && files.length <= FEW_FILES) request.unreported = files;
       else await reportAndWait({ t: 'found', files });
     },
     reportGone: async (paths) => reportAndWait({ t: 'gone', paths }),

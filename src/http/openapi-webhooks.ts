@@ -1,7 +1,7 @@
 // The webhooks of the OpenAPI document: what is sent to a receiver, for each event type (§6.2, §6.3).
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../domain/webhooks/webhook.ts';
-import { string, uuid } from '../wire/scalars.ts';
-import { type AnyShape, type Components, named, type Shape } from '../wire/shape.ts';
+import { string, uuid } from '../wire/shapes/scalars.ts';
+import { type AnyShape, type Components, named, type Shape } from '../wire/shapes/shape.ts';
 import { EVENT_BODIES } from '../wire/webhooks/event-bodies.ts';
 
 /** When each fires. */

@@ -1,8 +1,8 @@
 // The routes as an OpenAPI 3.1 document: what each reads and replies, as their shapes describe it.
-import type { FieldsShape } from '../wire/composites.ts';
+import type { FieldsShape } from '../wire/shapes/composites.ts';
 import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
-import { type AnyShape, type Components, type JsonSchema, schemasOf } from '../wire/shape.ts';
-import { string, uuid } from '../wire/scalars.ts';
+import { type AnyShape, type Components, type JsonSchema, schemasOf } from '../wire/shapes/shape.ts';
+import { string, uuid } from '../wire/shapes/scalars.ts';
 import type { Route } from './frame/route.ts';
 import { isPagePath } from './share/page-reply.ts';
 import { describeWebhooks } from './openapi-webhooks.ts';

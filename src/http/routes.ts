@@ -13,7 +13,7 @@ import { connections } from '../wire/capabilities/connection.ts';
 import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
-import { once } from '../wire/composites.ts';
+import { once } from '../wire/shapes/composites.ts';
 import { programs } from '../wire/programs.ts';
 import { keys } from '../wire/people/key.ts';
 import { teams } from '../wire/people/team.ts';

@@ -11,7 +11,7 @@ import { type BackupOperationParts, makeBackupOperations } from './backups/backu
 import { type CapabilityParts, makeCapabilityVerbs } from './capabilities/verbs.ts';
 import type { Doctor, ExaminationRequest } from './doctor.ts';
 import { makeFindId } from './find-id.ts';
-import { makeLooking } from './looking.ts';
+import { makeAuditedAccess } from './audited-access.ts';
 import { makeOfficeOperations, type OfficeParts } from './office/office.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
 import { type CredentialParts, makeCredentials } from './people/credentials.ts';
@@ -51,7 +51,7 @@ type Parts = CredentialParts &
   ReportParts;
 
 /** What the stations take, but for what they share, which is made here. */
-export interface OperationParts extends Omit<Parts, 'access' | 'audit' | 'looking' | 'makeSetup'> {
+export interface OperationParts extends Omit<Parts, 'access' | 'audit' | 'auditedAccess' | 'makeSetup'> {
   readonly store: Store;
   readonly anchor: Pick<AnchorKeeper, 'read' | 'wake'>;
 }
@@ -78,7 +78,7 @@ export function makeOperations(given: OperationParts) {
     ...given,
     access,
     audit,
-    looking: makeLooking({ access, audit }),
+    auditedAccess: makeAuditedAccess({ access, audit }),
     makeSetup: makeSessionSetup(given),
   };
   const { authenticate, logIn, signingKeys } = makeCredentials(parts);

@@ -17,7 +17,7 @@ export interface RendererParts {
 }
 
 /** What to render. */
-export interface RenderOrder {
+export interface RenderRequest {
   /** Names the result: one key, one result. */
   readonly key: string;
   /** Names the text and how it is rendered, wherever it was published: one that takes too long does so everywhere. */
@@ -33,7 +33,7 @@ export interface Renderer {
    * Renders a text, or returns what is known of it. `busy` when it isn't rendered in time for a person who waits; it may be
    * the next time. Rejects with what `load` rejects with, and with `unavailable` when the renderer is stopped.
    */
-  render(order: RenderOrder): Promise<RenderResult | Busy>;
+  render(request: RenderRequest): Promise<RenderResult | Busy>;
   /** Ends the threads. */
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
   const isSlow = (owner: string) => refusals.get(`owner ${owner}`) !== undefined;
   const isRefused = (content: string) => refusals.get(`content ${content}`) !== undefined;
 
-  async function execute({ key, content, owner, load }: RenderOrder): Promise<RenderResult | Busy> {
+  async function execute({ key, content, owner, load }: RenderRequest): Promise<RenderResult | Busy> {
     // The same text may have been tried under another key while this one waited.
     if (isRefused(content)) return REFUSED;
     const end = await threads.run(async () => prepared(await load()), { deadlineMs: DEADLINE_MS });
@@ -95,38 +95,38 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     return result;
   }
 
-  /** Executes an order after the owner's others. */
-  async function inTurn(order: RenderOrder): Promise<RenderResult | Busy> {
-    const { owner } = order;
+  /** Executes a request after the owner's others. */
+  async function inTurn(request: RenderRequest): Promise<RenderResult | Busy> {
+    const { owner } = request;
     const turns = owners.get(owner) ?? makeTurns();
     if (inProgress.size >= maxTasks || turns.count() >= (isSlow(owner) ? MAX_SLOW_TASKS : MAX_OWN_TASKS)) return BUSY;
     owners.set(owner, turns);
     try {
-      return await turns.take(() => (isSlow(owner) ? slow.take(() => execute(order)) : execute(order)));
+      return await turns.take(() => (isSlow(owner) ? slow.take(() => execute(request)) : execute(request)));
     } finally {
       if (turns.count() === 0) owners.delete(owner);
     }
   }
 
-  function start(order: RenderOrder): Promise<RenderResult | Busy> {
-    const task = taskOf(order);
-    const result = inTurn(order).finally(() => inProgress.delete(task));
+  function start(request: RenderRequest): Promise<RenderResult | Busy> {
+    const task = taskOf(request);
+    const result = inTurn(request).finally(() => inProgress.delete(task));
     inProgress.set(task, result);
     return result;
   }
 
   return {
-    render: async (order) => {
-      const known = isRefused(order.content) ? REFUSED : cache.get(order.key);
+    render: async (request) => {
+      const known = isRefused(request.content) ? REFUSED : cache.get(request.key);
       if (known !== undefined) return known;
-      return within(clock, PATIENCE_MS, inProgress.get(taskOf(order)) ?? start(order), BUSY);
+      return within(clock, PATIENCE_MS, inProgress.get(taskOf(request)) ?? start(request), BUSY);
     },
     stop: threads.stop,
   };
 }
 
 /** The same text of another owner is another task: it waits for none of this one's. */
-const taskOf = ({ owner, key }: RenderOrder) => `${owner}\n${key}`;
+const taskOf = ({ owner, key }: RenderRequest) => `${owner}\n${key}`;
 
 /** Work that is done one after another. */
 interface Turns {

@@ -2,7 +2,7 @@
 import type { Settings } from '../domain/settings.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
-import type { Batch, Place, Removed } from '../store/retention/batch.ts';
+import type { Batch, Cursor, Removed } from '../store/retention/batch.ts';
 import type { Amount } from '../store/retention/estimate.ts';
 
 type Keep = Settings['retention'];
@@ -16,7 +16,7 @@ export interface Kind {
    * Removes a part in one commit. `bound`: of ages the moment before which things are old, else how many are kept. `from`: the
    * `next` of the commit before.
    */
-  remove(bound: number, batch: Batch, from?: Place): Promise<Removed>;
+  remove(bound: number, batch: Batch, from?: Cursor): Promise<Removed>;
   /** How much there is to remove. */
   count(bound: number): Promise<Amount>;
 }

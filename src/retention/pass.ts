@@ -1,6 +1,6 @@
 // One pass over everything that is old, in short commits with pauses in between.
 import { type Clock, pause } from '../domain/clock.ts';
-import { makeBatch, MAX_BATCH_MS, type Place } from '../store/retention/batch.ts';
+import { makeBatch, MAX_BATCH_MS, type Cursor } from '../store/retention/batch.ts';
 import type { Kind } from './kinds.ts';
 
 /** How a pass is doing. `removed`: rows by kind. */
@@ -42,7 +42,7 @@ export async function removeDue(
 ): Promise<void> {
   let batchMs = MAX_BATCH_MS;
   for (const { kind, bound } of due) {
-    let from: Place | undefined;
+    let from: Cursor | undefined;
     for (let more = true; more && !stopping.aborted; ) {
       const startedAt = clock.monotonic();
       const batch = makeBatch(() => clock.monotonic(), batchMs);

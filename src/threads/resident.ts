@@ -1,13 +1,13 @@
-// Hosts a thread that serves many orders, a few of them at a time, and is replaced when it dies.
+// Hosts a thread that serves many requests, a few of them at a time, and is replaced when it dies.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../domain/clock.ts';
 import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
 
-/** Posted by the thread as soon as it can accept orders. */
+/** Posted by the thread as soon as it can accept requests. */
 export const READY = 'ready';
 
-/** A message with the number of its order, as both sides post it. */
+/** A message with the number of its request, as both sides post it. */
 export interface Numbered<Message> {
   readonly id: number;
   readonly message: Message;
@@ -18,34 +18,34 @@ export interface ResidentParts {
   readonly file: URL;
   /** V8 heap limit of the thread. */
   readonly memoryMb: number;
-  /** How long the thread lives without orders. */
+  /** How long the thread lives without requests. */
   readonly idleMs: number;
-  /** Orders that the thread has concurrently. */
+  /** Requests that the thread has concurrently. */
   readonly maxAtOnce: number;
   /** How many of these may be long ones, so that the others need not wait for them. */
   readonly maxLong?: number;
-  /** Orders in progress and waiting; one more is `busy`. */
-  readonly maxOrders?: number;
+  /** Requests in progress and waiting; one more is `busy`. */
+  readonly maxRequests?: number;
   /** Called with each error that ends a thread. */
   failed(error: Error): void;
 }
 
-export interface Order<To, From, T> {
+export interface Request<To, From, T> {
   /** The messages to the thread, with a turn of the event loop after each. */
   readonly messages: Iterable<To>;
   /** Whether it may take much longer than others, see `maxLong`. */
   readonly isLong?: boolean;
-  /** Called with each message of the thread about the order. Returns the result when it is the last. */
+  /** Called with each message of the thread about the request. Returns the result when it is the last. */
   onMessage(message: From, post: (message: To) => void): { readonly value: T } | undefined;
-  /** Starts at the last of its messages. A thread that exceeds it is ended, together with its other orders. */
+  /** Starts at the last of its messages. A thread that exceeds it is ended, together with its other requests. */
   readonly deadlineMs: number;
   /** Called when the deadline has passed, before the thread has ended. */
   late(): void;
-  /** When the signal aborts, a waiting order leaves; for one in progress the message is posted, and the thread ends it. */
+  /** When the signal aborts, a waiting request leaves; for one in progress the message is posted, and the thread ends it. */
   readonly cancel?: { readonly signal: AbortSignal; readonly message: To } | undefined;
 }
 
-interface Job<To, From> extends Omit<Order<To, From, unknown>, 'onMessage'> {
+interface Job<To, From> extends Omit<Request<To, From, unknown>, 'onMessage'> {
   /** Returns whether it was the last message. */
   onMessage(message: From, post: (message: To) => void): boolean;
   fail(failure: ThreadFailure): void;
@@ -59,7 +59,7 @@ interface Thread {
   failure: ThreadFailure;
 }
 
-/** The orders that wait and those that the thread has, and the thread's life. */
+/** The requests that wait and those that the thread has, and the thread's life. */
 export class ResidentThread<To, From> {
   readonly #parts: ResidentParts;
   readonly #waiting: Job<To, From>[] = [];
@@ -73,19 +73,19 @@ export class ResidentThread<To, From> {
     this.#parts = parts;
   }
 
-  /** Has an order executed. When the thread is lost, resolves after its end: no part of the order is still executing. */
-  async order<T>(order: Order<To, From, T>): Promise<ThreadEnd<T>> {
+  /** Has a request executed. When the thread is lost, resolves after its end: no part of the request is still executing. */
+  async request<T>(request: Request<To, From, T>): Promise<ThreadEnd<T>> {
     if (this.#stopped) return { kind: 'stopped' };
-    if (this.#waiting.length + this.#atWork.size >= (this.#parts.maxOrders ?? Infinity)) return { kind: 'busy' };
-    const { cancel } = order;
+    if (this.#waiting.length + this.#atWork.size >= (this.#parts.maxRequests ?? Infinity)) return { kind: 'busy' };
+    const { cancel } = request;
     if (cancel?.signal.aborted === true) return { kind: 'cancelled' };
     const { promise, resolve } = Promise.withResolvers<ThreadEnd<T>>();
     const onMessage: Job<To, From>['onMessage'] = (message, post) => {
-      const last = order.onMessage(message, post);
+      const last = request.onMessage(message, post);
       if (last !== undefined) resolve({ kind: 'done', value: last.value });
       return last !== undefined;
     };
-    const job: Job<To, From> = { ...order, onMessage, fail: resolve };
+    const job: Job<To, From> = { ...request, onMessage, fail: resolve };
     const aborted = () => this.#cancel(job);
     cancel?.signal.addEventListener('abort', aborted);
     this.#waiting.push(job);
@@ -97,12 +97,12 @@ export class ResidentThread<To, From> {
     }
   }
 
-  /** Ends the thread; orders in progress and new ones are `stopped`. */
+  /** Ends the thread; requests in progress and new ones are `stopped`. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#idle?.cancel();
     for (const job of this.#waiting.splice(0)) job.fail({ kind: 'stopped' });
-    // Its orders fail when it has exited.
+    // Its requests fail when it has exited.
     await this.#endThread();
   }
 
@@ -134,7 +134,7 @@ export class ResidentThread<To, From> {
     }
   }
 
-  /** The next order in line, past the long ones while there are enough of these at work. */
+  /** The next request in line, past the long ones while there are enough of these at work. */
   #takeWaiting(): Job<To, From> | undefined {
     const { maxLong = Infinity } = this.#parts;
     const long = Array.from(this.#atWork.values()).filter(({ isLong }) => isLong === true).length;
@@ -148,7 +148,7 @@ export class ResidentThread<To, From> {
       await nextTurn();
       if (!this.#atWork.has(id)) return;
     }
-    // Before the thread got the whole order, it may not know about it.
+    // Before the thread got the whole request, it may not know about it.
     if (job.cancel?.signal.aborted === true) this.#postCancel(id, job);
     job.timer = this.#parts.clock.after(job.deadlineMs, () => {
       job.isLate = true;
@@ -165,7 +165,7 @@ export class ResidentThread<To, From> {
     if (cancel !== undefined) this.#post(id, cancel.message);
   }
 
-  /** New orders wait for the next thread. */
+  /** New requests wait for the next thread. */
   async #endThread(): Promise<void> {
     if (this.#thread === undefined) return;
     this.#thread.state = 'ending';

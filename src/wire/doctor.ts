@@ -1,8 +1,8 @@
 // What an examination of the installation found.
-import { array, object } from './composites.ts';
-import { made, record, request } from './record.ts';
-import { boolean, integer, oneOf, string } from './scalars.ts';
-import { type JsonOf, named, nullable, orElse } from './shape.ts';
+import { array, object } from './shapes/composites.ts';
+import { made, record, request } from './shapes/record.ts';
+import { boolean, integer, oneOf, string } from './shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from './shapes/shape.ts';
 
 /** What to examine in addition. */
 export const examinationRequest = named(

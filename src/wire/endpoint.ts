@@ -2,10 +2,10 @@
 // description of the interface read these tables.
 import { notFound } from '../domain/errors.ts';
 import { type IdNoun, isUuid } from '../domain/ids.ts';
-import type { FieldsShape } from './composites.ts';
+import type { FieldsShape } from './shapes/composites.ts';
 import type { ErrorShape } from './error.ts';
-import { integer, string, uuid } from './scalars.ts';
-import type { AnyShape, JsonOf, Shape, Static } from './shape.ts';
+import { integer, string, uuid } from './shapes/scalars.ts';
+import type { AnyShape, JsonOf, Shape, Static } from './shapes/shape.ts';
 
 /** Who may use it. Without a guard, anyone may. */
 export type Guard = 'none' | 'key' | 'admin' | 'office' | 'user';

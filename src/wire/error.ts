@@ -1,8 +1,8 @@
 // The bodies of errors: one shape for each group of routes (§7, A2).
 import { REASONS } from '../domain/errors.ts';
-import { object } from './composites.ts';
-import { constant, integer, oneOf, string } from './scalars.ts';
-import { named, nullable, type Shape, type Static } from './shape.ts';
+import { object } from './shapes/composites.ts';
+import { constant, integer, oneOf, string } from './shapes/scalars.ts';
+import { named, nullable, type Shape, type Static } from './shapes/shape.ts';
 
 const type = oneOf([...new Set(Object.values(REASONS).map((reason) => reason.type))]);
 

@@ -7,10 +7,10 @@ import { TASK_RUN_STATUSES } from '../domain/schedules/run-status.ts';
 import { SCHEDULE_MODES, STOP_REASONS } from '../domain/sessions/run.ts';
 import { STOP_CAUSES } from '../domain/sessions/stop.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
-import { array, json, jsonObject, object } from './composites.ts';
+import { array, json, jsonObject, object } from './shapes/composites.ts';
 import { runError } from './run-error.ts';
-import { boolean, constant, integer, oneOf, string, time, uuid } from './scalars.ts';
-import { type AnyShape, nullable, optional, type Static } from './shape.ts';
+import { boolean, constant, integer, oneOf, string, time, uuid } from './shapes/scalars.ts';
+import { type AnyShape, nullable, optional, type Static } from './shapes/shape.ts';
 
 const count = integer({ from: 0 });
 

@@ -2,9 +2,9 @@
 import { notFound } from '../domain/errors.ts';
 import { ID_NOUNS, type IdNoun } from '../domain/ids.ts';
 import { endpoints, pathText } from './endpoint.ts';
-import { made, record } from './record.ts';
-import { uuid } from './scalars.ts';
-import { named, refined } from './shape.ts';
+import { made, record } from './shapes/record.ts';
+import { uuid } from './shapes/scalars.ts';
+import { named, refined } from './shapes/shape.ts';
 
 const foundId = named('FoundId', record({ id: made(uuid, (id: string) => id) }));
 

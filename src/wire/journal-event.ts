@@ -1,10 +1,10 @@
 // An event of the journal on the wire (§2.14): one table for everything that leaves the daemon event by event.
 import { isoTime } from '../domain/clock.ts';
 import { type EventScope, type EventType, type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
-import { object, tagged } from './composites.ts';
+import { object, tagged } from './shapes/composites.ts';
 import { PAYLOADS, renderPayload } from './event-payloads.ts';
-import { integer, time, uuid } from './scalars.ts';
-import { named, nullable, type Static } from './shape.ts';
+import { integer, time, uuid } from './shapes/scalars.ts';
+import { named, nullable, type Static } from './shapes/shape.ts';
 
 const OFFICE_HEAD = {
   /** The journal's order, and the id of the server-sent event. */

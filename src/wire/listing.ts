@@ -1,8 +1,8 @@
 // Lists: every item of a kind, or a page of them (§4.6, §8).
-import { array, object } from './composites.ts';
-import { digits } from './query.ts';
-import { integer } from './scalars.ts';
-import type { Shape } from './shape.ts';
+import { array, object } from './shapes/composites.ts';
+import { digits } from './shapes/query.ts';
+import { integer } from './shapes/scalars.ts';
+import type { Shape } from './shapes/shape.ts';
 
 /** A page as a query names it: `limit` from 1 to 500, 100 when absent; `offset` from 0. */
 export const pageFields = {

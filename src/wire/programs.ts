@@ -10,11 +10,11 @@ import { backgroundMessage, conversationReply } from './messages/message.ts';
 import { messagesRequest } from './messages/request.ts';
 import { messagesStreamEvent } from './messages/stream-event.ts';
 import { grant, loginToken } from './people/token.ts';
-import { followQuery } from './query.ts';
+import { followQuery } from './shapes/query.ts';
 import { runArtifacts, sessionArtifacts } from './sessions/artifact.ts';
 import { history } from './sessions/history.ts';
 import { deletion, ownSession, sessionCapabilities, stop } from './sessions/session.ts';
-import { anyOf } from './shape.ts';
+import { anyOf } from './shapes/shape.ts';
 import { health, readiness } from './status.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */

@@ -1,9 +1,9 @@
 // What is removed by age.
-import { array, object } from './composites.ts';
+import { array, object } from './shapes/composites.ts';
 import { endpoints } from './endpoint.ts';
-import { called, made, record, request } from './record.ts';
-import { boolean, integer, oneOf, string, time } from './scalars.ts';
-import { type JsonOf, named, nullable, orElse } from './shape.ts';
+import { called, made, record, request } from './shapes/record.ts';
+import { boolean, integer, oneOf, string, time } from './shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from './shapes/shape.ts';
 
 const count = integer({ from: 0 });
 

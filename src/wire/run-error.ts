@@ -1,8 +1,8 @@
 // Why a run has no answer, as its caller and the operators see it (§2.5, D6).
 import { RUN_ERROR_TYPES } from '../domain/sessions/run.ts';
-import { object } from './composites.ts';
-import { boolean, oneOf, string } from './scalars.ts';
-import { named } from './shape.ts';
+import { object } from './shapes/composites.ts';
+import { boolean, oneOf, string } from './shapes/scalars.ts';
+import { named } from './shapes/shape.ts';
 
 export const runError = named(
   'RunError',

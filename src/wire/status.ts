@@ -1,11 +1,11 @@
 // How the daemon is doing and what it is configured by, for operators and for machines.
 import { problem } from './capabilities/definition.ts';
 import { lostPins } from './capabilities/pin.ts';
-import { array, json, jsonObject, object } from './composites.ts';
+import { array, json, jsonObject, object } from './shapes/composites.ts';
 import { endpoints } from './endpoint.ts';
-import { called, record } from './record.ts';
-import { boolean, constant, integer, oneOf, string, time } from './scalars.ts';
-import { type JsonOf, named, nullable, type Shape } from './shape.ts';
+import { called, record } from './shapes/record.ts';
+import { boolean, constant, integer, oneOf, string, time } from './shapes/scalars.ts';
+import { type JsonOf, named, nullable, type Shape } from './shapes/shape.ts';
 
 const count = integer({ from: 0 });
 

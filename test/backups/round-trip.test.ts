@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, stat
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/backups/restore.ts';
-import { PHASES, type Progress } from '../../src/backups/orders.ts';
+import { PHASES, type Progress } from '../../src/backups/thread-messages.ts';
 import { openSource } from '../../src/backups/source.ts';
 import { makeTarSink } from '../../src/backups/archive/tar-sink.ts';
 import { takeBackup } from '../../src/backups/take-backup.ts';

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { CallManagement } from '../../src/client/references.ts';
 import { verbsOf } from '../../src/client/verbs.ts';
 import { endpoints, idOf } from '../../src/wire/endpoint.ts';
-import { record, request } from '../../src/wire/record.ts';
-import { boolean, string, uuid } from '../../src/wire/scalars.ts';
-import { orElse, refersTo } from '../../src/wire/shape.ts';
+import { record, request } from '../../src/wire/shapes/record.ts';
+import { boolean, string, uuid } from '../../src/wire/shapes/scalars.ts';
+import { orElse, refersTo } from '../../src/wire/shapes/shape.ts';
 
 const thing = record({ id: uuid, ownerName: string });
 const params = { id: idOf('Thing', 'sessions') };

@@ -7,7 +7,7 @@ import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { makeAccess } from '../../src/operations/access.ts';
-import { makeLooking } from '../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../src/operations/audited-access.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/files/artifact-house.ts';
@@ -32,8 +32,14 @@ beforeEach(async () => {
   const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
   const logged = loggedLines();
-  const looking = makeLooking({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
-  const operations = makeArtifactOperations({ store, looking, fileAddresses: addresses, emptyArchives, collector });
+  const auditedAccess = makeAuditedAccess({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
+  const operations = makeArtifactOperations({
+    store,
+    auditedAccess,
+    fileAddresses: addresses,
+    emptyArchives,
+    collector,
+  });
   house = await openHouse({ logged, operations, settings: { publicUrl: PUBLIC_URL } });
 });
 

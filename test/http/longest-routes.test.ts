@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/domain/json.ts';
 import type { Route } from '../../src/http/frame/route.ts';
 import { DEFINITION_NOUNS } from '../../src/operations/capabilities/definitions.ts';
 import { type LargeIds, largestDaemon } from '../support/daemon/largest-daemon.ts';
-import type { Components, JsonSchema } from '../../src/wire/shape.ts';
+import type { Components, JsonSchema } from '../../src/wire/shapes/shape.ts';
 import { type Ask, clientThread } from '../support/http/client-thread.ts';
 import { BODIES, ENDS, REQUESTS, WORST } from '../support/http/largest-requests.ts';
 import { ROUTES } from '../support/http/route-table.ts';

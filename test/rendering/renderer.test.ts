@@ -1,14 +1,17 @@
 // Rendering on threads: hostile documents cost their limits once, and nobody else waits for them.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makeRenderCache } from '../../src/rendering/render-cache.ts';
 import { makeRenderer, type RendererParts } from '../../src/rendering/renderer.ts';
 import type { RenderTask } from '../../src/rendering/rendering.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
+/** Its people wait for as long as it takes, and so do its texts, on a machine that is busy. */
+const PATIENT: Clock = { ...systemClock, after: (ms, call) => systemClock.after(ms < 8_000 ? ms : ms * 100, call) };
+
 function house(parts: Partial<RendererParts> = {}) {
-  const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
+  const renderer = makeRenderer({ clock: PATIENT, log: makeLog({ level: 'fatal' }), ...parts });
   onTestFinished(() => renderer.stop());
   return renderer;
 }
@@ -21,9 +24,9 @@ const HOSTILE = '<b>'.repeat(300_000);
 test('a text is rendered once, also for those who ask at the same time', async () => {
   const renderer = house();
   const load = vi.fn(async () => markdown('High *water*.'));
-  const order = { key: 'a', content: 'a', owner: 'a', load };
-  const results = await Promise.all([renderer.render(order), renderer.render(order)]);
-  results.push(await renderer.render(order));
+  const request = { key: 'a', content: 'a', owner: 'a', load };
+  const results = await Promise.all([renderer.render(request), renderer.render(request)]);
+  results.push(await renderer.render(request));
   for (const result of results) expect(result).toMatchObject({ kind: 'html' });
   const [first] = results;
   if (first?.kind !== 'html') throw new Error(first?.kind);
@@ -53,9 +56,9 @@ test('a document that takes too long is refused, and not tried again soon', asyn
 test('a text that takes too long is not tried under another address', async () => {
   const renderer = house({ maxCpuMs: 300 });
   const load = vi.fn(async () => markdown(HOSTILE));
-  const orders = ['a', 'b', 'c'].map((key) => ({ key, content: 'hostile', owner: 'mallory', load }));
-  const results = await Promise.all(orders.slice(0, 2).map((order) => renderer.render(order)));
-  results.push(await renderer.render(orders[2]!));
+  const requests = ['a', 'b', 'c'].map((key) => ({ key, content: 'hostile', owner: 'mallory', load }));
+  const results = await Promise.all(requests.slice(0, 2).map((request) => renderer.render(request)));
+  results.push(await renderer.render(requests[2]!));
   for (const result of results) expect(result).toEqual({ kind: 'refused' });
   expect(load).toHaveBeenCalledTimes(1);
 });
@@ -82,12 +85,12 @@ test('a person waits for a while only, and gets the source while the text is sti
   const clock = fakeClock();
   const renderer = house({ clock });
   const loading = Promise.withResolvers<RenderTask>();
-  const order = { key: 'a', content: 'a', owner: 'a', load: () => loading.promise };
-  const first = renderer.render(order);
+  const request = { key: 'a', content: 'a', owner: 'a', load: () => loading.promise };
+  const first = renderer.render(request);
   await new Promise(setImmediate);
   clock.advance(8_000);
   expect(await first).toEqual({ kind: 'busy' });
-  const second = renderer.render(order);
+  const second = renderer.render(request);
   loading.resolve(markdown('a'));
   expect(await second).toMatchObject({ kind: 'html' });
 });
@@ -110,7 +113,7 @@ test('the texts of one owner wait for each other, and others wait for none of th
   const own = [{ key: 'a', content: 'a', owner: 'mallory', load: () => loading.promise }].concat(
     ['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => ({ key, content: key, owner: 'mallory', load: second })),
   );
-  const waiting = own.map((order) => renderer.render(order));
+  const waiting = own.map((request) => renderer.render(request));
   expect(await renderer.render({ key: 'i', content: 'i', owner: 'mallory', load: second })).toEqual({ kind: 'busy' });
   expect(
     await renderer.render({ key: 'z', content: 'z', owner: 'ann', load: async () => markdown('z') }),
@@ -125,10 +128,10 @@ test('the texts of one owner wait for each other, and others wait for none of th
 test('a text waits for nothing of another owner who has published the same', async () => {
   const renderer = house();
   const loading = Promise.withResolvers<RenderTask>();
-  const order = { key: 'a', content: 'a', load: async () => markdown('a') };
+  const request = { key: 'a', content: 'a', load: async () => markdown('a') };
   const first = renderer.render({ key: 'b', content: 'b', owner: 'mallory', load: () => loading.promise });
-  const copy = renderer.render({ ...order, owner: 'mallory' });
-  expect(await renderer.render({ ...order, owner: 'ann' })).toMatchObject({ kind: 'html' });
+  const copy = renderer.render({ ...request, owner: 'mallory' });
+  expect(await renderer.render({ ...request, owner: 'ann' })).toMatchObject({ kind: 'html' });
   loading.resolve(markdown('b'));
   for (const result of await Promise.all([first, copy])) expect(result).toMatchObject({ kind: 'html' });
 });

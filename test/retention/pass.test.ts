@@ -1,7 +1,7 @@
 // A pass over what is old: how much one commit takes follows from how long the last ones took.
 import { expect, test } from 'vitest';
 import { removeDue } from '../../src/retention/pass.ts';
-import type { Batch, Place } from '../../src/store/retention/batch.ts';
+import type { Batch, Cursor } from '../../src/store/retention/batch.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 const NO_TIMER = { cancel: () => undefined };
@@ -44,8 +44,8 @@ test('what is slow is the commit, not the turns that others have before it', asy
 });
 
 test('a commit continues where the one before it ended, and each kind begins anew', async () => {
-  const from: (Place | undefined)[] = [];
-  const remove = async (_bound: number, _batch: Batch, place?: Place) => {
+  const from: (Cursor | undefined)[] = [];
+  const remove = async (_bound: number, _batch: Batch, place?: Cursor) => {
     from.push(place);
     return { rows: 0, more: place === undefined, next: { at: 7, key: from.length } };
   };

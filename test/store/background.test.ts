@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Acceptance } from '../../src/store/lifecycle/accept-run.ts';
-import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { aTurn, BACKGROUND_CLAIM, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50, capacity: 9 };
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
@@ -117,7 +117,7 @@ test('background runs never take the last slot', { tags: ['C6'] }, async () => {
   const house = await storeHouse();
   const keys = await Promise.all(Array.from({ length: 5 }, () => house.makeKey()));
   for (const key of keys) await submit(house, { key });
-  const order = { limit: 10, leaseMs: 1_000, background: { ...BACKGROUND_ORDER, slots: 3 }, modelFor: () => 'm' };
+  const order = { limit: 10, leaseMs: 1_000, background: { ...BACKGROUND_CLAIM, slots: 3 }, modelFor: () => 'm' };
   expect(await house.store.runs.claim(order)).toHaveLength(3);
   expect(await house.store.runs.claim(order)).toHaveLength(0);
   await house.accept();

@@ -1,4 +1,4 @@
-// A thread for many orders that does with each message what the message says.
+// A thread for many requests that does with each message what the message says.
 import { parentPort, threadId } from 'node:worker_threads';
 import { type Numbered, READY } from '../../src/threads/resident.ts';
 
@@ -20,7 +20,7 @@ const deeds: Readonly<Partial<Record<Deed, () => void>>> = {
     for (;;) eaten.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
   },
   throw: () => {
-    throw new TypeError('the order is impossible');
+    throw new TypeError('the request is impossible');
   },
   exit: () => process.exit(3),
 };

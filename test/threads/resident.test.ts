@@ -1,7 +1,7 @@
-// A thread that is kept: it serves many orders, and its death costs those it had, and no others.
+// A thread that is kept: it serves many requests, and its death costs those it had, and no others.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { type Order, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
+import { type Request, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
 import type { ThreadEnd } from '../../src/threads/thread-end.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
 import { REFUSAL, refuseThreads } from '../support/threads.ts';
@@ -9,11 +9,11 @@ import { fakeClock } from '../support/time/fake-clock.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import type { Answer, Deed } from './resident-main.ts';
 
-type TheOrder = Order<Deed, Answer, Deed>;
+type TheOrder = Request<Deed, Answer, Deed>;
 
 const IDLE_MS = 1_000;
 const OUT_OF_MEMORY = expect.objectContaining({ code: 'ERR_WORKER_OUT_OF_MEMORY' }) as Error;
-const IMPOSSIBLE = expect.objectContaining({ name: 'TypeError', message: 'the order is impossible' }) as Error;
+const IMPOSSIBLE = expect.objectContaining({ name: 'TypeError', message: 'the request is impossible' }) as Error;
 
 function open(parts: Partial<ResidentParts> = {}) {
   const file = threadFile('./resident-main.ts', import.meta.url);
@@ -31,8 +31,8 @@ function open(parts: Partial<ResidentParts> = {}) {
   });
   onTestFinished(() => thread.stop());
 
-  /** Sends messages; the order ends with the answer to `answer` or `cancel`. `begun` resolves with the first answer. */
-  function order(messages: Iterable<Deed>, more: Partial<TheOrder> = {}) {
+  /** Sends messages; the request ends with the answer to `answer` or `cancel`. `begun` resolves with the first answer. */
+  function request(messages: Iterable<Deed>, more: Partial<TheOrder> = {}) {
     const first = Promise.withResolvers<void>();
     const onMessage: TheOrder['onMessage'] = ({ said, threadId }, post) => {
       threads.add(threadId);
@@ -40,32 +40,32 @@ function open(parts: Partial<ResidentParts> = {}) {
       if (said === 'ask') post('answer');
       return said === 'answer' || said === 'cancel' ? { value: said } : undefined;
     };
-    const end = thread.order<Deed>({ messages, onMessage, deadlineMs: 60_000, late: () => undefined, ...more });
+    const end = thread.request<Deed>({ messages, onMessage, deadlineMs: 60_000, late: () => undefined, ...more });
     return { end, begun: first.promise };
   }
 
-  const answer = async (): Promise<ThreadEnd<Deed>> => order(['answer']).end;
-  return { thread, order, answer, errors, threads };
+  const answer = async (): Promise<ThreadEnd<Deed>> => request(['answer']).end;
+  return { thread, request, answer, errors, threads };
 }
 
 const DONE = { kind: 'done', value: 'answer' };
 
-test('one thread serves many orders', async () => {
+test('one thread serves many requests', async () => {
   const { answer, threads } = open();
   expect(await Promise.all([answer(), answer(), answer()])).toEqual([DONE, DONE, DONE]);
   expect(await answer()).toEqual(DONE);
   expect(threads.size).toBe(1);
 });
 
-test('an order can have many messages, and be asked back', async () => {
-  const { order } = open();
-  expect(await order(['wait', 'wait', 'ask']).end).toEqual(DONE);
+test('a request can have many messages, and be asked back', async () => {
+  const { request } = open();
+  expect(await request(['wait', 'wait', 'ask']).end).toEqual(DONE);
 });
 
-test('orders over the number at once wait until one has ended', async () => {
-  const { order, answer } = open({ maxAtOnce: 1 });
+test('requests over the number at once wait until one has ended', async () => {
+  const { request, answer } = open({ maxAtOnce: 1 });
   const leaving = new AbortController();
-  const first = order(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
+  const first = request(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
   await first.begun;
   const second = answer();
   leaving.abort();
@@ -73,14 +73,14 @@ test('orders over the number at once wait until one has ended', async () => {
   expect(await second).toEqual(DONE);
 });
 
-test('long orders leave a place to the others, which pass those that wait', async () => {
-  const { order, answer } = open({ maxAtOnce: 2, maxLong: 1 });
+test('long requests leave a place to the others, which pass those that wait', async () => {
+  const { request, answer } = open({ maxAtOnce: 2, maxLong: 1 });
   const leaving = new AbortController();
   const cancel = { signal: leaving.signal, message: 'cancel' } as const;
-  const first = order(['wait'], { isLong: true, cancel });
+  const first = request(['wait'], { isLong: true, cancel });
   await first.begun;
   let isSecondOver = false;
-  const second = order(['answer'], { isLong: true }).end.finally(() => (isSecondOver = true));
+  const second = request(['answer'], { isLong: true }).end.finally(() => (isSecondOver = true));
   expect(await Promise.all([answer(), answer()])).toEqual([DONE, DONE]);
   expect(isSecondOver).toBe(false);
   leaving.abort();
@@ -88,8 +88,8 @@ test('long orders leave a place to the others, which pass those that wait', asyn
   expect(await second).toEqual(DONE);
 });
 
-test('orders over the number of all are refused', async () => {
-  const { answer } = open({ maxAtOnce: 1, maxOrders: 3 });
+test('requests over the number of all are refused', async () => {
+  const { answer } = open({ maxAtOnce: 1, maxRequests: 3 });
   expect(await Promise.all(Array.from({ length: 4 }, answer))).toEqual([DONE, DONE, DONE, { kind: 'busy' }]);
   expect(await answer()).toEqual(DONE);
 });
@@ -98,21 +98,21 @@ test.each([
   ['throws', 'throw', { kind: 'crashed', error: IMPOSSIBLE }],
   ['exits', 'exit', { kind: 'crashed' }],
   ['fills its heap', 'eat', { kind: 'out_of_memory', error: OUT_OF_MEMORY }],
-] as const)('a thread that %s under an order fails it, and another serves the next', async (_, deed, failure) => {
-  const { order, answer, errors, threads } = open({ maxAtOnce: 1 });
-  const [lost, next] = [order([deed]).end, answer()];
+] as const)('a thread that %s under a request fails it, and another serves the next', async (_, deed, failure) => {
+  const { request, answer, errors, threads } = open({ maxAtOnce: 1 });
+  const [lost, next] = [request([deed]).end, answer()];
   expect(await lost).toEqual(failure);
   expect(await next).toEqual(DONE);
   expect(errors).toEqual('error' in failure ? [failure.error] : []);
   expect(threads.size).toBe(2);
 });
 
-test("an order that never ends is timed out, and the thread's other orders are lost", async () => {
-  const { order, answer } = open();
-  const beside = order(['wait']);
+test("a request that never ends is timed out, and the thread's other requests are lost", async () => {
+  const { request, answer } = open();
+  const beside = request(['wait']);
   await beside.begun;
   let late = 0;
-  const hung = order(['spin'], { deadlineMs: 100, late: () => (late += 1) });
+  const hung = request(['spin'], { deadlineMs: 100, late: () => (late += 1) });
   const next = answer();
   expect(await hung.end).toEqual({ kind: 'timeout' });
   expect(late).toBe(1);
@@ -120,20 +120,20 @@ test("an order that never ends is timed out, and the thread's other orders are l
   expect(await next).toEqual(DONE);
 });
 
-test('an order that was cancelled before does not start, and a waiting one leaves', async () => {
-  const { order } = open({ maxAtOnce: 1 });
-  const first = order(['wait']);
+test('a request that was cancelled before does not start, and a waiting one leaves', async () => {
+  const { request } = open({ maxAtOnce: 1 });
+  const first = request(['wait']);
   await first.begun;
-  const before = order(['wait'], { cancel: { signal: AbortSignal.abort(), message: 'cancel' } });
+  const before = request(['wait'], { cancel: { signal: AbortSignal.abort(), message: 'cancel' } });
   expect(await before.end).toEqual({ kind: 'cancelled' });
   const leaving = new AbortController();
-  const waiting = order(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
+  const waiting = request(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
   leaving.abort();
   expect(await waiting.end).toEqual({ kind: 'cancelled' });
 });
 
-test('an order that is cancelled while it is sent is cancelled again when the thread has all of it', async () => {
-  const { order } = open();
+test('a request that is cancelled while it is sent is cancelled again when the thread has all of it', async () => {
+  const { request } = open();
   const leaving = new AbortController();
   const said: Deed[] = [];
   function* messages(): Iterable<Deed> {
@@ -145,12 +145,12 @@ test('an order that is cancelled while it is sent is cancelled again when the th
     said.push(answer.said);
     return said.filter((one) => one === 'cancel').length === 2 ? { value: 'cancel' } : undefined;
   };
-  const cancelled = order(messages(), { onMessage, cancel: { signal: leaving.signal, message: 'cancel' } });
+  const cancelled = request(messages(), { onMessage, cancel: { signal: leaving.signal, message: 'cancel' } });
   expect(await cancelled.end).toEqual({ kind: 'done', value: 'cancel' });
   expect(said).toEqual(['wait', 'cancel', 'wait', 'cancel']);
 });
 
-test('a thread without orders ends after a while, and another serves the next', async () => {
+test('a thread without requests ends after a while, and another serves the next', async () => {
   const clock = fakeClock();
   const { answer, threads } = open({ clock });
   for (let i = 0; i < 3; i += 1) {
@@ -163,9 +163,9 @@ test('a thread without orders ends after a while, and another serves the next', 
   expect(threads.size).toBe(2);
 });
 
-test('an order that has ended is sent nothing more, and its deadline costs nothing', async () => {
+test('a request that has ended is sent nothing more, and its deadline costs nothing', async () => {
   const clock = fakeClock();
-  const { order, answer, threads } = open({ clock, idleMs: Infinity });
+  const { request, answer, threads } = open({ clock, idleMs: Infinity });
   let isLeft = false;
   function* messages(): Iterable<Deed> {
     try {
@@ -175,15 +175,15 @@ test('an order that has ended is sent nothing more, and its deadline costs nothi
       isLeft = true;
     }
   }
-  expect(await order(messages()).end).toEqual(DONE);
-  expect(await order(['ask']).end).toEqual(DONE);
+  expect(await request(messages()).end).toEqual(DONE);
+  expect(await request(['ask']).end).toEqual(DONE);
   await waitFor(() => isLeft);
   clock.advance(60_000);
   expect(await answer()).toEqual(DONE);
   expect(threads.size).toBe(1);
 });
 
-test('a thread that cannot start fails all waiting orders, and is retried for the next', async () => {
+test('a thread that cannot start fails all waiting requests, and is retried for the next', async () => {
   const FAILED = { kind: 'not_started' };
   const { answer, errors } = open({ file: threadFile('./nothing.ts', import.meta.url) });
   expect(await Promise.all([answer(), answer(), answer()])).toEqual([FAILED, FAILED, FAILED]);
@@ -191,7 +191,7 @@ test('a thread that cannot start fails all waiting orders, and is retried for th
   expect(errors).toHaveLength(2);
 });
 
-test('orders whose thread the system refuses are not started, and the next one is executed', async () => {
+test('requests whose thread the system refuses are not started, and the next one is executed', async () => {
   const { answer, errors } = open();
   const admit = refuseThreads();
   expect(await answer()).toEqual({ kind: 'not_started' });
@@ -200,9 +200,9 @@ test('orders whose thread the system refuses are not started, and the next one i
   expect(await answer()).toEqual(DONE);
 });
 
-test('an order that waits while its thread dies is not started when the system refuses another', async () => {
-  const { order, answer, errors } = open({ maxAtOnce: 1 });
-  const lost = order(['wait', 'exit']);
+test('a request that waits while its thread dies is not started when the system refuses another', async () => {
+  const { request, answer, errors } = open({ maxAtOnce: 1 });
+  const lost = request(['wait', 'exit']);
   await lost.begun;
   // The end of a thread can follow its last message at once.
   refuseThreads();
@@ -212,10 +212,10 @@ test('an order that waits while its thread dies is not started when the system r
   expect(errors).toEqual([new Error(REFUSAL)]);
 });
 
-test('a stop ends orders in progress and waiting ones, and none starts after it', async () => {
+test('a stop ends requests in progress and waiting ones, and none starts after it', async () => {
   const STOPPED = { kind: 'stopped' };
-  const { thread, order, answer } = open({ maxAtOnce: 1 });
-  const atWork = order(['spin']);
+  const { thread, request, answer } = open({ maxAtOnce: 1 });
+  const atWork = request(['spin']);
   await atWork.begun;
   const ends = Promise.all([atWork.end, answer()]);
   await thread.stop();

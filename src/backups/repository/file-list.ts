@@ -3,7 +3,7 @@
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { readWhole } from '../../wire/composites.ts';
+import { readWhole } from '../../wire/shapes/composites.ts';
 import { type ListedFile, listedFile } from '../../wire/backups/manifest.ts';
 import { keyOf, type Sink } from './sink.ts';
 

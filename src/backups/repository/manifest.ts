@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { AuditLink } from '../../domain/people/audit-anchor.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { refusalOfSchema, SCHEMA_VERSION } from '../../store/engine/schema.ts';
-import { readWhole } from '../../wire/composites.ts';
+import { readWhole } from '../../wire/shapes/composites.ts';
 import { FORMAT, manifest as manifestShape, type Manifest } from '../../wire/backups/manifest.ts';
 
 /** A manifest of so many bytes is not read. */

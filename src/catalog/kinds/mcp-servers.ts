@@ -93,7 +93,7 @@ function kindProblems(source: YamlFile, at: readonly string[], server: JsonObjec
     .map((key) => source.problemAt([...at, key], `must be removed: it belongs to a server with ${other}`, 'key'));
 }
 
-interface ServerPlace {
+interface ServerLocation {
   readonly source: YamlFile;
   readonly at: readonly string[];
   readonly server: JsonObject;
@@ -104,7 +104,7 @@ const SECRETS: readonly { files: string; values: string; form: SecretForm; fold:
   { files: 'header_files', values: 'headers', form: HEADER_SECRET, fold: (name) => name.toLowerCase() },
 ];
 
-function secretProblems(scope: Scope, { source, at, server }: ServerPlace): Problem[] {
+function secretProblems(scope: Scope, { source, at, server }: ServerLocation): Problem[] {
   const problems: Problem[] = [];
   for (const { files, values, form, fold } of SECRETS) {
     const given = new Set(Object.keys(mapOf(server[values])).map(fold));

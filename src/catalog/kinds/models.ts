@@ -14,7 +14,7 @@ import { crossProblems, DEFAULT_CONTEXT_WINDOW, entriesOf, mapOf } from './check
 import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import { inOrder, type Problem } from '../reading/problem.ts';
 import { amount, choice, dictionary, flag, integer, orNull, type Schema, section, text } from '../reading/schema.ts';
-import { readSecret, type SecretForm, type SecretPlaces } from '../reading/secret-file.ts';
+import { readSecret, type SecretForm, type SecretSources } from '../reading/secret-file.ts';
 import { readYamlFile, type YamlFile } from '../reading/yaml-file.ts';
 
 export const MODELS_FILE = 'models.yaml';
@@ -135,7 +135,7 @@ const NO_CREDENTIALS: Credentials = { apiKey: null, caFile: null, extras: NO_EXT
 /** Keys, trusted issuers and extras by endpoint, and their problems. */
 function readCredentials(
   file: YamlFile,
-  places: SecretPlaces,
+  places: SecretSources,
 ): { credentials: Map<string, Credentials>; problems: Problem[] } {
   const credentials = new Map<string, Credentials>();
   const problems: Problem[] = [];

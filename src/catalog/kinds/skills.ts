@@ -59,14 +59,14 @@ export function readSkills(scope: Scope): Reading<SkillDefinition> {
   return { found, problems: unread };
 }
 
-interface SkillPlace {
+interface SkillLocation {
   readonly scope: Scope;
   readonly name: string;
   readonly file: string;
   readonly source: YamlFile;
 }
 
-function faultsOf({ scope, name, file, source }: SkillPlace): readonly Problem[] {
+function faultsOf({ scope, name, file, source }: SkillLocation): readonly Problem[] {
   const stat = lstatSync(path.join(scope.configDir, file), { throwIfNoEntry: false });
   if (stat?.isSymbolicLink() === true) return [linkProblem(file)];
   const inFile = source.value['name'];

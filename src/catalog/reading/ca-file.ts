@@ -1,7 +1,7 @@
 // A file of issuers that are trusted in addition, as settings and definitions name it.
 import { readBundle } from '../../outbound/ways/bundle.ts';
 import { orNull, type Schema, text } from './schema.ts';
-import { isOutOfReach, locateSecret, type SecretPlaces } from './secret-file.ts';
+import { isOutOfReach, locateSecret, type SecretSources } from './secret-file.ts';
 
 const isFilled = (value: string) => value.trim() !== '';
 
@@ -14,7 +14,7 @@ export type CaFileRead =
   | { readonly ok: false; readonly why: string };
 
 /** The file of a reference that matches its schema, once it was read: one that is no bundle of certificates is refused. */
-export function readCaFile(reference: unknown, places: SecretPlaces): CaFileRead {
+export function readCaFile(reference: unknown, places: SecretSources): CaFileRead {
   if (typeof reference !== 'string' || !isFilled(reference)) return { ok: true, path: null };
   if (isOutOfReach(reference, places)) {
     places.unresolved?.add(reference);

@@ -8,7 +8,7 @@ const CREDENTIAL = /^credential:(.*)$/s;
 const CREDENTIAL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** Where relative secret files and credentials are. */
-export interface SecretPlaces {
+export interface SecretSources {
   readonly configDir: string;
   /** systemd's `$CREDENTIALS_DIRECTORY`; null when there is none. */
   readonly credentialsDirectory: string | null;
@@ -41,13 +41,13 @@ export const TEXT_SECRET: SecretForm = {
 };
 
 /** Whether a reference is right, but only the service can follow it. */
-export function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretPlaces): boolean {
+export function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretSources): boolean {
   const name = CREDENTIAL.exec(reference)?.[1];
   return unresolved !== undefined && credentialsDirectory === null && name !== undefined && CREDENTIAL_NAME.test(name);
 }
 
 /** Where a reference leads: an absolute path, one relative to the config directory, or `credential:NAME`. */
-export function locateSecret(reference: string, places: SecretPlaces): { path: string } | { why: string } {
+export function locateSecret(reference: string, places: SecretSources): { path: string } | { why: string } {
   const credential = CREDENTIAL.exec(reference)?.[1];
   if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
   if (!CREDENTIAL_NAME.test(credential)) return { why: 'must name a credential, as in credential:NAME' };
@@ -61,7 +61,7 @@ export function locateSecret(reference: string, places: SecretPlaces): { path: s
  * The secret in the file that `reference` names: an absolute path, one relative to the config directory, or
  * `credential:NAME`. White space around it is removed.
  */
-export function readSecret(reference: string, places: SecretPlaces, form: SecretForm): SecretRead {
+export function readSecret(reference: string, places: SecretSources, form: SecretForm): SecretRead {
   if (isOutOfReach(reference, places)) {
     places.unresolved?.add(reference);
     return { ok: true, secret: '-' };

@@ -14,14 +14,14 @@ export interface Transcript {
   end(): void;
 }
 
-interface Place {
+interface Terminal {
   readonly write: (text: string) => void;
   readonly columns: () => number;
   readonly colours: boolean;
 }
 
 /** Makes a transcript that writes to a terminal. */
-export function makeTranscript({ write, columns, colours }: Place): Transcript {
+export function makeTranscript({ write, columns, colours }: Terminal): Transcript {
   let isLineOpen = false;
   const end = () => {
     if (isLineOpen) write('\n');

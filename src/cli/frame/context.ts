@@ -1,7 +1,7 @@
 // What every command starts with: the global flags, a client, and a signal for Ctrl-C.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Client, makeClient } from '../../client/client.ts';
+import { type Client, makeClient } from '../../client/client.ts';
 import type { Address } from '../../client/transport/transport.ts';
 import { defined } from '../../domain/defined.ts';
 import { messageOf } from '../../domain/errors.ts';
@@ -52,12 +52,7 @@ export function act<Arguments extends unknown[]>(
     const command = given.at(-1) as Command;
     const interruption = interruptionOf(io);
     try {
-      // Help and versions are shown sooner without it.
-      const { makeClient } = await import('../../client/client.ts');
-      const context = makeContext(io, command.optsWithGlobals<GivenFlags>(), {
-        signal: interruption.signal,
-        makeClient,
-      });
+      const context = makeContext(io, command.optsWithGlobals<GivenFlags>(), interruption.signal);
       await work(context, ...(given.slice(0, -1) as Arguments));
     } catch (error) {
       throw interruption.signal.aborted && !(error instanceof CommandError) ? interruption.signal.reason : error;
@@ -100,12 +95,7 @@ function readToken({ tokenFile }: Places): string | null {
   throw new CommandError('usage', '--token-file must contain an API key and nothing else.');
 }
 
-interface Means {
-  readonly signal: AbortSignal;
-  readonly makeClient: typeof makeClient;
-}
-
-function makeContext(io: Io, given: GivenFlags, { signal, makeClient }: Means): Context {
+function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
   const flags = flagsOf(given);
   const places = resolvePlaces(flags, io.environment);
   return {

@@ -1,8 +1,8 @@
 // `errand version`: the version of this command.
 import type { Command } from 'commander';
 import { VERSION } from '../../version.ts';
+import { act } from '../frame/context.ts';
 import type { Io } from '../frame/io.ts';
-import { type Format, makeOutput } from '../frame/output.ts';
 
 /** Adds the command. */
 export function addVersion(program: Command, io: Io): void {
@@ -10,10 +10,10 @@ export function addVersion(program: Command, io: Io): void {
     .command('version')
     .summary('the version of this command')
     .description('Print the version of this command. "errand status" shows that of the daemon.')
-    .action((_, command: Command) => {
-      const { output: format } = command.optsWithGlobals<{ readonly output?: Format }>();
-      const out = makeOutput(io, { format, wide: false });
-      if (format === 'json') out.json({ version: VERSION });
-      else out.text(`${VERSION}\n`);
-    });
+    .action(
+      act(io, async ({ out }) => {
+        if (out.format === 'json') out.json({ version: VERSION });
+        else out.text(`${VERSION}\n`);
+      }),
+    );
 }

@@ -5,7 +5,7 @@ import { codeOf } from '../../domain/errors.ts';
 import type { LogLine } from '../../log/log-lines.ts';
 import { CommandError } from '../frame/exit-codes.ts';
 
-export interface JournalWish {
+export interface JournalQuery {
   readonly unit: string;
   readonly follow: boolean;
   /** ISO 8601; null for all that is kept. */
@@ -21,7 +21,7 @@ const CURSOR = '-- cursor: ';
 const KILL_MS = 2_000;
 
 /** Reads them. Throws `usage` where there is no journal, and what `journalctl` says when it fails. */
-export async function* journalLines({ unit, follow, since, now, signal }: JournalWish): AsyncGenerator<LogLine> {
+export async function* journalLines({ unit, follow, since, now, signal }: JournalQuery): AsyncGenerator<LogLine> {
   const asked = ['--unit', unit, '--output=cat', '--no-pager', '--quiet', '--all'];
   const sinceThen = (at: number) => `--since=@${Math.floor(at / 1_000)}`;
   let from = since === null ? [] : [sinceThen(Date.parse(since))];

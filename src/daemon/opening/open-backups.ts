@@ -12,7 +12,7 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { VERSION } from '../../version.ts';
 import { databaseOf } from '../foundations.ts';
-import { masterKeyPlace } from '../initialize.ts';
+import { masterKeyLocation } from '../initialize.ts';
 
 export interface BackupServiceParts {
   readonly config: Config;
@@ -31,7 +31,7 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
     dataDir,
     configDir,
     database: databaseOf(config),
-    masterKey: masterKeyPlace(config.places),
+    masterKey: masterKeyLocation(config.places),
     errandVersion: VERSION,
     blobs,
     deriveKey,

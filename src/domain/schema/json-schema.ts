@@ -46,35 +46,35 @@ export function isKeyword(name: string): boolean {
 }
 
 /** The position of a schema in its document. */
-export interface SchemaPlace {
+export interface SchemaLocation {
   /** JSON pointer from the root; empty for the root itself. */
   readonly pointer: string;
   /** Schemas around it. */
   readonly depth: number;
   /** Pointer of the schema around it when both look at the same value, else null. */
-  readonly inPlaceOf: string | null;
+  readonly insteadOf: string | null;
 }
 
-type Change = (schema: JsonObject, place: SchemaPlace) => JsonObject;
+type Change = (schema: JsonObject, place: SchemaLocation) => JsonObject;
 
-const ROOT: SchemaPlace = { pointer: '', depth: 0, inPlaceOf: null };
+const ROOT: SchemaLocation = { pointer: '', depth: 0, insteadOf: null };
 
 /**
  * Rebuilds a schema with every schema in it changed, outer ones first. Values that are no schema where one should stand
  * stay as they are, and so do the contents of `const`, `enum`, `default` and `examples`.
  */
-export function mapSchemas(schema: JsonObject, change: Change, place: SchemaPlace = ROOT): JsonObject {
+export function mapSchemas(schema: JsonObject, change: Change, place: SchemaLocation = ROOT): JsonObject {
   const entries = Object.entries(change(schema, place)).map(([name, value]): [string, JsonValue] => {
     const keyword = KEYWORDS.get(name);
     if (keyword === undefined || keyword.holds === 'nothing') return [name, value];
-    const inPlaceOf = keyword.inPlace === true ? place.pointer : null;
-    const at = (...steps: (string | number)[]): SchemaPlace => ({
+    const insteadOf = keyword.inPlace === true ? place.pointer : null;
+    const at = (...steps: (string | number)[]): SchemaLocation => ({
       pointer: place.pointer + [name, ...steps].map(pointerStep).join(''),
       depth: place.depth + 1,
-      inPlaceOf,
+      insteadOf,
     });
-    const deeper = (inner: JsonValue, innerPlace: SchemaPlace): JsonValue =>
-      isJsonObject(inner) ? mapSchemas(inner, change, innerPlace) : inner;
+    const deeper = (inner: JsonValue, innerLocation: SchemaLocation): JsonValue =>
+      isJsonObject(inner) ? mapSchemas(inner, change, innerLocation) : inner;
     return [name, mapHeld(value, keyword.holds, (inner, ...steps) => deeper(inner, at(...steps)))];
   });
   return Object.fromEntries(entries);
@@ -96,8 +96,8 @@ function pointerStep(step: string | number): string {
 }
 
 /** Every schema of a document with its place, outer ones first. */
-export function listSchemas(root: JsonObject): (SchemaPlace & { readonly schema: JsonObject })[] {
-  const found: (SchemaPlace & { schema: JsonObject })[] = [];
+export function listSchemas(root: JsonObject): (SchemaLocation & { readonly schema: JsonObject })[] {
+  const found: (SchemaLocation & { schema: JsonObject })[] = [];
   mapSchemas(root, (schema, place) => {
     found.push({ ...place, schema });
     return schema;

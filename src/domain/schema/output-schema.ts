@@ -2,7 +2,7 @@
 import { KB } from '../byte-units.ts';
 import { unprocessable } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { isKeyword, listSchemas, mapSchemas, type SchemaPlace } from './json-schema.ts';
+import { isKeyword, listSchemas, mapSchemas, type SchemaLocation } from './json-schema.ts';
 import type { Run } from '../sessions/run.ts';
 
 /** The request's field that a schema comes from, as refusals name it. */
@@ -97,7 +97,7 @@ interface Limits {
   readonly refuse: SchemaRefusal;
 }
 
-function requireLimits(schema: JsonObject, { pointer, depth }: SchemaPlace, { counts, refuse }: Limits): void {
+function requireLimits(schema: JsonObject, { pointer, depth }: SchemaLocation, { counts, refuse }: Limits): void {
   if (depth > MAX_DEPTH) throw refuse('', `must not nest schemas deeper than ${MAX_DEPTH} levels`);
   if (pointer.length > MAX_POINTER_LENGTH) throw refuse('', 'must not have names that long around a schema');
   counts.schemas += 1;
@@ -113,7 +113,7 @@ function requireLimits(schema: JsonObject, { pointer, depth }: SchemaPlace, { co
   if (newer !== undefined) throw refuse(`${pointer}/${newer}`, 'is not a keyword of JSON Schema Draft-07');
 }
 
-function cleanSchema(schema: JsonObject, { pointer }: SchemaPlace, refuse: SchemaRefusal): JsonObject {
+function cleanSchema(schema: JsonObject, { pointer }: SchemaLocation, refuse: SchemaRefusal): JsonObject {
   if (schema['$id'] !== undefined && (pointer !== '' || typeof schema['$id'] !== 'string'))
     throw refuse(`${pointer}/$id`, "must be a string, and only the root's is allowed");
   const draft = schema['$schema'];
@@ -130,15 +130,15 @@ interface Node {
 function requireRefs(root: JsonObject, refuse: SchemaRefusal): void {
   const schemas = new Map(listSchemas(root).map((entry) => [entry.pointer, entry]));
   const nodes = new Map<string, Node>();
-  for (const { pointer, inPlaceOf, schema } of schemas.values()) {
+  for (const { pointer, insteadOf, schema } of schemas.values()) {
     const ref = schema['$ref'];
     const looks = ref === undefined ? [] : [targetOf(ref, pointer, refuse)];
     if (looks.some((target) => !schemas.has(target) && !isBooleanDefinition(root, target)))
       throw refuse(`${pointer}/$ref`, 'must name a schema that exists under #/definitions');
     nodes.set(pointer, { looks });
     // Keywords next to a `$ref` are ignored, so they check nothing.
-    if (inPlaceOf !== null && schemas.get(inPlaceOf)!.schema['$ref'] === undefined)
-      nodes.get(inPlaceOf)!.looks.push(pointer);
+    if (insteadOf !== null && schemas.get(insteadOf)!.schema['$ref'] === undefined)
+      nodes.get(insteadOf)!.looks.push(pointer);
   }
   requireFewLooks(nodes, refuse);
 }

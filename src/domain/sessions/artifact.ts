@@ -36,7 +36,7 @@ export interface Archive {
 }
 
 /** Which archive: of a run, or of a session's workspace. */
-export interface ArchiveWish {
+export interface ArchiveRequest {
   readonly kind: 'run' | 'workspace';
   /** Of the run, or of the session. */
   readonly seq: number;
@@ -46,5 +46,5 @@ export interface ArchiveWish {
 
 /** An archive that is packed while it is downloaded. */
 export interface UnpackedArchive {
-  readonly unpacked: Required<ArchiveWish>;
+  readonly unpacked: Required<ArchiveRequest>;
 }

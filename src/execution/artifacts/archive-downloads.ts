@@ -1,8 +1,8 @@
 // Large archives, packed while they are downloaded: once for all who download one at the same time, and recorded for those who do later.
 import { ErrandError, notFound } from '../../domain/errors.ts';
-import type { ArchiveWish } from '../../domain/sessions/artifact.ts';
+import type { ArchiveRequest } from '../../domain/sessions/artifact.ts';
 import { type GrowingFile, openGrowing } from '../../files/archives/growing-file.ts';
-import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
+import { type ArtifactParts, requestLimits } from './artifact-parts.ts';
 import { makeLanes } from './lanes.ts';
 import { packNow, type PackedNow } from './pack-now.ts';
 
@@ -10,7 +10,7 @@ import { packNow, type PackedNow } from './pack-now.ts';
  * Begins to pack an archive of a session of some user, or joins those that wait for it. Throws `unavailable` while many are being
  * packed, in all or of that user.
  */
-export type DownloadArchive = (wish: Required<ArchiveWish>, ownerSeq: number) => ArchiveDownload;
+export type DownloadArchive = (request: Required<ArchiveRequest>, ownerSeq: number) => ArchiveDownload;
 
 /** An archive that is being packed. */
 export interface ArchiveDownload {
@@ -41,17 +41,17 @@ export function makeDownloads(parts: DownloadParts): { readonly download: Downlo
     return [...owners.values()].filter((owner) => owner === ownerSeq).length >= MOST_OF_ONE;
   }
 
-  async function pack(name: string, wish: Required<ArchiveWish>): Promise<PackedNow> {
-    const { deadlineMs } = orderLimits(parts.settings());
+  async function pack(name: string, request: Required<ArchiveRequest>): Promise<PackedNow> {
+    const { deadlineMs } = requestLimits(parts.settings());
     const limit = { fileCount: Infinity, totalBytes: Infinity };
     const begun = (path: string) => void paths.set(name, path);
     try {
-      const packed = await packNow(parts, wish, { limit, deadlineMs, begun });
+      const packed = await packNow(parts, request, { limit, deadlineMs, begun });
       if (packed === undefined || 'unpacked' in packed) throw notFound('File');
       return packed;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.reason !== 'not_found')
-        parts.log.warn({ kind: wish.kind, err: error }, 'an archive could not be packed for its download');
+        parts.log.warn({ kind: request.kind, err: error }, 'an archive could not be packed for its download');
       throw error;
     } finally {
       paths.delete(name);
@@ -60,10 +60,10 @@ export function makeDownloads(parts: DownloadParts): { readonly download: Downlo
   }
 
   return {
-    download: (wish, ownerSeq) => {
-      const name = `${wish.kind} ${wish.seq} ${wish.runSeq}`;
+    download: (request, ownerSeq) => {
+      const name = `${request.kind} ${request.seq} ${request.runSeq}`;
       const isRefused = parts.stopping.aborted || isTooMany(name, ownerSeq);
-      const packed = isRefused ? undefined : lanes.join(name, () => pack(name, wish));
+      const packed = isRefused ? undefined : lanes.join(name, () => pack(name, request));
       if (packed === undefined)
         throw new ErrandError('unavailable', 'Many archives are being packed: try again in a minute.', {
           details: { retryAfterSeconds: 60 },

@@ -37,7 +37,10 @@ export const PACKED_ON_REQUEST: WorkspaceSize = { fileCount: Infinity, totalByte
 export const WAITED_FOR: WorkspaceSize = { fileCount: 200, totalBytes: 4 * MB };
 
 /** The current limits of one request to the snapshot thread. */
-export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
+export function requestLimits({ artifacts }: Settings): {
+  readonly limits: SnapshotLimits;
+  readonly deadlineMs: number;
+} {
   const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
     limits: {

@@ -5,7 +5,7 @@ import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Snapshot } from '../../files/snapshots/snapshot.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RecordedWorkspace } from '../../store/artifacts/workspace-tree.ts';
-import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
+import { type ArtifactParts, requestLimits } from './artifact-parts.ts';
 
 /** Whose workspace. */
 export interface LookedAt {
@@ -33,7 +33,7 @@ export async function lookAt(
     recorded: { token, read: () => recordedFiles(store, 'workspace', sessionSeq) },
     hold,
     signal,
-    ...orderLimits(settings()),
+    ...requestLimits(settings()),
   });
 }
 

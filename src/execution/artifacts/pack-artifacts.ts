@@ -5,11 +5,11 @@ import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
-import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
+import { type ArtifactParts, failureOf, requestLimits } from './artifact-parts.ts';
 import { recordedFiles } from './look.ts';
 
 /**
- * Packs the next archives of a session, and records them in their order. Returns whether there may be more. Throws when the store
+ * Packs the next archives of a session, and records them in their request. Returns whether there may be more. Throws when the store
  * refuses, and when there is no space or no thread: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function packNext(parts: ArtifactParts, sessionSeq: number): Promis
 
 /** `files`: null when the workspace changes while they are read; the run that changes it has it packed. */
 type PackingOf = Packing & { readonly sessionSeq: number; readonly files: readonly FileVersion[] | null };
-type PackOrderFiles = { readonly files: readonly FileVersion[] };
+type PackRequestFiles = { readonly files: readonly FileVersion[] };
 type Packed = Archive | { readonly failure: string };
 
 async function filesToPack(
@@ -66,10 +66,10 @@ async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() =>
   };
 }
 
-async function pack(parts: ArtifactParts, packing: Packing & PackOrderFiles, hold: BlobHold): Promise<Packed> {
+async function pack(parts: ArtifactParts, packing: Packing & PackRequestFiles, hold: BlobHold): Promise<Packed> {
   const { snapshotThread, stopping } = parts;
   const { files } = packing;
-  const { deadlineMs } = orderLimits(parts.settings());
+  const { deadlineMs } = requestLimits(parts.settings());
   try {
     return await snapshotThread[packing.kind === 'run' ? 'packTarGz' : 'packZip']({
       files,

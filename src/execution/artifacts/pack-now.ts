@@ -1,5 +1,5 @@
 // Packs one archive from blobs, and records it for all who ask for it later.
-import type { Archive, ArchiveWish, FileVersion, UnpackedArchive } from '../../domain/sessions/artifact.ts';
+import type { Archive, ArchiveRequest, FileVersion, UnpackedArchive } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Requested } from '../../store/artifacts/requested-archives.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
@@ -24,21 +24,21 @@ export interface PackedNow {
 /** Undefined: nothing is ready to be packed. Rejects as the snapshot thread and the store do. */
 export async function packNow(
   parts: ArtifactParts,
-  wish: ArchiveWish,
+  request: ArchiveRequest,
   { limit, deadlineMs, begun }: PackLimits,
 ): Promise<PackedNow | UnpackedArchive | undefined> {
   const { store, blobs, removal, snapshotThread, stopping: signal } = parts;
   const hold = blobs.hold();
   let isKept = false;
   try {
-    const found = await withAllHeld(parts.blobs, async () => readRequested(parts, wish, { limit, hold }));
+    const found = await withAllHeld(parts.blobs, async () => readRequested(parts, request, { limit, hold }));
     if (found === undefined) return undefined;
     if ('large' in found) return { unpacked: found.large };
     if ('archive' in found) return { archive: found.archive, isKept: true };
     const { files, runSeq } = found;
-    const order = { files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) };
-    const archive = await snapshotThread[wish.kind === 'run' ? 'packTarGz' : 'packZip'](order);
-    isKept = await store.artifacts.keepRequested(wish, runSeq, archive);
+    const pack = snapshotThread[request.kind === 'run' ? 'packTarGz' : 'packZip'];
+    const archive = await pack({ files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) });
+    isKept = await store.artifacts.keepRequested(request, runSeq, archive);
     return { archive, isKept };
   } finally {
     const held = hold.release();
@@ -50,14 +50,14 @@ export async function packNow(
 /** Undefined also when the files change while they are read, so that they may be of different moments. */
 async function readRequested(
   { store }: ArtifactParts,
-  wish: ArchiveWish,
+  request: ArchiveRequest,
   { limit, hold }: Pick<PackLimits, 'limit'> & { readonly hold: BlobHold },
 ): Promise<Exclude<Requested, { packing: unknown }> | PackedFiles | undefined> {
-  const requested = await store.artifacts.findRequested(wish, limit);
+  const requested = await store.artifacts.findRequested(request, limit);
   if (requested === undefined || !('packing' in requested)) return requested;
   const { runSeq, token } = requested.packing;
-  const files = await recordedFiles(store, wish.kind, wish.seq);
-  const after = await store.artifacts.findRequested(wish, limit);
+  const files = await recordedFiles(store, request.kind, request.seq);
+  const after = await store.artifacts.findRequested(request, limit);
   if (after === undefined || !('packing' in after)) return after;
   if (after.packing.runSeq !== runSeq || after.packing.token !== token) return undefined;
   for (const { sha256 } of files) hold.add(sha256);

@@ -1,11 +1,11 @@
 // Packing on request: small archives, which whoever asks waits for. Where the large ones are, their downloads pack them.
-import type { Archive, ArchiveWish, UnpackedArchive } from '../../domain/sessions/artifact.ts';
+import type { Archive, ArchiveRequest, UnpackedArchive } from '../../domain/sessions/artifact.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
 import { makeLanes } from './lanes.ts';
 import { packNow } from './pack-now.ts';
 
 /** The archive that is wished for; null while it has still to be packed. Never rejects. */
-export type PackOnRequest = (wish: ArchiveWish, sessionSeq: number) => Promise<Archive | UnpackedArchive | null>;
+export type PackOnRequest = (request: ArchiveRequest, sessionSeq: number) => Promise<Archive | UnpackedArchive | null>;
 
 /** Archives that are packed at once, and that wait for it: these for some ten seconds. */
 const LANES = { atOnce: 2, waiting: 64 };
@@ -21,9 +21,9 @@ export interface OnRequestParts extends ArtifactParts {
 export function makePackOnRequest(parts: OnRequestParts): { readonly pack: PackOnRequest; ended(): Promise<unknown> } {
   const lanes = makeLanes<Archive | UnpackedArchive | null>(LANES);
   return {
-    pack: async (wish, sessionSeq) => {
+    pack: async (request, sessionSeq) => {
       if (parts.stopping.aborted) return null;
-      const packed = lanes.join(`${wish.kind} ${wish.seq}`, () => packOrPostpone(parts, wish, sessionSeq));
+      const packed = lanes.join(`${request.kind} ${request.seq}`, () => packOrPostpone(parts, request, sessionSeq));
       return (await packed) ?? null;
     },
     ended: lanes.ended,
@@ -33,14 +33,14 @@ export function makePackOnRequest(parts: OnRequestParts): { readonly pack: PackO
 /** What can't be packed is left to the collector, which repeats it or reports that it failed. */
 async function packOrPostpone(
   parts: OnRequestParts,
-  wish: ArchiveWish,
+  request: ArchiveRequest,
   sessionSeq: number,
 ): Promise<Archive | UnpackedArchive | null> {
   const { log, stopping, store } = parts;
-  const facts = { kind: wish.kind, session: sessionSeq };
+  const facts = { kind: request.kind, session: sessionSeq };
   try {
     const limits = { limit: parts.waitedFor, deadlineMs: DEADLINE_MS };
-    const packed = await packNow(parts, wish, limits).finally(parts.released);
+    const packed = await packNow(parts, request, limits).finally(parts.released);
     if (packed === undefined) return null;
     if ('unpacked' in packed) return packed;
     return packed.isKept ? packed.archive : null;
@@ -49,7 +49,9 @@ async function packOrPostpone(
     log.warn({ ...facts, err: error }, 'an archive could not be packed on request; will retry');
   }
   try {
-    await (wish.kind === 'run' ? store.artifacts.packRunAgain(wish.seq) : store.artifacts.packWorkspaceAgain(wish.seq));
+    await (request.kind === 'run'
+      ? store.artifacts.packRunAgain(request.seq)
+      : store.artifacts.packWorkspaceAgain(request.seq));
     parts.wake(sessionSeq);
   } catch (error) {
     log.warn({ ...facts, err: error }, 'an archive that was asked for could not be scheduled');

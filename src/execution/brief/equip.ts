@@ -5,7 +5,7 @@ import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/gr
 import { planOf, unique } from '../../catalog/kinds/agent-plan.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
-import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { SecretSources } from '../../catalog/reading/secret-file.ts';
 import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchestration.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
@@ -20,7 +20,7 @@ import { grantModel, resolveModel } from './resolve-model.ts';
 export interface EquipParts {
   readonly store: Pick<Store, 'sessions' | 'connections' | 'definitionIds'>;
   /** Where secret files are stored. */
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   readonly log: Log;
   definitions(): Definitions;
   catalog(): Catalog;

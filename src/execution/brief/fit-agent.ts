@@ -1,7 +1,7 @@
 // The equipment of one agent of a run: what its own plan names, as far as its session has it and it still exists.
 import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { SecretSources } from '../../catalog/reading/secret-file.ts';
 import type { AgentPlan } from '../../domain/capabilities/orchestration.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { Log } from '../../log/log.ts';
@@ -10,7 +10,7 @@ import { grantMcpServer } from './mcp-grant.ts';
 
 interface Lookup {
   readonly store: Pick<Store, 'connections'>;
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   readonly log: Log;
   browser(): BrowserGrant | null;
   readonly definitions: Definitions;

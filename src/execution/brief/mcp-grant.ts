@@ -5,7 +5,7 @@ import {
   HEADER_SECRET,
   readSecret,
   type SecretForm,
-  type SecretPlaces,
+  type SecretSources,
   TEXT_SECRET,
 } from '../../catalog/reading/secret-file.ts';
 import { secretsAmong, secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
@@ -14,7 +14,7 @@ import { secretsAmong, secretsInArguments } from '../../outbound/secrets/written
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };
 
 /** The grant of a server. If one secret can't be read now, the server is not granted. */
-export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces): McpGranted {
+export function grantMcpServer(server: McpServerDefinition, places: SecretSources): McpGranted {
   const { name, transport, startTimeoutMs, callTimeoutMs, tools } = server;
   const isStdio = transport.kind === 'stdio';
   const files = isStdio ? transport.envFiles : transport.headerFiles;
@@ -48,7 +48,7 @@ function plainSecrets(transport: McpServerDefinition['transport']): string[] {
 
 function readSecrets(
   files: Readonly<Record<string, string>>,
-  places: SecretPlaces,
+  places: SecretSources,
   form: SecretForm,
 ): { readonly secrets: Readonly<Record<string, string>> } | { readonly why: string } {
   const secrets: Record<string, string> = {};

@@ -10,7 +10,7 @@ import type {
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
-import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { SecretSources } from '../../catalog/reading/secret-file.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -36,7 +36,7 @@ export interface CheckParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly permits: Permits;
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
 }
@@ -45,7 +45,7 @@ export interface Checks {
   /** Tests a model with real calls. Throws `unavailable`, or `wait_timeout` when it takes too long. */
   checkModel(
     resolved: ResolvedModel,
-    wish: { readonly context: boolean },
+    options: { readonly context: boolean },
     signal: AbortSignal,
   ): Promise<ModelCheckReport>;
   /** Starts an MCP server as a run would. Throws as `checkModel` does. */

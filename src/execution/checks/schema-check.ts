@@ -40,7 +40,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
     memoryMb: 128,
     idleMs: 60_000,
     maxAtOnce: 1,
-    maxOrders: 1 + MAX_WAITING,
+    maxRequests: 1 + MAX_WAITING,
     failed: (error) => log.warn({ err: error }, 'the thread that checks schemas failed'),
   });
 
@@ -55,7 +55,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
       const name = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
       const before = known.get(name);
       if (before !== undefined) return before;
-      const end = await thread.order({
+      const end = await thread.request({
         messages: [schema],
         onMessage: ({ fault }) => ({ value: fault }),
         deadlineMs,

@@ -10,7 +10,7 @@ import type { HeldCall } from '../../store/budgets/held-calls.ts';
 import type { BudgetsInForce } from '../../store/budgets/in-force.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Fence } from '../../store/runs/fence.ts';
-import { makeBudgetLine } from './budget-line.ts';
+import { makeBudgetQueue } from './budget-queue.ts';
 
 type HoldBudget = Services['hold_budget'];
 
@@ -38,7 +38,7 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
   /** Calls that have ended, until what they have used is committed. */
   const settling = new Map<HeldCall, Promise<void>>();
   const saver = makeSaver({ budgets, clock, log }, inProgress);
-  const line = makeBudgetLine({ budgets, clock, begin });
+  const queue = makeBudgetQueue({ budgets, clock, begin });
 
   function begin(call: HeldCall): void {
     const earlier = inProgress.get(call.runSeq);
@@ -61,7 +61,7 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
       .then((isRecorded) => {
         settling.delete(call);
         if (isRecorded) budgets.release(call);
-        line.ring();
+        queue.notify();
       });
     settling.set(call, settled);
   }
@@ -71,7 +71,7 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
       log.error({ err: error }, 'what a lost model call has cost could not be recorded');
     });
     budgets.release(call);
-    line.ring();
+    queue.notify();
   }
 
   return {
@@ -79,7 +79,7 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
       const price = catalog().models.get(model)?.price ?? NO_PRICE;
       const prompt = { model, inputTokens, costUsd: costOf({ ...NO_USAGE, inputTokens }, price) };
       const { sessionSeq, runSeq, attempt } = run;
-      return line.letIn({ sessionSeq, runSeq, attempt, most: mostOf({ inputTokens, outputTokens }, price), prompt });
+      return queue.admit({ sessionSeq, runSeq, attempt, most: mostOf({ inputTokens, outputTokens }, price), prompt });
     },
     settles: (run, recorded) => {
       const call = take(run);
@@ -91,7 +91,7 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
     },
     ended: async (run) => {
       take(run);
-      line.leave(run);
+      queue.leave(run);
       for (const call of budgets.heldOf(run)) await settling.get(call);
       for (const call of budgets.heldOf(run)) await settleLost(call);
     },

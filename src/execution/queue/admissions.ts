@@ -1,18 +1,18 @@
 // Turns that are being accepted, each with a slot kept for its run where one is free.
 import type { Acceptance } from '../../store/lifecycle/accept-run.ts';
-import type { Claim, StartOrder } from '../../store/lifecycle/start-run.ts';
+import type { Claim, StartInput } from '../../store/lifecycle/start-run.ts';
 import { LEASE_MS } from './leases.ts';
 
 export interface Admissions {
   /** Has a turn accepted, then begins its run, or wakes the queue when it didn't start. */
-  admit(accept: (start: StartOrder | null) => Promise<Acceptance>): Promise<Acceptance>;
+  admit(accept: (start: StartInput | null) => Promise<Acceptance>): Promise<Acceptance>;
   /** Slots that are kept. */
   kept(): number;
   /** Resolves when the runs of the turns that are being accepted have begun, or are queued. */
   settled(): Promise<void>;
 }
 
-export interface AdmissionParts extends Pick<StartOrder, 'modelFor'> {
+export interface AdmissionParts extends Pick<StartInput, 'modelFor'> {
   /** Whether a run may start now. */
   slotFree(): boolean;
   /** Executes a run that was claimed. */
@@ -21,7 +21,7 @@ export interface AdmissionParts extends Pick<StartOrder, 'modelFor'> {
 }
 
 export function makeAdmissions({ slotFree, modelFor, begin, wake }: AdmissionParts): Admissions {
-  const order: StartOrder = { leaseMs: LEASE_MS, modelFor };
+  const order: StartInput = { leaseMs: LEASE_MS, modelFor };
   const admissions = new Set<Promise<unknown>>();
   let kept = 0;
 

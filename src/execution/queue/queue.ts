@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Progress } from '../../store/runs/fence.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { ClaimOrder } from '../../store/lifecycle/claim-runs.ts';
+import type { ClaimInput } from '../../store/lifecycle/claim-runs.ts';
 import type { Claim, ModelChoice } from '../../store/lifecycle/start-run.ts';
 import type { Execution } from '../executor/executor.ts';
 import type { WorkerPool } from '../pool/worker-pool.ts';
@@ -146,7 +146,7 @@ function makeClaiming(parts: ClaimingParts) {
     kept = parts.free();
     let claims: readonly Claim[] = [];
     try {
-      claims = await runs.claim(claimOrder(parts, kept, wasFull));
+      claims = await runs.claim(claimInput(parts, kept, wasFull));
       wasFull = claims.length >= kept;
     } finally {
       // In one step: in between, their slots would be counted twice or not at all.
@@ -159,7 +159,7 @@ function makeClaiming(parts: ClaimingParts) {
   return { claim, kept: () => kept };
 }
 
-function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number, wasFull: boolean): ClaimOrder {
+function claimInput({ pool, settings, modelFor }: QueueParts, limit: number, wasFull: boolean): ClaimInput {
   return {
     limit,
     leaseMs: LEASE_MS,

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { writeAll } from '../blobs/write-new.ts';
-import { archivePath, type PackTask } from '../snapshots/snapshot-orders.ts';
+import { archivePath, type PackTask } from '../snapshots/snapshot-requests.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
 import { type Packing, readBlob } from './packing.ts';

@@ -1,4 +1,4 @@
-// Orders to the thread that reads workspaces and packs archives: snapshots, tar.gz and zip, each within its deadline.
+// Requests to the thread that reads workspaces and packs archives: snapshots, tar.gz and zip, each within its deadline.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -19,11 +19,11 @@ import {
   type PackTask,
   type SnapshotTask,
   type ToSnapshotThread,
-} from './snapshot-orders.ts';
+} from './snapshot-requests.ts';
 import { noSpace } from '../blobs/no-space.ts';
 import type { Snapshot, SnapshotFile, SnapshotLimits } from './snapshot.ts';
 
-export interface SnapshotOrder {
+export interface SnapshotRequest {
   readonly sessionId: string;
   /** The workspace's directory. A missing one is empty. */
   readonly root: string;
@@ -32,7 +32,7 @@ export interface SnapshotOrder {
   readonly recorded?: RecordedFiles;
   /** If set, the bytes of the files that differ are stored as blobs that it holds. */
   readonly hold: BlobHold | null;
-  /** For the work itself, without the time that the order waits for others. */
+  /** For the work itself, without the time that the request waits for others. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
@@ -45,8 +45,8 @@ export interface RecordedFiles {
   read(): Promise<readonly SnapshotFile[]>;
 }
 
-export interface PackOrder {
-  /** Names and the keys of their blobs; in the archive in this order, without the leading `/`. */
+export interface PackRequest {
+  /** Names and the keys of their blobs; in the archive in this request, without the leading `/`. */
   readonly files: readonly SnapshotFile[];
   /** Holds the archive's blob. The packed blobs must be held, too, or in use. */
   readonly hold: BlobHold;
@@ -68,17 +68,17 @@ export interface Archive {
  */
 export interface SnapshotThread {
   /** Looks at a workspace. Files whose identity is unchanged since they were last hashed are not read. */
-  takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
+  takeSnapshot(request: SnapshotRequest): Promise<Snapshot>;
   /**
    * Packs blobs under names. The same input gives the same bytes; without files, an ordinary empty archive. Names that are not
    * valid on every system have `%5C` for a backslash and `%3A` for a drive's colon.
    */
-  packTarGz(order: PackOrder): Promise<Archive>;
+  packTarGz(request: PackRequest): Promise<Archive>;
   /** As `packTarGz`. */
-  packZip(order: PackOrder): Promise<Archive>;
+  packZip(request: PackRequest): Promise<Archive>;
   /** Removes the stored manifest of a session. */
   forget(sessionId: string): Promise<void>;
-  /** Ends the thread; orders in progress are refused. */
+  /** Ends the thread; requests in progress are refused. */
   stop(): Promise<void>;
 }
 
@@ -91,13 +91,13 @@ export interface SnapshotThreadParts {
   readonly log: Log;
 }
 
-/** Orders that the thread works on concurrently, in turns. */
+/** Requests that the thread works on concurrently, in turns. */
 const AT_WORK = 4;
 /** Large archives among these: one takes minutes, while the next run of any session waits for a snapshot, and people for small ones. */
 const LARGE = 2;
 /** An archive of more is large. */
 const [SMALL_FILES, SMALL_BYTES] = [1_000, 8_388_608];
-/** A thread that does not end an order by itself this long after its deadline hangs in a call. */
+/** A thread that does not end a request by itself this long after its deadline hangs in a call. */
 const GRACE_MS = 30_000;
 /** Files per message: more would block the main thread while they are copied. */
 const CHUNK_FILES = 1_000;
@@ -115,10 +115,10 @@ interface Job {
   readonly lostBlobs?: number;
 }
 
-/** Each time, more blobs are held: an order is given so often. */
+/** Each time, more blobs are held: a request is given so often. */
 const MAX_LOST_BLOBS = 10;
 
-/** The thread, which lives while there are orders and one minute longer. */
+/** The thread, which lives while there are requests and one minute longer. */
 export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const manifestPath = (sessionId: string) => join(directory, `${sessionId}.json`);
@@ -137,10 +137,13 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()), holdsFirst: false };
   }
 
-  async function pack(kind: PackTask['kind'], { files, hold, deadlineMs, signal, begun }: PackOrder): Promise<Archive> {
+  async function pack(
+    kind: PackTask['kind'],
+    { files, hold, deadlineMs, signal, begun }: PackRequest,
+  ): Promise<Archive> {
     const task = { kind, ...room(deadlineMs) };
     begun?.(archivePath(task));
-    const given = await giveOrder(thread, log, { task, files, hold, signal });
+    const given = await sendRequest(thread, log, { task, files, hold, signal });
     const [archive] = given === 'unknown' ? [] : given.found;
     return { key: archive!.sha256, size: archive!.size };
   }
@@ -149,14 +152,14 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     takeSnapshot: async ({ sessionId, root, limits, recorded = NOTHING_RECORDED, hold, deadlineMs, signal }) => {
       const place = { manifestPath: manifestPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
       const look = (since: string | null, files: readonly SnapshotFile[]) =>
-        giveOrder(thread, log, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
+        sendRequest(thread, log, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
       const known = recorded.token === null ? 'unknown' : await look(recorded.token, []);
       const given = known === 'unknown' ? await look(null, await recorded.read()) : known;
       if (given === 'unknown' || given.looked === null) throw new Error('A look has no result.');
       return { ...given.looked, files: given.found, gone: given.gone };
     },
-    packTarGz: async (order) => pack('tar.gz', order),
-    packZip: async (order) => pack('zip', order),
+    packTarGz: async (request) => pack('tar.gz', request),
+    packZip: async (request) => pack('zip', request),
     forget: async (sessionId) => {
       for (const path of [manifestPath(sessionId), `${manifestPath(sessionId)}.new`]) await rm(path, { force: true });
     },
@@ -172,7 +175,7 @@ interface Given {
   readonly looked: Looked | null;
 }
 
-async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given | 'unknown'> {
+async function sendRequest(thread: Thread, log: Log, job: Job): Promise<Given | 'unknown'> {
   const { task, files, hold, signal } = job;
   const { kind } = task;
   const [found, gone]: [SnapshotFile[], string[]] = [[], []];
@@ -182,7 +185,7 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given | 'u
       found.push(file);
     }
   };
-  const end = await thread.order<LastFromSnapshotThread>({
+  const end = await thread.request<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
     isLong: kind !== 'snapshot' && isLarge(files),
     onMessage: (message, post) => {
@@ -198,8 +201,9 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given | 'u
   });
   if (end.kind !== 'done') {
     await removeWritten(task.scratch, log);
-    // The thread was ended because of another order, or crashed.
-    if (end.kind === 'crashed' && job.isRepeated !== true) return giveOrder(thread, log, { ...job, isRepeated: true });
+    // The thread was ended because of another request, or crashed.
+    if (end.kind === 'crashed' && job.isRepeated !== true)
+      return sendRequest(thread, log, { ...job, isRepeated: true });
     throw unavailable(WORDS[end.kind], end.kind === 'not_started' ? new NoThreadError() : undefined);
   }
   const { value } = end;
@@ -207,12 +211,12 @@ async function giveOrder(thread: Thread, log: Log, job: Job): Promise<Given | 'u
   // Until it was held here, it may have been removed.
   const isLost = ({ sha256 }: SnapshotFile) => !hasBlob(task.blobs, sha256);
   if (value.t === 'done' && hold !== null && value.files.some(isLost))
-    return giveOrder(thread, log, { ...job, task: { ...task, holdsFirst: true } });
+    return sendRequest(thread, log, { ...job, task: { ...task, holdsFirst: true } });
   if (value.t === 'unknown') return 'unknown';
   if (value.t === 'done') return { found, gone: [...gone, ...(value.looked?.gone ?? [])], looked: value.looked };
   const { words, cause, full, lostBlob } = value;
   const { lostBlobs = 0 } = job;
-  if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return giveOrder(thread, log, { ...job, lostBlobs: lostBlobs + 1 });
+  if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return sendRequest(thread, log, { ...job, lostBlobs: lostBlobs + 1 });
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);
 }
@@ -237,7 +241,7 @@ function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToSnapsho
 }
 
 const LOST = 'The work was lost with its thread.';
-/** What the caller reads of an order that the thread did not complete. */
+/** What the caller reads of a request that the thread did not complete. */
 const WORDS: Readonly<Record<ThreadFailure['kind'], string>> = {
   cancelled: 'It was cancelled.',
   stopped: 'The daemon is stopping.',
@@ -257,7 +261,7 @@ class NoThreadError extends Error {
   override readonly name = 'NoThreadError';
 }
 
-/** Whether an order failed because there was no thread: nothing was read, and it can be given again. */
+/** Whether a request failed because there was no thread: nothing was read, and it can be given again. */
 export function isNoThread(error: unknown): boolean {
   return error instanceof ErrandError && error.cause instanceof NoThreadError;
 }

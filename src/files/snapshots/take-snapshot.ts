@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall } from './copy-file.ts';
 import { isSettled, type Manifest, type Manifests, type SeenFile } from './manifests.ts';
-import type { Looked, SnapshotTask } from './snapshot-orders.ts';
+import type { Looked, SnapshotTask } from './snapshot-requests.ts';
 import type { Pace } from './pace.ts';
 import { NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';

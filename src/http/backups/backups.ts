@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { newBackupArchive } from '../../wire/backups/backup.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { pauseOf } from '../replies/backlog.ts';
 import { limitStall, writeHead } from '../replies/head.ts';

@@ -1,7 +1,7 @@
 // Scans JSON text as it arrives, byte by byte: counts its values before anything walks it, and marks long strings.
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { MAX_JSON_DEPTH } from '../../domain/json.ts';
-import { type JsonPlace, makeJsonPlace } from './json-place.ts';
+import { type JsonPosition, makeJsonPosition } from './json-position.ts';
 
 /** Names that one object may have (A5). */
 const MAX_NAMES = 1_000;
@@ -49,7 +49,7 @@ for (const [letters, kind] of [
  * over a limit, with the path of the value that is over it, and `bad_request` for bytes that a string can't contain.
  */
 export function makeJsonScan({ maxNodes, longBytes, maxTextBytes }: ScanLimits): (chunk: Uint8Array) => Mark[] {
-  const place = makeJsonPlace();
+  const place = makeJsonPosition();
   const counts = makeCounts(maxNodes, place);
   const string = makeStringScan(longBytes);
   let outside = 0;
@@ -82,7 +82,7 @@ export function tooMuchText(limitBytes: number, field: string): ErrandError {
 }
 
 /** Counts values outside of strings. */
-function makeCounts(maxNodes: number, place: JsonPlace): { take(byte: number): void } {
+function makeCounts(maxNodes: number, place: JsonPosition): { take(byte: number): void } {
   const names = new Uint32Array(MAX_JSON_DEPTH + 1);
   let depth = 0;
   let nodes = 0;

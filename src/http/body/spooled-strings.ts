@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
-import { STAND_IN } from '../../wire/stand-in.ts';
+import { STAND_IN } from '../../wire/shapes/stand-in.ts';
 
 /** A string that is stored in a file. */
 export interface SpooledString {

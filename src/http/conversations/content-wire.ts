@@ -4,7 +4,7 @@ import type { InputBlock } from '../../operations/turns/turn.ts';
 import type { ChatBlock } from '../../wire/chat/request.ts';
 import { mediaType } from '../../wire/conversations/content.ts';
 import type { MessagesBlock } from '../../wire/messages/request.ts';
-import { line } from '../../wire/scalars.ts';
+import { line } from '../../wire/shapes/scalars.ts';
 import type { SpooledStrings } from '../body/spooled-strings.ts';
 import { readSourceText, readUpload, type SourceText } from './source-text.ts';
 import type { TurnText } from './turn-text.ts';

@@ -15,7 +15,7 @@ import { RESTARTING } from './run-failure.ts';
 import { type EventRenderer, frameOf, makeEventRenderer, type SentEvent, type StreamFormat } from './stream-format.ts';
 
 /** How a client wants a run's stream. */
-interface StreamWish {
+interface StreamRequest {
   /** Journal id of the last event the client has; 0 from the first. */
   readonly afterId: number;
   /** `id:` lines, in a format that doesn't always have them (C12). */
@@ -36,7 +36,7 @@ export interface StreamParts {
 }
 
 /** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
-export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, wish: StreamWish) => void;
+export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, request: StreamRequest) => void;
 
 const FORMATS = { messages: MESSAGES_FORMAT, chat: CHAT_FORMAT, journal: JOURNAL_FORMAT } as const satisfies Record<
   Protocol | 'journal',
@@ -68,13 +68,13 @@ export function makeRunStreams({ tail, clock, settings, draining, watchCredentia
   };
   const open = new Set<RunStream>();
   draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), { once: true });
-  return ({ res, admit }, run, wish) => {
+  return ({ res, admit }, run, request) => {
     // The client may have left while its turn was accepted.
     if (res.destroyed) return;
     const stream = new RunStream({ tail, clock, settings }, openEventStream(res), {
       run,
-      wish,
-      rendering: renderings[wish.format ?? run.protocol],
+      request,
+      rendering: renderings[request.format ?? run.protocol],
     });
     open.add(stream);
     const unwatch = watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
@@ -95,7 +95,7 @@ class RunStream {
   readonly #parts: Following;
   readonly #stream: EventStream;
   readonly #run: Run;
-  readonly #wish: StreamWish;
+  readonly #request: StreamRequest;
   readonly #format: StreamFormat;
   readonly #render: EventRenderer;
   readonly #sendsIds: boolean;
@@ -107,20 +107,20 @@ class RunStream {
   #pausedAt: number | null = null;
   #delivered = false;
 
-  constructor(parts: Following, stream: EventStream, what: { run: Run; wish: StreamWish; rendering: Rendering }) {
+  constructor(parts: Following, stream: EventStream, what: { run: Run; request: StreamRequest; rendering: Rendering }) {
     this.#parts = parts;
     this.#stream = stream;
     this.#run = what.run;
-    this.#wish = what.wish;
+    this.#request = what.request;
     this.#format = what.rendering.format;
-    this.#sendsIds = what.wish.ids || this.#format.ids === 'always';
+    this.#sendsIds = what.request.ids || this.#format.ids === 'always';
     this.#render = this.#sendsIds ? what.rendering.withIds : what.rendering.plain;
-    this.#lastId = what.wish.afterId;
+    this.#lastId = what.request.afterId;
     this.#lastSentAt = parts.clock.monotonic();
   }
 
   start(): void {
-    this.#tail = this.#parts.tail.follow(this.#run, this.#wish.afterId, {
+    this.#tail = this.#parts.tail.follow(this.#run, this.#request.afterId, {
       events: (events) => this.#deliver(events),
       live: () => this.#stream.flush(),
       // None for an ended run means that the client has them all.
@@ -145,7 +145,7 @@ class RunStream {
   #deliver(events: readonly JournalEvent[]): Promise<void> | undefined {
     if (this.#stopped) return undefined;
     this.#delivered = true;
-    const hidden = this.#wish.tools ? null : this.#format.toolEvents;
+    const hidden = this.#request.tools ? null : this.#format.toolEvents;
     const frames: Buffer[] = [];
     for (const event of events) {
       const frame = hidden?.has(event.type) === true ? null : this.#render(event, this.#run);

@@ -4,8 +4,8 @@ import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { makeImageHead } from '../../agent/conversation/image-facts.ts';
 import { imageFault } from '../../operations/turns/require-image.ts';
 import type { UploadBytes } from '../../operations/turns/turn.ts';
-import { decodeBase64 } from '../../wire/base64.ts';
-import { requireNoStandIn } from '../../wire/stand-in.ts';
+import { decodeBase64 } from '../../wire/shapes/base64.ts';
+import { requireNoStandIn } from '../../wire/shapes/stand-in.ts';
 import type { SpooledStrings } from '../body/spooled-strings.ts';
 
 /** Characters of a source that decide what it is. */

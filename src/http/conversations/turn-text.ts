@@ -1,8 +1,8 @@
 // The text of one turn: read from where it is stored, and counted before it is held.
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { string } from '../../wire/scalars.ts';
-import { requireNoStandIn } from '../../wire/stand-in.ts';
+import { string } from '../../wire/shapes/scalars.ts';
+import { requireNoStandIn } from '../../wire/shapes/stand-in.ts';
 import type { SpooledStrings } from '../body/spooled-strings.ts';
 
 export interface TurnText {

@@ -1,7 +1,7 @@
 // Reads what both protocols' requests share: the session, and the last user message (§1).
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../operations/turns/turn.ts';
-import type { Readable, Static } from '../../wire/shape.ts';
+import type { Readable, Static } from '../../wire/shapes/shape.ts';
 import type { metadata, TurnMessages } from '../../wire/conversations/turn.ts';
 import { type Block, type ContentParts, readBlock } from './content-wire.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Pause } from '../../domain/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
-import { readWhole } from '../../wire/composites.ts';
+import { readWhole } from '../../wire/shapes/composites.ts';
 import { makeBodyBudget } from '../body/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_SPOOLED_STRINGS } from '../body/spooled-strings.ts';

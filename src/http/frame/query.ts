@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { FieldsShape } from '../../wire/composites.ts';
+import type { FieldsShape } from '../../wire/shapes/composites.ts';
 import { followHeaders } from '../../wire/conversations/headers.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Reads the query's fields that the shape names. Throws `unprocessable`, also when one is given twice. */

@@ -12,7 +12,7 @@ import {
 } from '../../wire/endpoint.ts';
 import type { ListShape } from '../../wire/listing.ts';
 import type { Addressing } from '../../wire/publishing/file.ts';
-import type { AnyShape, JsonOf, SourceOf, Static } from '../../wire/shape.ts';
+import type { AnyShape, JsonOf, SourceOf, Static } from '../../wire/shapes/shape.ts';
 import { renderList, renderLongList, renderWholeList } from '../replies/render-list.ts';
 import type { Reply } from '../replies/reply.ts';
 import type { Exchange } from './exchange.ts';

@@ -2,7 +2,7 @@
 import type { EventPage } from '../../operations/office/watch.ts';
 import { renderOfficeEvent } from '../../wire/journal-event.ts';
 import type { officeEvents } from '../../wire/office/stream.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 
 /** A page; `afterId` is where the search began. */
 export function renderEventPage(

@@ -18,7 +18,7 @@ import {
   runRound,
   type RunRoundsWire,
 } from '../../wire/office/session.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Streamable, streamedList } from '../replies/json-pieces.ts';
 import { ok } from '../replies/reply.ts';

@@ -3,7 +3,7 @@ import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
 import type { eventsQuery, floorStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { positionAfter } from '../frame/query.ts';
 import { ok } from '../replies/reply.ts';

@@ -2,7 +2,7 @@
 import { publishedPresentationOf } from '../../files/media-type.ts';
 import type { OpenedShare } from '../../operations/publishing/public-pages.ts';
 import type { contentQuery } from '../../wire/publishing/public-share.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import { httpDate } from '../files/conditions.ts';
 import { sendFile } from '../files/send-file.ts';
 import type { Exchange } from '../frame/exchange.ts';

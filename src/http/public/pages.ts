@@ -16,7 +16,7 @@ import {
   type PublicVersionQueryWire,
 } from '../../wire/publishing/public-page.ts';
 import { publicShare, shareMetadata } from '../../wire/publishing/public-share.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { PublishedNodeWire } from '../../wire/publishing/file.ts';
 import { isKnown } from '../files/conditions.ts';
 import type { Exchange } from '../frame/exchange.ts';

@@ -3,7 +3,7 @@ import type { Page } from '../../domain/listing.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { question, QUESTIONS_PER_PART, type sessionQuestionQuery } from '../../wire/sessions/question.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { renderLongList } from '../replies/render-list.ts';
 import { ok } from '../replies/reply.ts';

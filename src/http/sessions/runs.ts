@@ -1,8 +1,8 @@
 // The handlers of runs that no table can say: what is streamed, and time lines.
 import type { Administrator, Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { followQuery } from '../../wire/query.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { followQuery } from '../../wire/shapes/query.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { OpenRunStream } from '../conversations/run-stream.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { positionInRequest } from '../frame/query.ts';

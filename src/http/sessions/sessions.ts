@@ -3,7 +3,7 @@ import type { Caller, KeyCaller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
 import { ownSession } from '../../wire/sessions/session.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { renderList } from '../replies/render-list.ts';
 import { ok } from '../replies/reply.ts';

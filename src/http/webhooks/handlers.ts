@@ -2,7 +2,7 @@
 import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { Static } from '../../wire/shape.ts';
+import type { Static } from '../../wire/shapes/shape.ts';
 import { DELIVERIES_PER_PART, type deliveriesOfWebhookQuery, delivery } from '../../wire/webhooks/delivery.ts';
 import { webhookEventsPage, type webhookEventsQuery } from '../../wire/webhooks/event.ts';
 import type { Exchange } from '../frame/exchange.ts';

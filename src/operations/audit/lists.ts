@@ -11,7 +11,7 @@ interface AuditedList {
   readonly action: AuditAction;
   /** Whose things a result shows. */
   owners(result: never): readonly Owned[];
-  /** A query that names one thing, which the verb opens by `Looking`: that is recorded as the read of the thing. */
+  /** A query that names one thing, which the verb opens by `AuditedAccess`: that is recorded as the read of the thing. */
   readonly narrowedBy?: string;
 }
 

@@ -10,7 +10,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
 /** A model and its endpoint, as people know them. `model` is its name at the endpoint. */
-interface ModelPlace {
+interface ModelLocation {
   readonly name: string;
   readonly endpoint: string;
   readonly kind: string;
@@ -18,14 +18,14 @@ interface ModelPlace {
 }
 
 /** A model of the catalog with the scenarios that select it. */
-export interface ModelRecord extends ModelPlace, Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens' | 'images'> {
+export interface ModelRecord extends ModelLocation, Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens' | 'images'> {
   readonly scenarios: readonly string[];
   /** Whether accounts without a scenario use it. */
   readonly isDefault: boolean;
 }
 
 /** A check and how long it took. */
-export interface ModelCheck extends ModelCheckReport, ModelPlace {
+export interface ModelCheck extends ModelCheckReport, ModelLocation {
   readonly durationMs: number;
 }
 
@@ -68,13 +68,13 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
     checkModel: async (
       caller: Administrator,
       name: string,
-      wish: { context: boolean },
+      options: { context: boolean },
       signal: AbortSignal,
     ): Promise<ModelCheck> => {
       const resolved = resolveModel(catalog(), name);
       if (resolved === undefined) throw notFound('Model');
       await audit.act(caller, 'model.check', name);
-      const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
+      const { result, durationMs } = await timed(() => checks.checkModel(resolved, options, signal));
       return { ...result, ...placeOf(resolved), durationMs };
     },
 
@@ -88,7 +88,7 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
   };
 }
 
-function placeOf({ model, endpoint }: ResolvedModel): ModelPlace {
+function placeOf({ model, endpoint }: ResolvedModel): ModelLocation {
   return { name: model.name, endpoint: endpoint.name, kind: endpoint.kind, model: model.model };
 }
 

@@ -7,11 +7,11 @@ import { makeSessionPages, type SessionPageParts } from './session-pages.ts';
 export type OfficeParts = FloorParts & SessionFactParts & SessionFileParts & SessionPageParts;
 
 export function makeOfficeOperations(parts: OfficeParts) {
-  const { store, looking, catalog, clock } = parts;
+  const { store, auditedAccess, catalog, clock } = parts;
   return {
     ...makeFloor({ store, clock }),
-    ...makeSessionFacts({ store, looking, catalog, clock }),
-    ...makeSessionPages({ store, looking, clock }),
+    ...makeSessionFacts({ store, auditedAccess, catalog, clock }),
+    ...makeSessionPages({ store, auditedAccess, clock }),
     ...makeSessionFiles(parts),
   };
 }

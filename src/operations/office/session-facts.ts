@@ -8,7 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
 import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Contains all messages and runs, oldest first (G23). */
 export interface OfficeDetail {
@@ -36,17 +36,17 @@ export interface ContextUsage {
 export interface SessionFactParts {
   readonly store: Pick<Store, 'office'>;
   catalog(): Catalog;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly clock: Clock;
 }
 
 const NOTHING: ContextParts = { system: 0, history: 0, tools: 0 };
 
-/** The verbs. They throw as `Looking.session` does. */
-export function makeSessionFacts({ store, looking, catalog, clock }: SessionFactParts) {
+/** The verbs. They throw as `AuditedAccess.session` does. */
+export function makeSessionFacts({ store, auditedAccess, catalog, clock }: SessionFactParts) {
   return {
     getOfficeDetail: async (caller: Administrator, id: string): Promise<OfficeDetail> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { seq } = session;
       return {
         session,
@@ -58,17 +58,17 @@ export function makeSessionFacts({ store, looking, catalog, clock }: SessionFact
     },
 
     getOfficeSession: async (caller: Administrator, id: string): Promise<OfficeSession> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       return { ...session, ...(await store.office.getOverview(session.seq)) };
     },
 
     getOfficeSummary: async (caller: Administrator, id: string): Promise<OfficeSummary> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       return { ...session, ...(await store.office.getSummary(session.seq)) };
     },
 
     getContextUsage: async (caller: Administrator, id: string): Promise<ContextUsage> => {
-      const { id: sessionId, seq } = await looking.session(caller, id);
+      const { id: sessionId, seq } = await auditedAccess.session(caller, id);
       const call = await store.office.findLastCall(seq);
       if (call === undefined) return { sessionId, model: null, contextWindow: null, parts: NOTHING };
       const { model, ...parts } = call;

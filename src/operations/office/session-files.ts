@@ -10,7 +10,7 @@ import {
   workspaceArchiveName,
 } from '../sessions/artifacts.ts';
 import type { FileLeaf } from '../sessions/file-nodes.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Where something can be downloaded: the path of its signed address. */
 export interface SignedFile {
@@ -21,7 +21,7 @@ export interface SignedFile {
 export interface SessionFileParts
   extends Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives' | 'collector'> {
   readonly store: Pick<Store, 'artifacts' | 'screenshots'>;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
 }
 
 const TOOL_USE_ID = /^[\w-]+$/;
@@ -30,14 +30,14 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
 ]);
 
-/** The verbs. They throw as `Looking.session` does. */
-export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives, collector }: SessionFileParts) {
+/** The verbs. They throw as `AuditedAccess.session` does. */
+export function makeSessionFiles({ store, auditedAccess, fileAddresses, emptyArchives, collector }: SessionFileParts) {
   const addressArchive = makeAddressArchive({ fileAddresses, emptyArchives });
   const listWorkspace = makeListWorkspace({ store, fileAddresses });
   return {
     /** The files of the workspace, in the order of their paths; null while its export isn't ready. */
     getOfficeFiles: async (caller: Administrator, id: string): Promise<Portions<FileLeaf> | null> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { status } = await store.artifacts.getWorkspaceExport(session.seq);
       return status === 'ready' ? listWorkspace(session) : null;
     },
@@ -47,7 +47,7 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives,
       caller: Administrator,
       id: string,
     ): Promise<Pick<SignedFile, 'filename'> & { readonly address: string | null }> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const filename = workspaceArchiveName(session.id);
       const { seq } = session;
       const { status, archive, isUnpacked } = await store.artifacts.getWorkspaceExport(seq);
@@ -59,7 +59,7 @@ export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives,
 
     /** What the browser showed at a tool use. Throws `not_found` also when it has no picture. */
     getOfficePicture: async (caller: Administrator, id: string, toolUseId: string): Promise<SignedFile> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const found = TOOL_USE_ID.test(toolUseId) ? await store.screenshots.find(session.seq, toolUseId) : undefined;
       if (found === undefined) throw notFound('Picture');
       const filename = `${toolUseId}.${EXTENSIONS.get(found.mimeType) ?? 'bin'}`;

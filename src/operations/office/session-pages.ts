@@ -7,7 +7,7 @@ import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { MessageSize } from '../../store/sessions/history.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { type HistoryMessage, messagesIn } from '../sessions/history.ts';
 import { seen, type SeenRun } from './conversation-access.ts';
 
@@ -30,7 +30,7 @@ export interface RunRounds {
 
 export interface SessionPageParts {
   readonly store: Pick<Store, 'office' | 'history'>;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly clock: Clock;
 }
 
@@ -39,8 +39,8 @@ const PAGE_BYTES = 8 * MB;
 /** Rounds of one read. */
 const SLICE = 5;
 
-/** The verbs. They throw as `Looking.session` does. */
-export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
+/** The verbs. They throw as `AuditedAccess.session` does. */
+export function makeSessionPages({ store, auditedAccess, clock }: SessionPageParts) {
   const { history } = store;
 
   /** The newest messages before an id, newest first, and whether there are older ones. */
@@ -83,7 +83,7 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
       id: string,
       { beforeId, limit }: { readonly beforeId: number | null; readonly limit: number },
     ): Promise<OfficeMessages> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { sizes, hasMore } = await measure(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit);
       const messages = portionsIn(session.seq, sizes.toReversed());
       return { sessionId: session.id, messages, nextBeforeId: hasMore ? sizes.at(-1)!.id : null };
@@ -91,7 +91,7 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
 
     /** The session's runs, the newest first. */
     listOfficeRuns: async (caller: Administrator, id: string, page: Page): Promise<OfficeRuns> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { items, total } = await store.office.listRuns(session.seq, page);
       const at = clock.now();
       return { sessionId: session.id, items: items.map((run) => seen(run, caller, at)), total, ...page };
@@ -99,7 +99,7 @@ export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
 
     /** The session's rounds, the oldest first. */
     listRunRounds: async (caller: Administrator, id: string, { limit, offset }: Page): Promise<RunRounds> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { total, afterSeq } = await store.office.findRounds(session.seq, offset);
       return { sessionId: session.id, rounds: roundsOf(session.seq, afterSeq, limit), total };
     },

@@ -10,7 +10,7 @@ import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Sends a watcher events from now on, or from where it left off. */
 export type Follow = (watcher: Watcher) => Following;
@@ -31,7 +31,7 @@ export interface EventPage {
 export interface WatchParts {
   readonly store: { readonly events: Pick<SessionEvents, 'listOfSession' | 'listOfRunInSession'> };
   readonly access: Pick<Access, 'run'>;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly audit: Pick<Audit, 'read'>;
   readonly feeds: SessionFeeds;
   readonly floor: OfficeFeed;
@@ -41,7 +41,7 @@ export interface WatchParts {
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** The verbs. Those that take an id throw `not_found`, also for a run of another session. */
-export function makeWatchOperations({ store, access, audit, looking, feeds, floor }: WatchParts) {
+export function makeWatchOperations({ store, access, audit, auditedAccess, feeds, floor }: WatchParts) {
   async function runOf(caller: Administrator, session: SessionRecord, id: string): Promise<RunRecord> {
     const run = await access.run(caller, id);
     if (run.sessionSeq !== session.seq) throw notFound('Run');
@@ -57,7 +57,7 @@ export function makeWatchOperations({ store, access, audit, looking, feeds, floo
       const { runId, fromStreamSeq, limit } = query;
       if (fromStreamSeq !== null && runId === null)
         throw unprocessable('from_stream_seq', 'is allowed only together with run_id');
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       // One more than is returned shows whether there are more.
       const range = { ...query, limit: limit + 1 };
       const { events, isCut } =
@@ -69,7 +69,7 @@ export function makeWatchOperations({ store, access, audit, looking, feeds, floo
 
     /** Follows a session after an event; null: what happens from now on. */
     watchSession: async (caller: Administrator, id: string, afterId: number | null): Promise<Follow> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       return (watcher) => feeds.ofSession(session).follow(afterId, watcher);
     },
 
@@ -79,7 +79,7 @@ export function makeWatchOperations({ store, access, audit, looking, feeds, floo
       { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
       afterId: number | null,
     ): Promise<Follow> => {
-      const session = await looking.session(caller, sessionId);
+      const session = await auditedAccess.session(caller, sessionId);
       const run = await runOf(caller, session, runId);
       return (watcher) => feeds.ofRun(session, run).follow(afterId, watcher);
     },

@@ -49,7 +49,7 @@ export interface NewKey {
 }
 
 /** Absent fields stay unchanged. */
-export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
+export interface KeyRequest extends Pick<KeyChange, 'name' | 'model' | 'target'> {
   readonly capabilityChoice?: CapabilityChoice;
 }
 
@@ -111,17 +111,17 @@ export function makeKeyOperations(parts: KeyParts) {
     changeKey: async (
       caller: Administrator,
       id: string,
-      { capabilityChoice, ...wish }: KeyWish,
+      { capabilityChoice, ...request }: KeyRequest,
     ): Promise<KeyRecord> => {
       const key = await store.keys.get(id);
-      if (wish.model !== undefined) check.model(wish.model);
-      if (wish.target !== undefined) check.target(wish.target);
-      if (capabilityChoice !== undefined) check.choosable(wish.target ?? key.target);
+      if (request.model !== undefined) check.model(request.model);
+      if (request.target !== undefined) check.target(request.target);
+      if (capabilityChoice !== undefined) check.choosable(request.target ?? key.target);
       const chosen = capabilityChoice && {
         capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq),
       };
       const note = audit.change(caller, 'key.change', itself);
-      return toRecord(await store.keys.change(id, { ...wish, ...chosen }, note));
+      return toRecord(await store.keys.change(id, { ...request, ...chosen }, note));
     },
 
     revokeKey: async (caller: Administrator, id: string): Promise<KeyRecord> =>

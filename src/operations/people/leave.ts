@@ -16,7 +16,7 @@ export interface Leaving extends UserRecord {
 }
 
 /** `heir`: who gets tasks and pages, a name or an id; null for nobody. `deletes`: what nobody gets is deleted, sessions too. */
-export interface LeaveWish {
+export interface LeaveRequest {
   readonly heir: string | null;
   readonly deletes: boolean;
 }
@@ -46,7 +46,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
   async function heirOf(
     caller: Administrator,
     user: UserRecord,
-    { heir, deletes }: LeaveWish,
+    { heir, deletes }: LeaveRequest,
   ): Promise<UserRecord | null> {
     if (caller.kind !== 'operator' && caller.user.id === user.id)
       throw new ErrandError('conflict', 'You are this user. Another administrator can do this.');
@@ -67,12 +67,12 @@ export function makeLeaveOperations(parts: LeaveParts) {
     await stopper.stopDisabled();
   }
 
-  async function settleSome(caller: Administrator, user: UserRecord, wish: LeaveWish): Promise<LeaveProgress> {
-    const heir = await heirOf(caller, user, wish);
+  async function settleSome(caller: Administrator, user: UserRecord, request: LeaveRequest): Promise<LeaveProgress> {
+    const heir = await heirOf(caller, user, request);
     await shutOut(caller, user);
     const settle = makeSettlers(parts, caller, heir);
     const kinds = HOLDING_KINDS.filter((kind) => kind !== 'unfinished_run').filter(
-      (kind) => kind !== 'session' || wish.deletes,
+      (kind) => kind !== 'session' || request.deletes,
     );
     let left = AT_ONCE;
     for (const kind of kinds) {
@@ -101,9 +101,9 @@ export function makeLeaveOperations(parts: LeaveParts) {
      * Disables the user and settles some of what they have; to be called until it is done. Throws `conflict` for the caller
      * themselves, the last administrator, and an heir who can't have it.
      */
-    leaveUser: async (caller: Administrator, reference: string, wish: LeaveWish): Promise<LeaveProgress> => {
+    leaveUser: async (caller: Administrator, reference: string, request: LeaveRequest): Promise<LeaveProgress> => {
       const user = await store.users.get(reference);
-      return inTurn(user, async () => settleSome(caller, await store.users.get(user.id), wish));
+      return inTurn(user, async () => settleSome(caller, await store.users.get(user.id), request));
     },
   };
 }

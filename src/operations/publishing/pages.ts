@@ -10,7 +10,7 @@ import type { PageRecord, VersionRecord } from '../../store/publishing/page-rows
 import type { PageChanges } from '../../store/publishing/pages.ts';
 import { ofAnother } from '../../store/publishing/releases.ts';
 import { type Access, scopeOf } from '../access.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { type CreatePageParts, makeCreatePage, MANUAL, type NewPage, published } from './create-page.ts';
 
 export type { NewPage, PageChanges, PageRecord, VersionRecord };
@@ -30,14 +30,14 @@ export interface PageQuery extends ListPage {
 export interface PageOperationParts extends CreatePageParts {
   readonly store: Pick<Store, 'pages' | 'shares'>;
   readonly access: Pick<Access, 'session' | 'scheduledTask' | 'page'>;
-  readonly looking: Pick<Looking, 'page'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'page'>;
   readonly clock: Clock;
   readonly happened: Happened;
 }
 
 /** The verbs. Those that take a key throw as `Access.page` does. */
 export function makePageOperations(parts: PageOperationParts) {
-  const { store, access, looking, audit, clock, happened, publishing } = parts;
+  const { store, access, auditedAccess, audit, clock, happened, publishing } = parts;
   const create = makeCreatePage(parts);
 
   /** What is known of a page now. Someone else may delete it meanwhile. */
@@ -56,7 +56,7 @@ export function makePageOperations(parts: PageOperationParts) {
     createPage: async (caller: Caller, input: NewPage): Promise<PageRecord> => recordOf(await create(caller, input)),
 
     getPage: async (caller: Caller, key: string): Promise<PageRecord> => {
-      await looking.page(caller, key);
+      await auditedAccess.page(caller, key);
       return recordOf(key);
     },
 
@@ -84,7 +84,7 @@ export function makePageOperations(parts: PageOperationParts) {
 
     /** All versions of a page, the newest first. */
     listPageVersions: async (caller: Caller, key: string, page: ListPage): Promise<Listing<VersionRecord>> => {
-      const { id } = await looking.page(caller, key);
+      const { id } = await auditedAccess.page(caller, key);
       return store.shares.list({ ...page, userSeq: null, pageId: id }, clock.now());
     },
 

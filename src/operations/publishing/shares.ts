@@ -8,7 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { VersionRecord } from '../../store/publishing/page-rows.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Null leaves a filter out. */
 export interface ShareQuery extends ListPage {
@@ -18,14 +18,14 @@ export interface ShareQuery extends ListPage {
 export interface ShareOperationParts {
   readonly store: Pick<Store, 'shares'>;
   readonly access: Pick<Access, 'share'>;
-  readonly looking: Pick<Looking, 'page' | 'share'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'page' | 'share'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly happened: Happened;
 }
 
 /** The verbs. Those that take a code throw as `Access.share` does. */
-export function makeShareOperations({ store, access, looking, audit, clock, happened }: ShareOperationParts) {
+export function makeShareOperations({ store, access, auditedAccess, audit, clock, happened }: ShareOperationParts) {
   /** What is known of a share now. Someone else may delete its page meanwhile. */
   async function recordOf(code: string): Promise<VersionRecord> {
     const share = await store.shares.find(code, clock.now());
@@ -36,7 +36,7 @@ export function makeShareOperations({ store, access, looking, audit, clock, happ
   return {
     /** The shares within the caller's reach, or of one page, the newest first. */
     listShares: async (caller: Caller, { pageKey, ...page }: ShareQuery): Promise<Listing<VersionRecord>> => {
-      const pageId = pageKey === null ? null : (await looking.page(caller, pageKey)).id;
+      const pageId = pageKey === null ? null : (await auditedAccess.page(caller, pageKey)).id;
       return store.shares.list(
         { ...page, userSeq: pageId === null ? scopeOf(caller).userSeq : null, pageId },
         clock.now(),
@@ -44,7 +44,7 @@ export function makeShareOperations({ store, access, looking, audit, clock, happ
     },
 
     getShare: async (caller: Caller, code: string): Promise<VersionRecord> => {
-      await looking.share(caller, code);
+      await auditedAccess.share(caller, code);
       return recordOf(code);
     },
 
@@ -72,7 +72,7 @@ export function makeShareOperations({ store, access, looking, audit, clock, happ
       const targetOf = (isWithdrawn: boolean) => (isWithdrawn ? { id: code } : undefined);
       const isWithdrawn = await store.shares.withdraw(code, audit.change(caller, 'share.withdraw', targetOf));
       // Then the reply is all that happens.
-      if (!isWithdrawn) await looking.share(caller, code);
+      if (!isWithdrawn) await auditedAccess.share(caller, code);
       happened('share changed');
       return recordOf(code);
     },

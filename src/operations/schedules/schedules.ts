@@ -11,7 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { TaskRecord } from '../../store/firings/task-rows.ts';
 import { scopeOf } from '../access.ts';
 import { type Audit, itself } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { checkTarget } from '../capabilities/check-target.ts';
 import { makeNextFirings } from './next-firings.ts';
 import { makeRunTask, type RunTaskParts } from './run-task.ts';
@@ -41,7 +41,7 @@ export interface TaskQuery extends Page {
 
 export interface ScheduleOperationParts extends RunTaskParts {
   readonly store: Pick<Store, 'schedules' | 'users'>;
-  readonly looking: Pick<Looking, 'scheduledTask'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'scheduledTask'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly slices: Slices;
@@ -50,7 +50,7 @@ export interface ScheduleOperationParts extends RunTaskParts {
 
 /** The verbs. Those that take an id throw as `Access.scheduledTask` does; `unprocessable` names the field at fault. */
 export function makeScheduleOperations(parts: ScheduleOperationParts) {
-  const { store, access, looking, audit, clock, slices, definitions } = parts;
+  const { store, access, auditedAccess, audit, clock, slices, definitions } = parts;
   const nextFiringsOf = makeNextFirings();
   const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: nextFiringsOf(task, clock.now()) });
 
@@ -68,7 +68,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
     },
 
     getScheduledTask: async (caller: Caller, id: string): Promise<TaskView> =>
-      viewOf(await looking.scheduledTask(caller, id)),
+      viewOf(await auditedAccess.scheduledTask(caller, id)),
 
     /** Creates a task that fires from the next time on. Throws `conflict` when its owner has too many. */
     createScheduledTask: async (caller: Caller, input: NewTaskInput): Promise<TaskView> => {
@@ -112,7 +112,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
 
     /** The firings of a task, the newest first. */
     listFirings: async (caller: Caller, id: string, page: Page): Promise<Listing<Firing>> => {
-      const task = await looking.scheduledTask(caller, id);
+      const task = await auditedAccess.scheduledTask(caller, id);
       return store.schedules.listFirings(task.seq, page);
     },
   };

@@ -13,7 +13,7 @@ import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { archiveKey } from './archive-key.ts';
 import { type FileLeaf, type LeafParts, makeLeafOf } from './file-nodes.ts';
 
@@ -53,7 +53,7 @@ export interface RunArtifactList {
 
 export interface ArtifactOperationParts {
   readonly store: Pick<Store, 'artifacts'>;
-  readonly looking: Looking;
+  readonly auditedAccess: AuditedAccess;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
   readonly collector: Pick<Collector, 'packOnRequest'>;
@@ -82,7 +82,7 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
   };
 }
 
-type Place = { readonly seq: number; readonly id: string };
+type SessionRef = { readonly seq: number; readonly id: string };
 
 /** The nodes of files that are read a portion at a time, after the path of the last one. */
 function leavesOf(parts: LeafParts, next: (lastPath: string) => Promise<readonly FileVersion[]>): Portions<FileLeaf> {
@@ -95,19 +95,19 @@ export function makeListWorkspace({
   store,
   fileAddresses: addresses,
 }: Pick<ArtifactOperationParts, 'store' | 'fileAddresses'>) {
-  return ({ seq, id: sessionId }: Place): Portions<FileLeaf> =>
+  return ({ seq, id: sessionId }: SessionRef): Portions<FileLeaf> =>
     leavesOf({ sessionId, addresses }, (last) => store.artifacts.listWorkspaceFiles(seq, last, PORTION_ROWS));
 }
 
-type RunPlace = Place & { readonly sessionSeq: number; readonly sessionId: string };
+type RunRef = SessionRef & { readonly sessionSeq: number; readonly sessionId: string };
 
-/** The verbs. They throw as `Looking` does. */
+/** The verbs. They throw as `AuditedAccess` does. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
-  const { store, looking, fileAddresses, emptyArchives, collector } = parts;
+  const { store, auditedAccess, fileAddresses, emptyArchives, collector } = parts;
   const archiveOf = makeAddressArchive({ fileAddresses, emptyArchives });
   const filesOfWorkspace = makeListWorkspace(parts);
 
-  async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
+  async function ofSession({ seq, id }: SessionRef): Promise<SessionArtifacts> {
     const found = await store.artifacts.getWorkspaceExport(seq);
     const packed = found.isUnpacked ? await collector.packOnRequest({ kind: 'workspace', seq }, seq) : found.archive;
     const status = found.isUnpacked && packed === null ? 'pending' : found.status;
@@ -120,7 +120,7 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
     };
   }
 
-  async function ofRun({ seq, id, sessionSeq, sessionId }: RunPlace): Promise<RunArtifactList> {
+  async function ofRun({ seq, id, sessionSeq, sessionId }: RunRef): Promise<RunArtifactList> {
     const { archive, isUnpacked, ...found } = await store.artifacts.getRunArtifacts(seq);
     const packed = isUnpacked ? await collector.packOnRequest({ kind: 'run', seq }, sessionSeq) : archive;
     const status = isUnpacked && packed === null ? 'pending' : found.status;
@@ -139,10 +139,10 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
   return {
     /** A session's workspace. */
     getSessionArtifacts: async (caller: Caller, sessionId: string): Promise<SessionArtifacts> =>
-      ofSession(await looking.session(caller, sessionId)),
+      ofSession(await auditedAccess.session(caller, sessionId)),
 
     /** What a run has produced. */
     getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> =>
-      ofRun(await looking.run(caller, runId)),
+      ofRun(await auditedAccess.run(caller, runId)),
   };
 }

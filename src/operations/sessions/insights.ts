@@ -6,7 +6,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import { type Audit, ifMoved } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Null means no filter. */
 export interface InsightQuery extends Page {
@@ -17,7 +17,7 @@ export interface InsightQuery extends Page {
 export interface InsightOperationParts {
   readonly store: Pick<Store, 'insights'>;
   readonly access: Pick<Access, 'insight'>;
-  readonly looking: Pick<Looking, 'session' | 'insight'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session' | 'insight'>;
   readonly audit: Pick<Audit, 'change'>;
 }
 
@@ -26,11 +26,11 @@ export interface InsightChange {
 }
 
 /** The verbs on insights. Those that take an id throw as `Access.insight` does. */
-export function makeInsightOperations({ store, access, looking, audit }: InsightOperationParts) {
+export function makeInsightOperations({ store, access, auditedAccess, audit }: InsightOperationParts) {
   return {
     /** The insights within the caller's reach, the newest first. */
     listInsights: async (caller: Caller, { sessionId, status, ...page }: InsightQuery) => {
-      const session = sessionId === null ? null : await looking.session(caller, sessionId);
+      const session = sessionId === null ? null : await auditedAccess.session(caller, sessionId);
       return store.insights.list({
         ...scopeOf(caller),
         sessionSeq: session?.seq ?? null,
@@ -39,7 +39,7 @@ export function makeInsightOperations({ store, access, looking, audit }: Insight
       });
     },
 
-    getInsight: looking.insight,
+    getInsight: auditedAccess.insight,
 
     /** Changes the status of an insight. Throws `conflict` when its status does not allow the change. */
     setInsightStatus: async (caller: Caller, id: string, { status }: InsightChange): Promise<Insight> => {

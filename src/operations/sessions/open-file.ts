@@ -48,9 +48,9 @@ export function makeOpenFile({ store, blobs, fileAddresses, collector, clock }: 
     const session = await store.sessions.find(grant.sessionId);
     if (session === undefined) throw notFound('File');
     const opened: Opened = { grant, presentation: presentationOf(grant.name, grant.disposition) };
-    const wish = readArchiveKey(grant.key);
-    if (wish === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
-    const download = collector.downloadArchive(wish, session.userSeq);
+    const request = readArchiveKey(grant.key);
+    if (request === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
+    const download = collector.downloadArchive(request, session.userSeq);
     const soon = await within(clock, PACKED_SOON_MS, download.packed, undefined);
     if (soon !== undefined) {
       const { key } = soon.archive;

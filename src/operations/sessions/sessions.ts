@@ -10,7 +10,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { type HistoryMessage, historyOf } from './history.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
@@ -22,7 +22,7 @@ export interface SessionQuery extends Page {
 export interface SessionOperationParts {
   readonly store: Pick<Store, 'sessions' | 'history' | 'users' | 'keys'>;
   readonly access: Pick<Access, 'session'>;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
   readonly audit: Pick<Audit, 'change'>;
 }
@@ -33,7 +33,7 @@ export function stopCauseOf(caller: Caller): StopCause {
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
-export function makeSessionOperations({ store, access, looking, stopper, audit }: SessionOperationParts) {
+export function makeSessionOperations({ store, access, auditedAccess, stopper, audit }: SessionOperationParts) {
   return {
     /** The API sessions of the caller's key, the last changed first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
@@ -56,14 +56,14 @@ export function makeSessionOperations({ store, access, looking, stopper, audit }
       return store.sessions.list({ ...whose, ...page });
     },
 
-    getSession: looking.session,
+    getSession: auditedAccess.session,
 
     /** The whole history of a session (§2.7). */
     listMessages: async (
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly messages: Portions<HistoryMessage> }> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       return { sessionId: session.id, messages: historyOf(store.history, session.seq) };
     },
 
@@ -72,7 +72,7 @@ export function makeSessionOperations({ store, access, looking, stopper, audit }
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly config: CapabilityConfig }> => {
-      const session = await looking.session(caller, id);
+      const session = await auditedAccess.session(caller, id);
       const { capabilityConfig } = await store.sessions.getSetup(session.seq);
       return { sessionId: session.id, config: capabilityConfig };
     },

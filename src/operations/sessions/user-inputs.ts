@@ -7,7 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import { type Audit, ifMoved } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** Null means no filter. */
 export interface UserInputQuery extends Page {
@@ -18,7 +18,7 @@ export interface UserInputQuery extends Page {
 export interface UserInputOperationParts {
   readonly store: Pick<Store, 'userInputs'>;
   readonly access: Pick<Access, 'question'>;
-  readonly looking: Pick<Looking, 'session' | 'question'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session' | 'question'>;
   readonly audit: Pick<Audit, 'change'>;
 }
 
@@ -32,7 +32,7 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
  * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict` when
  * it is no longer pending.
  */
-export function makeUserInputOperations({ store, access, looking, audit }: UserInputOperationParts) {
+export function makeUserInputOperations({ store, access, auditedAccess, audit }: UserInputOperationParts) {
   /** The question as it is after a move. */
   async function settled(caller: Caller, { id }: UserInput, held: boolean): Promise<UserInput> {
     const now = await access.question(caller, id);
@@ -43,12 +43,12 @@ export function makeUserInputOperations({ store, access, looking, audit }: UserI
   return {
     /** The questions within the caller's reach, the newest first. */
     listUserInputs: async (caller: Caller, { sessionId, status, ...page }: UserInputQuery) => {
-      const session = sessionId === null ? null : await looking.session(caller, sessionId);
+      const session = sessionId === null ? null : await auditedAccess.session(caller, sessionId);
       const filter = { ...scopeOf(caller), sessionSeq: session?.seq ?? null, status };
       return store.userInputs.list({ ...filter, ...page });
     },
 
-    getUserInput: looking.question,
+    getUserInput: auditedAccess.question,
 
     answerUserInput: async (
       caller: Caller,

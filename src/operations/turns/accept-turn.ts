@@ -21,7 +21,7 @@ import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Acceptance, NewTurn } from '../../store/lifecycle/accept-run.ts';
 import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
-import type { StartOrder } from '../../store/lifecycle/start-run.ts';
+import type { StartInput } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
@@ -111,7 +111,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       userQuotaBytes,
       background: input.background && { ...input.background, limits: backgroundLimits(parts) },
     };
-    const accept = (start: StartOrder | null) => store.runs.accept({ ...turn, start });
+    const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
     const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
     // The run may have begun meanwhile.
     await store.durable();

@@ -8,7 +8,7 @@ import type { Slices } from '../../domain/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** A run and its time line as it was at a moment, with its sums and what was slow. */
 export interface Explanation {
@@ -24,15 +24,15 @@ export interface Explanation {
 
 export interface ExplainParts {
   readonly store: Pick<Store, 'runs'>;
-  readonly looking: Pick<Looking, 'run'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'run'>;
   readonly clock: Clock;
   readonly slices: Slices;
 }
 
 /** The verb. Throws as `Access.run` does. */
-export function makeExplainRun({ store, looking, clock, slices }: ExplainParts) {
+export function makeExplainRun({ store, auditedAccess, clock, slices }: ExplainParts) {
   return async (caller: Caller, id: string): Promise<Explanation> => {
-    const run = await looking.run(caller, id);
+    const run = await auditedAccess.run(caller, id);
     const pause = slices.of(ownerOf(caller));
     const timeline = await readTimeline(store.runs, run, pause);
     await pause();

@@ -62,9 +62,9 @@ const MAX_BYTES = 16 * MB;
  * `too_large` for a run whose own turn is more than an export takes.
  */
 export function makeExportRun(parts: ExportParts) {
-  const { store, looking, slices } = parts;
+  const { store, auditedAccess, slices } = parts;
   return async (caller: Administrator, id: string): Promise<Portion<RunExport>> => {
-    const run = await looking.run(caller, id);
+    const run = await auditedAccess.run(caller, id);
     const own = await store.turns.bytesOf({ sessionSeq: run.sessionSeq, seq: run.seq, documentBytes: 0 });
     if (own > MAX_BYTES) throw new ErrandError('too_large', 'The run has more than 16 MB: an export takes no more.');
     const pause = slices.of(ownerOf(caller));

@@ -1,7 +1,7 @@
 // The secrets of an installation: those that a run could have met (the system's, and its user's), and those of everybody else.
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretSources } from '../../catalog/reading/secret-file.ts';
 import type { Pause } from '../../domain/slices.ts';
 import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
@@ -15,7 +15,7 @@ import type { Store } from '../../store/open-store.ts';
 export interface HeldSecretParts {
   readonly store: Pick<Store, 'connections' | 'webhooks'>;
   readonly secrets: Pick<SecretBox, 'open'>;
-  readonly places: SecretPlaces;
+  readonly places: SecretSources;
   catalog(): Pick<Catalog, 'endpoints'>;
   definitions(): Pick<Definitions, 'mcpServers' | 'connectors'>;
 }

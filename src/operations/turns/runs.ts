@@ -8,7 +8,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
 /** Null means no filter. */
@@ -26,7 +26,7 @@ export interface BackgroundRun {
 export interface RunOperationParts {
   readonly store: Pick<Store, 'runs'>;
   readonly access: Pick<Access, 'run' | 'backgroundRun'>;
-  readonly looking: Pick<Looking, 'session' | 'run' | 'runToFollow'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session' | 'run' | 'runToFollow'>;
   readonly stopper: Pick<Stopper, 'stopRun'>;
   readonly audit: Pick<Audit, 'change'>;
   /** Throws `rate_limited`. */
@@ -34,7 +34,7 @@ export interface RunOperationParts {
 }
 
 /** The verbs on runs. Those that take an id throw as `Access.run` does. */
-export function makeRunOperations({ store, access, looking, stopper, audit, countPoll }: RunOperationParts) {
+export function makeRunOperations({ store, access, auditedAccess, stopper, audit, countPoll }: RunOperationParts) {
   async function withPosition(_caller: KeyCaller, run: Run): Promise<BackgroundRun> {
     return { run, queuePosition: run.status === 'queued' ? await store.runs.queuePosition(run.seq) : null };
   }
@@ -42,14 +42,14 @@ export function makeRunOperations({ store, access, looking, stopper, audit, coun
   return {
     /** All users' runs, the newest first. */
     listRuns: async (caller: Administrator, { sessionId, status, ...page }: RunQuery): Promise<Listing<RunRecord>> => {
-      const session = sessionId === null ? null : await looking.session(caller, sessionId);
+      const session = sessionId === null ? null : await auditedAccess.session(caller, sessionId);
       return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
     },
 
-    getRun: looking.run,
+    getRun: auditedAccess.run,
 
     /** A run whose stream will be followed (C12). */
-    followRun: looking.runToFollow,
+    followRun: auditedAccess.runToFollow,
 
     /** The state of a background run. Throws `rate_limited`, and `not_found` for any other run. */
     pollRun: async (caller: KeyCaller, id: string): Promise<BackgroundRun> => {

@@ -10,7 +10,7 @@ import type { EventsPage, RenderedEvent } from '../../store/webhooks/read-events
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 import { makeAwaitEvents } from './await-events.ts';
 import { testUserOf } from './test-user.ts';
 import type { TestInput } from './test-webhook.ts';
@@ -30,7 +30,7 @@ export interface ListenQuery {
 export interface ListenParts {
   readonly store: Pick<Store, 'deliveries'>;
   readonly audit: Pick<Audit, 'read'>;
-  readonly looking: Pick<Looking, 'session'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly arrivals: Arrivals;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +42,7 @@ export interface ListenParts {
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** Makes the verbs. */
-export function makeListenOperations({ store, audit, looking, arrivals, clock, log, draining }: ListenParts) {
+export function makeListenOperations({ store, audit, auditedAccess, arrivals, clock, log, draining }: ListenParts) {
   const awaitEvents = makeAwaitEvents({ arrivals, clock, draining });
 
   return {
@@ -64,12 +64,12 @@ export function makeListenOperations({ store, audit, looking, arrivals, clock, l
       return awaitEvents(owner, { ...query, read, gone });
     },
 
-    /** A made-up event, or one of a real session, as a webhook with the id 0 would be sent it. Throws as `Looking.session`. */
+    /** A made-up event, or one of a real session, as a webhook with the id 0 would be sent it. Throws as `AuditedAccess.session`. */
     getSampleEvent: async (
       caller: Caller,
       { eventType, sessionId }: TestInput,
     ): Promise<Pick<RenderedEvent, 'eventId' | 'eventType' | 'body'>> => {
-      const session = sessionId === null ? null : await looking.session(caller, sessionId);
+      const session = sessionId === null ? null : await auditedAccess.session(caller, sessionId);
       const now = clock.now();
       const real =
         session === null

@@ -11,7 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { NewWebhook, WebhookChanges, WebhookRecord } from '../../store/webhooks/webhooks.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit, AuditTarget } from '../audit/audit.ts';
-import type { Looking } from '../looking.ts';
+import type { AuditedAccess } from '../audited-access.ts';
 
 /** What can be said of a webhook; an absent field stays as it is, or gets its default (H1). */
 export interface WebhookInput extends Partial<Omit<WebhookChanges, 'projectId'>> {
@@ -39,7 +39,7 @@ export interface WebhookQuery extends Page {
 export interface WebhookOperationParts {
   readonly store: Pick<Store, 'webhooks' | 'users'>;
   readonly access: Pick<Access, 'webhook'>;
-  readonly looking: Pick<Looking, 'webhook'>;
+  readonly auditedAccess: Pick<AuditedAccess, 'webhook'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly secrets: Pick<SecretBox, 'seal'>;
   settings(): Settings;
@@ -51,7 +51,7 @@ const theWebhook = ({ id }: Webhook): AuditTarget => ({ id: String(id) });
 
 /** The verbs. Those that take an id throw as `Access.webhook` does; those that take an address throw `bad_request` for one that may not be reached (H17). */
 export function makeWebhookOperations(parts: WebhookOperationParts) {
-  const { store, access, looking, audit, secrets, settings, happened } = parts;
+  const { store, access, auditedAccess, audit, secrets, settings, happened } = parts;
 
   const requireAddress = (url: string) => checkAddress({ purpose: 'webhook', allow: settings().egress.allow }, url);
 
@@ -68,7 +68,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       return store.webhooks.list({ ownerScope, enabled, userSeq: scopeOf(caller).userSeq, ...page });
     },
 
-    getWebhook: looking.webhook,
+    getWebhook: auditedAccess.webhook,
 
     createWebhook: async (caller: Caller, input: NewWebhookInput): Promise<WebhookRecord> => {
       const { secret = null } = input;
@@ -91,7 +91,7 @@ export function makeWebhookOperations(parts: WebhookOperationParts) {
       const projectId = projectOf(input, before.projectId);
       if (movesProject && before.userSeq === null && projectId !== null) throw globalOnly();
       const changes: WebhookChanges = { ...rest, ...(movesProject && { projectId }) };
-      if (Object.keys(changes).length === 0 && secret === undefined) return looking.webhook(caller, id);
+      if (Object.keys(changes).length === 0 && secret === undefined) return auditedAccess.webhook(caller, id);
       const note = () => audit.change(caller, 'webhook.change', theWebhook);
       if (Object.keys(changes).length > 0) await store.webhooks.change(id, changes, note());
       if (secret !== undefined) {

@@ -1,5 +1,5 @@
 // Archives that are packed when they are asked for: small ones for the first time, and those that were removed by age.
-import type { Archive, ArchiveWish } from '../../domain/sessions/artifact.ts';
+import type { Archive, ArchiveRequest } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Packing } from './artifact-queue.ts';
@@ -9,7 +9,7 @@ import { isWithin, type WorkspaceSize } from './workspace-tree.ts';
 export type Requested =
   | { readonly archive: Archive }
   | { readonly packing: Packing }
-  | { readonly large: Required<ArchiveWish> };
+  | { readonly large: Required<ArchiveRequest> };
 
 interface Row extends Omit<Packing, 'kind'>, WorkspaceSize {
   readonly key: string | null;
@@ -19,14 +19,14 @@ interface Row extends Omit<Packing, 'kind'>, WorkspaceSize {
 const COLUMNS = `r.seq AS runSeq, r.id AS runId, s.id AS sessionId, a.file_count, a.total_size AS totalBytes,
   a.archive_key AS key, a.archive_size AS size`;
 /** Of what is ready, is not being written, and is of no deleted session. */
-const READY: Readonly<Record<ArchiveWish['kind'], string>> = {
+const READY: Readonly<Record<ArchiveRequest['kind'], string>> = {
   run: `SELECT ${COLUMNS}, NULL AS token FROM run_artifacts a JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = r.session_seq
     WHERE a.run_seq = ? AND r.artifact_status = 'ready' AND s.deleted_at IS NULL`,
   workspace: `SELECT ${COLUMNS}, w.token FROM workspace_exports a JOIN runs r ON r.seq = a.run_seq
       JOIN sessions s ON s.seq = a.session_seq LEFT JOIN workspaces w ON w.session_seq = a.session_seq
     WHERE a.session_seq = ? AND a.status = 'ready' AND s.deleted_at IS NULL AND w.step IS NULL`,
 };
-const KEEP: Readonly<Record<ArchiveWish['kind'], string>> = {
+const KEEP: Readonly<Record<ArchiveRequest['kind'], string>> = {
   run: 'UPDATE run_artifacts SET archive_key = ?, archive_size = ?, archived_at = ? WHERE run_seq = ?',
   workspace: 'UPDATE workspace_exports SET archive_key = ?, archive_size = ?, archived_at = ? WHERE session_seq = ?',
 };
@@ -37,7 +37,7 @@ export function makeRequestedArchives({ read, write }: Database) {
     /** An archive, or what it is made of. Undefined while it isn't ready, and when the workspace is of another run. */
     findRequested: read(function* (
       tx: Reader,
-      { kind, seq, runSeq: wanted }: ArchiveWish,
+      { kind, seq, runSeq: wanted }: ArchiveRequest,
       limit: WorkspaceSize,
     ): Step<Requested | undefined> {
       const row = yield* tx.get<Row>(READY[kind], seq);
@@ -52,7 +52,7 @@ export function makeRequestedArchives({ read, write }: Database) {
     /** Records an archive that was packed on request, unless the files have changed meanwhile. */
     keepRequested: write(function* (
       tx: Transaction,
-      { kind, seq }: ArchiveWish,
+      { kind, seq }: ArchiveRequest,
       runSeq: number,
       archive: Archive,
     ): Step<boolean> {

@@ -6,7 +6,7 @@ import { enqueueJobsIn } from '../publishing/jobs.ts';
 import { insertStepRun, emitMove } from './step-run.ts';
 import { dropPlansIn, getPlan, PLAN } from './task-rows.ts';
 
-interface PlaceRow {
+interface StepRow {
   firingId: number;
   taskSeq: number;
   taskId: string;
@@ -24,8 +24,8 @@ interface PlaceRow {
   target: string;
 }
 
-function* findPlace(tx: Reader, runSeq: number): Step<PlaceRow> {
-  const row = yield* tx.get<PlaceRow>(
+function* findStep(tx: Reader, runSeq: number): Step<StepRow> {
+  const row = yield* tx.get<StepRow>(
     `SELECT f.id AS firing_id, f.task_seq, t.id AS task_id, t.name, t.cron, t.timezone, f.plan_seq, f.step_no,
        f.step_count, x.step_id, r.id AS run_id, s.seq AS session_seq, s.id AS session_id, s.user_seq, s.target
      FROM scheduled_runs x JOIN firings f ON f.id = x.firing_id JOIN scheduled_tasks t ON t.seq = f.task_seq
@@ -36,7 +36,7 @@ function* findPlace(tx: Reader, runSeq: number): Step<PlaceRow> {
   return row!;
 }
 
-const placeOf = (row: PlaceRow) => ({
+const placeOf = (row: StepRow) => ({
   task: { id: row.taskId, name: row.name, cron: row.cron, timezone: row.timezone },
   runId: row.runId,
   stepId: row.stepId,
@@ -44,7 +44,7 @@ const placeOf = (row: PlaceRow) => ({
 
 /** The run of a step was claimed for the first time. */
 export function* begunIn(tx: Transaction, run: { readonly seq: number; readonly sessionSeq: number }): Step<void> {
-  const row = yield* findPlace(tx, run.seq);
+  const row = yield* findStep(tx, run.seq);
   yield* tx.run("UPDATE firings SET status = 'running' WHERE id = ? AND status = 'pending'", row.firingId);
   emitMove(tx, run.sessionSeq, placeOf(row), { status: 'running', previous: 'pending', lastError: null });
 }
@@ -65,7 +65,7 @@ const STATUS_AFTER: Readonly<Partial<Record<RunStatus, Exclude<TaskRunStatus, 'p
 
 /** The run of a step has ended: its firing gets the next step, or ends, and lets a firing that waits behind it begin. */
 export function* endedIn(tx: Transaction, { runSeq, status: ended, hadBegun, message }: StepEnd): Step<void> {
-  const row = yield* findPlace(tx, runSeq);
+  const row = yield* findStep(tx, runSeq);
   const status = STATUS_AFTER[ended] ?? 'failed';
   const previous = hadBegun ? 'running' : 'pending';
   emitMove(tx, row.sessionSeq, placeOf(row), { status, previous, lastError: message });
@@ -91,7 +91,7 @@ export function* endedIn(tx: Transaction, { runSeq, status: ended, hadBegun, mes
   );
 }
 
-function* insertNextStep(tx: Transaction, row: PlaceRow): Step<void> {
+function* insertNextStep(tx: Transaction, row: StepRow): Step<void> {
   const session = { seq: row.sessionSeq, id: row.sessionId, userSeq: row.userSeq, target: row.target };
   const place = { task: placeOf(row).task, firingId: row.firingId, session, opensSession: false, ready: true };
   yield* insertStepRun(tx, place, yield* getPlan(tx, PLAN, row.planSeq), row.stepNo + 1);

@@ -18,7 +18,7 @@ export interface NamedTask {
 }
 
 /** Where the run goes. */
-export interface StepPlace {
+export interface StepPosition {
   readonly task: NamedTask;
   readonly firingId: number;
   readonly session: {
@@ -32,7 +32,7 @@ export interface StepPlace {
 }
 
 /** Inserts the run of a step, and makes it the firing's current one. */
-export function* insertStepRun(tx: Transaction, place: StepPlace, plan: Plan, stepNo: number): Step<Run> {
+export function* insertStepRun(tx: Transaction, place: StepPosition, plan: Plan, stepNo: number): Step<Run> {
   const { session, firingId, opensSession, ready } = place;
   const run = yield* insertRun(tx, {
     sessionSeq: session.seq,

@@ -45,7 +45,7 @@ export interface Inspection {
   readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
 }
 
-export interface InspectionWish {
+export interface InspectionRequest {
   readonly file: string;
   /** From this size on, a file is large. */
   readonly largeBytes: number;
@@ -66,8 +66,8 @@ const MAX_NAMED = 10;
 const BUSY_MS = 5_000;
 
 /** Reads all of it. Throws what SQLite throws: the file may be anything. */
-export function inspect(wish: InspectionWish): Inspection {
-  const { file, largeBytes, full, silentSince, auditEnd, defined, now } = wish;
+export function inspect(request: InspectionRequest): Inspection {
+  const { file, largeBytes, full, silentSince, auditEnd, defined, now } = request;
   const connection = new Connection(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
   try {
     const number = (pragma: string) => connection.pragma(pragma, { simple: true }) as number;

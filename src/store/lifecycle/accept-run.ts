@@ -19,7 +19,7 @@ import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_AWAITED, IS_UNFINISHED } from '../runs/run-states.ts';
-import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartOrder } from './start-run.ts';
+import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartInput } from './start-run.ts';
 
 export interface NewTurn {
   readonly user: User;
@@ -43,7 +43,7 @@ export interface NewTurn {
   /** The space that workspaces of the user may take; 0 for any. */
   readonly userQuotaBytes: number;
   /** Present when a worker slot is kept for it, so that a run that is next starts at once (C5). */
-  readonly start: StartOrder | null;
+  readonly start: StartInput | null;
   /** Present for a background run, with the limits it is admitted under. */
   readonly background: { readonly payload: string | null; readonly limits: BackgroundLimits } | null;
 }

@@ -4,10 +4,10 @@ import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 import { begunIn } from '../firings/follow-runs.ts';
-import { type Claim, type ClaimedRun, emitStarted, type ModelChoice, type StartOrder } from './start-run.ts';
+import { type Claim, type ClaimedRun, emitStarted, type ModelChoice, type StartInput } from './start-run.ts';
 import { IS_AWAITED, IS_BACKGROUND_WORK, IS_EXECUTING } from '../runs/run-states.ts';
 
-export interface ClaimOrder extends StartOrder {
+export interface ClaimInput extends StartInput {
   /** How many runs at most. */
   readonly limit: number;
   /** How many slots there are, if all of them were taken while the runs waited. */
@@ -52,7 +52,7 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
  * runs of a disabled user are stopped instead. A run may begin while the disk syncs its claim: what it records comes later.
  */
 export function makeClaimRuns({ write }: Database) {
-  return write(function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
+  return write(function* (tx: Transaction, order: ClaimInput): Step<Claim[]> {
     const claims: Claim[] = [];
     while (claims.length < order.limit) {
       const next = yield* findNext(tx, order);
@@ -64,7 +64,7 @@ export function makeClaimRuns({ write }: Database) {
   }, COMMITTED);
 }
 
-function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {
+function* findNext(tx: Transaction, { background }: ClaimInput): Step<number | undefined> {
   const awaited = (yield* tx.get<{ head: number | null; background: number }>(NEXT_AWAITED))!;
   if (awaited.head !== null) return awaited.head;
   if (awaited.background === 0) return undefined;
@@ -97,7 +97,7 @@ const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r
   JOIN sessions s ON s.seq = r.session_seq LEFT JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
-function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim | null> {
+function* claim(tx: Transaction, runSeq: number, order: ClaimInput): Step<Claim | null> {
   const row = (yield* tx.get<CandidateRow>(CANDIDATE, runSeq))!;
   if (row.disabled === 1) {
     // Accepted just as the user was disabled. What waits behind it belongs to the same stop.

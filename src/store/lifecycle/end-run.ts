@@ -26,7 +26,7 @@ import { KEEP_WORK } from '../runs/work-time.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
 
 /** A run and its session. */
-type RunPlace = Omit<Fence, 'attempt'>;
+type RunRef = Omit<Fence, 'attempt'>;
 
 /** How the agent ended. */
 export type Ending =
@@ -203,7 +203,7 @@ export interface Cancellation {
 }
 
 /** Cancels an unfinished run; what its agent has done is kept. Returns how many of its questions expired. */
-export function* cancelIn(tx: Transaction, fence: RunPlace, { cause, announced }: Cancellation): Step<number> {
+export function* cancelIn(tx: Transaction, fence: RunRef, { cause, announced }: Cancellation): Step<number> {
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
   const facts = yield* moveToEnd(tx, fence, 'canceled');
@@ -237,7 +237,7 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
 
 function* moveToEnd(
   tx: Transaction,
-  { runSeq }: RunPlace,
+  { runSeq }: RunRef,
   status: RunStatus,
   conclusion: Conclusion | null = null,
 ): Step<EndFacts> {
@@ -248,7 +248,7 @@ function* moveToEnd(
 type EndEvent = Extract<NewEvent, { type: 'run.done' | 'run.failed' | 'run.stopped' }>;
 
 /** Fails a run that no worker has taken. */
-export function* failUnclaimedIn(tx: Transaction, fence: RunPlace, error: RunError): Step<void> {
+export function* failUnclaimedIn(tx: Transaction, fence: RunRef, error: RunError): Step<void> {
   const facts = yield* moveToEnd(tx, fence, 'failed');
   yield* leaveIn(tx, fence, facts, { messages: 0, event: lastEventOf({ outcome: 'failed', error }) });
 }
@@ -256,7 +256,7 @@ export function* failUnclaimedIn(tx: Transaction, fence: RunPlace, error: RunErr
 /** Writes the terminal event of a run that has just ended, and makes the session's next run claimable. */
 function* leaveIn(
   tx: Transaction,
-  fence: RunPlace,
+  fence: RunRef,
   { workedMs, attempt, isScheduled }: EndFacts,
   { messages, event }: { readonly messages: number; readonly event: EndEvent },
 ): Step<void> {

@@ -19,7 +19,7 @@ export interface ModelChoice {
   readonly leadModel: string | null;
 }
 
-export interface StartOrder {
+export interface StartInput {
   readonly leaseMs: number;
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
@@ -54,7 +54,7 @@ export interface Claim {
   readonly choice: ModelChoice;
 }
 
-/** Adds the start to the journal. `fullSlots`: see `ClaimOrder`. */
+/** Adds the start to the journal. `fullSlots`: see `ClaimInput`. */
 export function emitStarted(
   tx: Transaction,
   { seq, sessionSeq, attempt, model }: ClaimedRun,

@@ -16,7 +16,7 @@ export interface NewQuestion {
 }
 
 /** A run and its session. */
-type RunPlace = Omit<Fence, 'attempt'>;
+type RunRef = Omit<Fence, 'attempt'>;
 
 interface QuestionRow {
   status: UserInputStatus;
@@ -75,7 +75,7 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 }
 
 /** waiting → queued: the run may be claimed again. */
-export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
+export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunRef): Step<void> {
   const moved = yield* tx.run(
     "UPDATE runs SET status = 'queued', ready = 1 WHERE seq = ? AND status = 'waiting'",
     runSeq,
@@ -85,7 +85,7 @@ export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace):
 }
 
 /** Expires the questions of a run that ends. Returns how many. */
-export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<number> {
+export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunRef): Step<number> {
   const expired = yield* tx.all<{ requestId: string; toolUseId: string; toolName: string; expiresAt: number }>(
     `UPDATE user_inputs SET status = 'expired' WHERE run_seq = ? AND status = 'pending'
      RETURNING id AS requestId, tool_use_id, tool_name, expires_at`,

@@ -13,7 +13,7 @@ import { type DayUsage, readDayUsage } from './day-usage.ts';
 import { OFFICE_RUNS, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
 
 /** What to include: how many runs, and the quarter of an hour in which today began. */
-export interface SnapshotWish {
+export interface SnapshotQuery {
   readonly limit: number;
   readonly since: number;
 }
@@ -62,15 +62,15 @@ const NOTHING: DayUsage = { tokens: 0, costUsd: 0 };
 /** The verb. Everything in the result is from one snapshot. */
 export function makeSnapshot({ read }: Database) {
   return {
-    getSnapshot: read(function* (tx: Reader, wish: SnapshotWish): Step<OfficeSnapshot> {
-      const usages = yield* readDayUsage(tx, wish.since);
+    getSnapshot: read(function* (tx: Reader, query: SnapshotQuery): Step<OfficeSnapshot> {
+      const usages = yield* readDayUsage(tx, query.since);
       const tasks = yield* countTasks(tx);
       return {
-        ...(yield* countRuns(tx, wish.since)),
+        ...(yield* countRuns(tx, query.since)),
         usage: [...usages.values()].reduce(add, NOTHING),
-        teams: yield* readTeams(tx, { usages, tasks }, wish.since),
-        unassigned: yield* readUnassigned(tx, { usages, tasks }, wish.since),
-        runs: yield* listRuns(tx, wish),
+        teams: yield* readTeams(tx, { usages, tasks }, query.since),
+        unassigned: yield* readUnassigned(tx, { usages, tasks }, query.since),
+        runs: yield* listRuns(tx, query),
         recent: yield* listRecent(tx),
       };
     }),
@@ -149,7 +149,7 @@ function* readUnassigned(tx: Reader, { usages, tasks }: Counted, since: number):
  * Live runs first, those that wait for a worker last among them; then those that ended today. The newest first in each
  * group.
  */
-function* listRuns(tx: Reader, { limit, since }: SnapshotWish): Step<OfficeRun[]> {
+function* listRuns(tx: Reader, { limit, since }: SnapshotQuery): Step<OfficeRun[]> {
   const seqs: number[] = [];
   const live = 'SELECT seq FROM runs WHERE finished_at IS NULL AND';
   const ended = `SELECT r.seq FROM runs r JOIN sessions s ON s.seq = r.session_seq

@@ -10,7 +10,7 @@ import type { DayUsage } from './day-usage.ts';
 import { readRuns } from './snapshot.ts';
 
 /** `since`: the quarter of an hour in which today began. `source` null: any source. */
-export interface TodayWish {
+export interface TodayQuery {
   readonly team: TeamId;
   readonly source: RunSource | null;
   readonly since: number;
@@ -57,15 +57,15 @@ export function makeToday({ read }: Database) {
   };
 }
 
-function* listToday(tx: Reader, wish: TodayWish): Step<TodayPage> {
-  const { team, source, since, limit, offset } = wish;
+function* listToday(tx: Reader, query: TodayQuery): Step<TodayPage> {
+  const { team, source, since, limit, offset } = query;
   const live = team === null ? bySession(yield* listLiveUnused(tx, source, since)) : [];
   const total = live.length + (yield* countActive(tx, team, source ?? 'any', since));
   const itemTotal = live.length + (yield* countActive(tx, team, source ?? 'run', since));
   const shown = live.slice(offset, offset + limit);
   const wanted = { limit: limit - shown.length, offset: Math.max(0, offset - live.length) };
-  const sessions = wanted.limit === 0 ? [] : yield* pageOf(tx, wish, wanted);
-  for (const sessionSeq of sessions) shown.push({ sessionSeq, runSeqs: yield* usedRuns(tx, sessionSeq, wish) });
+  const sessions = wanted.limit === 0 ? [] : yield* pageOf(tx, query, wanted);
+  for (const sessionSeq of sessions) shown.push({ sessionSeq, runSeqs: yield* usedRuns(tx, sessionSeq, query) });
   const items: TodayRun[] = [];
   for (const one of shown) items.push(...(yield* itemsOf(tx, one, since)));
   return { items, total, itemTotal };
@@ -81,8 +81,8 @@ function bySession(runs: readonly { readonly seq: number; readonly sessionSeq: n
 /** The most recently used sessions come first; within a quarter of an hour, the newest. */
 function* pageOf(
   tx: Reader,
-  { team, source, since }: TodayWish,
-  { limit, offset }: Pick<TodayWish, 'limit' | 'offset'>,
+  { team, source, since }: TodayQuery,
+  { limit, offset }: Pick<TodayQuery, 'limit' | 'offset'>,
 ): Step<number[]> {
   const basis: Basis = source ?? 'run';
   const { text, values } = activeSessions(team, basis, since);
@@ -101,7 +101,7 @@ const OF_SOURCE: Readonly<Record<RunSource, string>> = {
 };
 
 /** Runs of a session with usage for the team today, the newest first. */
-function* usedRuns(tx: Reader, sessionSeq: number, { team, source, since }: TodayWish): Step<number[]> {
+function* usedRuns(tx: Reader, sessionSeq: number, { team, source, since }: TodayQuery): Step<number[]> {
   const rows = yield* tx.all<{ seq: number }>(
     `SELECT DISTINCT r.seq FROM usage_records x JOIN runs r ON r.seq = x.run_seq JOIN users u ON u.seq = x.user_seq
      WHERE x.session_seq = ? AND x.at >= ? AND coalesce(x.team_id, r.team_id, u.team_id, '') = ?

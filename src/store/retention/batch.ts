@@ -12,19 +12,19 @@ export interface TimedBatch extends Batch {
 }
 
 /** A row in an index by age: how old it is, and its key. */
-export interface Place {
+export interface Cursor {
   readonly at: number;
   readonly key: number;
 }
 
 /** Before all rows. */
-export const START: Place = { at: 0, key: 0 };
+export const START: Cursor = { at: 0, key: 0 };
 
 /** What a commit has removed, and whether more may be left. `next`: behind what it has passed, where some of that stays. */
 export interface Removed {
   readonly rows: number;
   readonly more: boolean;
-  readonly next?: Place;
+  readonly next?: Cursor;
 }
 
 /** Milliseconds of statements in one commit at most; writing and syncing the log comes on top. */

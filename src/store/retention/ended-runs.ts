@@ -1,6 +1,6 @@
 // Runs in the order of their ends, from the place on that a kind of removal has reached. The place is kept.
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { type Batch, type Place, START } from './batch.ts';
+import { type Batch, type Cursor, START } from './batch.ts';
 
 /** What is removed of a run, and the column that says when that was done. */
 export type RunPart = 'events' | 'details';
@@ -8,7 +8,7 @@ export type RunPart = 'events' | 'details';
 /** How the removal of one run was: done, not in this commit, or not yet in any. */
 export type RunRemoval = 'done' | 'more' | 'waits';
 
-interface Ended extends Place {
+interface Ended extends Cursor {
   readonly isLeft: number;
 }
 
@@ -29,10 +29,10 @@ export const runsFrom = (part: RunPart) => `SELECT seq, ${IS_LEFT[part]} AS isLe
 
 /** Those that ended from where the removal is, and before a moment. */
 export function* valuesFrom(tx: Reader, part: RunPart, before: number): Step<number[]> {
-  return between((yield* tx.get<Place>(PLACE, part)) ?? START, before);
+  return between((yield* tx.get<Cursor>(PLACE, part)) ?? START, before);
 }
 
-const between = ({ at, key }: Place, before: number) => [at, before, at, key];
+const between = ({ at, key }: Cursor, before: number) => [at, before, at, key];
 
 /**
  * Calls `remove` with each run that ended before a moment and is left, the oldest first, and marks those that are done. Those that
@@ -43,8 +43,8 @@ export function* removeOfEnded(
   { part, before, batch }: { readonly part: RunPart; readonly before: number; readonly batch: Batch },
   remove: (runSeq: number) => Step<RunRemoval>,
 ): Step<boolean> {
-  const start = (yield* tx.get<Place>(PLACE, part)) ?? START;
-  let [place, removal]: [Place, RunRemoval] = [start, 'done'];
+  const start = (yield* tx.get<Cursor>(PLACE, part)) ?? START;
+  let [place, removal]: [Cursor, RunRemoval] = [start, 'done'];
   while (removal === 'done') {
     const [run] = yield* listFrom(tx, { part, before, place }, 1);
     if (run === undefined) break;
@@ -66,7 +66,7 @@ export function* removeOfEnded(
 interface From {
   readonly part: RunPart;
   readonly before: number;
-  readonly place: Place;
+  readonly place: Cursor;
 }
 
 const listFrom = (tx: Reader, { part, before, place }: From, limit: number): Step<Ended[]> =>
@@ -77,12 +77,12 @@ const listFrom = (tx: Reader, { part, before, place }: From, limit: number): Ste
   );
 
 /** The last run before the first that is left. The first of these runs is done. */
-function lastDone(runs: readonly Ended[]): Place {
+function lastDone(runs: readonly Ended[]): Cursor {
   const left = runs.findIndex(({ isLeft }) => isLeft === 1);
   return runs.at(left === -1 ? -1 : left - 1)!;
 }
 
-function* keepIn(tx: Transaction, part: RunPart, { at, key }: Place): Step<void> {
+function* keepIn(tx: Transaction, part: RunPart, { at, key }: Cursor): Step<void> {
   yield* tx.run(
     `INSERT INTO retention_places (kind, at, key) VALUES (?, ?, ?)
      ON CONFLICT (kind) DO UPDATE SET at = excluded.at, key = excluded.key`,

@@ -3,7 +3,7 @@ import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
-import { type Batch, LARGE, type Place, START } from './batch.ts';
+import { type Batch, LARGE, type Cursor, START } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 
 export interface IdleSession {
@@ -13,14 +13,14 @@ export interface IdleSession {
   readonly removedAt: number | null;
 }
 
-interface Candidate extends Omit<IdleSession, 'seq'>, Place {
+interface Candidate extends Omit<IdleSession, 'seq'>, Cursor {
   readonly rests: number;
 }
 
 export interface Taken {
   readonly session: IdleSession | undefined;
   readonly more: boolean;
-  readonly next: Place;
+  readonly next: Cursor;
 }
 
 /** Nothing may be under way there: runs, files that aren't known yet, archives, and pages that are made of it. */
@@ -96,7 +96,7 @@ export function makeIdleWorkspaces({ read, write }: Database) {
   };
 }
 
-function* takeIdleIn(tx: Transaction, before: number, batch: Batch, from: Place): Step<Taken> {
+function* takeIdleIn(tx: Transaction, before: number, batch: Batch, from: Cursor): Step<Taken> {
   for (let next = from; ; ) {
     const room = batch.room(LARGE);
     if (room === 0) return { session: undefined, more: true, next };

@@ -3,7 +3,7 @@ import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
 import { deleteSessionIn } from '../lifecycle/delete-session.ts';
-import { type Batch, LARGE, type Place, type Removed, START } from './batch.ts';
+import { type Batch, LARGE, type Cursor, type Removed, START } from './batch.ts';
 import { type Amount, MAX_COUNTED } from './estimate.ts';
 
 /**
@@ -36,7 +36,7 @@ export function makeRemoveFirings({ read, write }: Database) {
     countScheduledSessions: read((tx: Reader, before: number) => countOld(tx, SESSIONS, before)),
 
     /** Removes firings that ended before a moment, and counts them; then tasks that were deleted before it and have none left. */
-    firings: write(function* (tx: Transaction, before: number, batch: Batch, from: Place = START): Step<Removed> {
+    firings: write(function* (tx: Transaction, before: number, batch: Batch, from: Cursor = START): Step<Removed> {
       const firings = yield* removeOldIn(tx, FIRINGS, { before, batch, from });
       if (firings.more) return firings;
       return { ...firings, more: yield* removeTasksIn(tx, batch, before) };
@@ -44,14 +44,14 @@ export function makeRemoveFirings({ read, write }: Database) {
 
     /** Deletes sessions of firings whose last run was before a moment, as their owners could. */
     scheduledSessions: write(
-      (tx: Transaction, before: number, batch: Batch, from: Place = START): Step<Removed> =>
+      (tx: Transaction, before: number, batch: Batch, from: Cursor = START): Step<Removed> =>
         removeOldIn(tx, SESSIONS, { before, batch, from }),
       FREES,
     ),
   };
 }
 
-interface Old extends Place {
+interface Old extends Cursor {
   readonly goes: number;
 }
 
@@ -80,7 +80,7 @@ function* countOld(tx: Reader, { sql, bytes }: Kind, before: number): Step<Amoun
 function* removeOldIn(
   tx: Transaction,
   { sql, weight, remove }: Kind,
-  { before, batch, from }: { readonly before: number; readonly batch: Batch; readonly from: Place },
+  { before, batch, from }: { readonly before: number; readonly batch: Batch; readonly from: Cursor },
 ): Step<Removed> {
   let [rows, next] = [0, from];
   for (;;) {

@@ -199,13 +199,13 @@ function* findOverlap(tx: Reader, task: TaskRow): Step<{ waits: boolean; refusal
   return unfinished > TASK_LIMITS.queuedFirings ? { waits: true, refusal: 'full' } : { waits: true };
 }
 
-interface FiringOrder extends Pick<Firing, 'trigger' | 'dueAt'> {
+interface FiringInput extends Pick<Firing, 'trigger' | 'dueAt'> {
   readonly setup: SessionSetup;
   /** Whether its run may be claimed. */
   readonly ready: boolean;
 }
 
-function* insertFiring(tx: Transaction, task: TaskRow, { trigger, dueAt, setup, ready }: FiringOrder): Step<Firing> {
+function* insertFiring(tx: Transaction, task: TaskRow, { trigger, dueAt, setup, ready }: FiringInput): Step<Firing> {
   const plan = yield* getPlan(tx, NEWEST_PLAN, task.seq);
   const session = yield* insertSession(tx, {
     userSeq: task.userSeq,

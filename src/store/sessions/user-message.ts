@@ -29,7 +29,7 @@ export function* insertUserMessage(
   );
 }
 
-export interface MessagePlace {
+export interface MessagePosition {
   readonly userSeq: number;
   readonly sessionSeq: number;
   readonly messageId: number;
@@ -37,7 +37,7 @@ export interface MessagePlace {
 
 export function* insertAttachments(
   tx: Transaction,
-  { userSeq, sessionSeq, messageId }: MessagePlace,
+  { userSeq, sessionSeq, messageId }: MessagePosition,
   attachments: readonly NewAttachment[],
 ): Step<void> {
   for (const attachment of attachments) {

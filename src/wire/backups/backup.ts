@@ -1,9 +1,9 @@
 // Backups as the management interface shows them.
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { endpoints, pathText } from '../endpoint.ts';
-import { made, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, text, time } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { made, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, text, time } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 import { backupId, leftOutFile } from './manifest.ts';
 
 const count = integer({ from: 0 });

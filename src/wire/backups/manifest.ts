@@ -1,8 +1,8 @@
 // The manifest of a backup: what was copied, when and by which Errand, and where its list of files begins.
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { auditAnchor } from '../people/audit-anchor.ts';
-import { integer, matching, oneOf, string, text, time } from '../scalars.ts';
-import { nullable, optional, type Static } from '../shape.ts';
+import { integer, matching, oneOf, string, text, time } from '../shapes/scalars.ts';
+import { nullable, optional, type Static } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
 const digest = matching(/^[0-9a-f]{64}$/u, 'must be a SHA-256 in hexadecimal');

@@ -1,8 +1,8 @@
 // What agents may use (§2.10): as a session or a key has it, and as an administrator chooses it.
-import { array } from '../composites.ts';
-import { called, record, request } from '../record.ts';
-import { boolean, integer, line, string, uuid } from '../scalars.ts';
-import { anyOf, type JsonOf, named, nullish } from '../shape.ts';
+import { array } from '../shapes/composites.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, string, uuid } from '../shapes/scalars.ts';
+import { anyOf, type JsonOf, named, nullish } from '../shapes/shape.ts';
 
 const ids = array(integer());
 const names = array(string);

@@ -1,11 +1,11 @@
 // Users' connections to services, and how they answered when they were tried (I4).
 import { CONNECTION_STATES } from '../../domain/capabilities/connector.ts';
-import { array } from '../composites.ts';
+import { array } from '../shapes/composites.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 
 /** A user's connection, without its secret. */
 const connection = named(

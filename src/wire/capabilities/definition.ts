@@ -1,10 +1,10 @@
 // What the config directory defines, by noun, and what is wrong with its files.
-import { array, dictionary, object } from '../composites.ts';
+import { array, dictionary, object } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { record } from '../record.ts';
-import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+import { record } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
+import { named, nullable, optional, type Shape, type Static } from '../shapes/shape.ts';
 
 const names = array(string);
 

@@ -1,10 +1,10 @@
 // Models, and how models and MCP servers answered when they were checked.
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 
 /** A model and where it is. */
 const place = { name: string, endpoint: string, kind: string, model: string };
@@ -31,7 +31,7 @@ const finding = named(
 export type FindingWire = JsonOf<typeof finding>;
 
 /** `context`: whether the context window is filled, too; it is when nothing is said. */
-const modelCheckRequest = named('ModelCheckWish', request({ context: orElse(nullable(boolean), true) }));
+const modelCheckRequest = named('ModelCheckRequest', request({ context: orElse(nullable(boolean), true) }));
 
 const duration = nullable(number({ from: 0 }));
 const outcome = {

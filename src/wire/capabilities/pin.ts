@@ -1,9 +1,9 @@
 // What is pinned to names that the configuration doesn't define.
 import { type Defined, PIN_HOLDERS, PINNED_KINDS } from '../../domain/capabilities/pin.ts';
-import { array } from '../composites.ts';
-import { record, request } from '../record.ts';
-import { integer, oneOf, string } from '../scalars.ts';
-import { type JsonOf, named, refined } from '../shape.ts';
+import { array } from '../shapes/composites.ts';
+import { record, request } from '../shapes/record.ts';
+import { integer, oneOf, string } from '../shapes/scalars.ts';
+import { type JsonOf, named, refined } from '../shapes/shape.ts';
 
 /** Names that a configuration defines. */
 export const definedNames = named(

@@ -1,9 +1,9 @@
 // Replies of the chat-completions protocol (§2.2, §2.3), and its list of models (C13).
 import { isJsonObject } from '../../domain/json.ts';
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { chatError } from '../error.ts';
-import { constant, integer, oneOf, string } from '../scalars.ts';
-import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
+import { constant, integer, oneOf, string } from '../shapes/scalars.ts';
+import { anyOf, named, nullable, optional, type Static } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
 const seconds = integer({ from: 0 });

@@ -1,9 +1,9 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
-import { object, tagged } from '../composites.ts';
+import { object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
-import { boolean, longString, string } from '../scalars.ts';
-import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
+import { boolean, longString, string } from '../shapes/scalars.ts';
+import { anyOf, named, nullish, type Static, unread } from '../shapes/shape.ts';
 import { messagesOf, metadata, model } from '../conversations/turn.ts';
 
 const image = {

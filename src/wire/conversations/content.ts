@@ -1,9 +1,9 @@
 // The content of a user's message in a request: its text, and the blocks that both protocols share (§4.2, §4.3, C3).
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import { array, at, jsonObject, object } from '../composites.ts';
-import { line, longString, string } from '../scalars.ts';
-import { anyOf, nullish, type OptionalShape, optional, refined, type Shape } from '../shape.ts';
+import { array, at, jsonObject, object } from '../shapes/composites.ts';
+import { line, longString, string } from '../shapes/scalars.ts';
+import { anyOf, nullish, type OptionalShape, optional, refined, type Shape } from '../shapes/shape.ts';
 
 const MAX_BLOCKS = 1_000;
 const MAX_ATTACHMENTS = 100;

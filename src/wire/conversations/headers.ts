@@ -1,8 +1,8 @@
 // What requests say in headers, beyond their credential (§4.2, §4.3, C11, C12).
-import { object } from '../composites.ts';
-import { eventId } from '../query.ts';
-import { uuid } from '../scalars.ts';
-import { optional, type Shape } from '../shape.ts';
+import { object } from '../shapes/composites.ts';
+import { eventId } from '../shapes/query.ts';
+import { uuid } from '../shapes/scalars.ts';
+import { optional, type Shape } from '../shapes/shape.ts';
 import { idempotencyKey } from './turn.ts';
 
 /** Set by `true`; anything else leaves it unset. */

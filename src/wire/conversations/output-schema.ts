@@ -2,8 +2,8 @@
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readOutputSchema } from '../../domain/schema/output-schema.ts';
-import type { Shape } from '../shape.ts';
-import { holdsStandIn } from '../stand-in.ts';
+import type { Shape } from '../shapes/shape.ts';
+import { holdsStandIn } from '../shapes/stand-in.ts';
 
 /** A JSON Schema of Draft-07, as `readOutputSchema` leaves it. */
 export const outputSchema: Shape<JsonObject> = {

@@ -1,7 +1,7 @@
 // What the requests of both conversation protocols share (§1, C1, D4).
-import { array, json, object } from '../composites.ts';
-import { line, oneOf, string, text, uuid } from '../scalars.ts';
-import { nullish, optional, type Shape, type Static } from '../shape.ts';
+import { array, json, object } from '../shapes/composites.ts';
+import { line, oneOf, string, text, uuid } from '../shapes/scalars.ts';
+import { nullish, optional, type Shape, type Static } from '../shapes/shape.ts';
 
 /** A key that finds the run of a repeated request: 1 to 128 characters on one line. */
 export const idempotencyKey = line({ max: 128 });

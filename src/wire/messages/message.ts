@@ -1,11 +1,11 @@
 // A Message: the reply to a turn, and the state of a background run (§2.4, §2.5).
 import { RUN_STATUSES, STOP_REASONS } from '../../domain/sessions/run.ts';
 import { isJsonObject } from '../../domain/json.ts';
-import { base64 } from '../base64.ts';
-import { array, json, object } from '../composites.ts';
+import { base64 } from '../shapes/base64.ts';
+import { array, json, object } from '../shapes/composites.ts';
 import { runError } from '../run-error.ts';
-import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
-import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
+import { constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { anyOf, named, nullable, optional, type Static } from '../shapes/shape.ts';
 
 /** What a submission asks to have back verbatim (§4.3). */
 export const backgroundPayload = base64({ max: 8_192 });

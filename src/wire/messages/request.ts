@@ -1,9 +1,9 @@
 // The request of the Messages protocol (§4.3, §4.4).
-import { array, json, object, tagged } from '../composites.ts';
+import { array, json, object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
-import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
+import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
+import { anyOf, named, nullish, type Static, unread } from '../shapes/shape.ts';
 import { idempotencyKey, messagesOf, metadata, model } from '../conversations/turn.ts';
 import { backgroundPayload } from './message.ts';
 

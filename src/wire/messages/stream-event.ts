@@ -1,8 +1,8 @@
 // The events of the Messages protocol's stream (§4.3, C10, C15). Each is sent under the name that its `type` has.
-import { array, json, jsonObject, object, tagged } from '../composites.ts';
+import { array, json, jsonObject, object, tagged } from '../shapes/composites.ts';
 import { errorFacts } from '../error.ts';
-import { boolean, constant, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, type Static } from '../shape.ts';
+import { boolean, constant, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { named, nullable, type Static } from '../shapes/shape.ts';
 import { stopReason, textBlock, usage } from './message.ts';
 
 const index = integer({ from: 0 });

@@ -16,9 +16,9 @@ import {
 } from '../../domain/sessions/office-run.ts';
 import type { RunError, RunState } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
-import { called, made, record } from '../record.ts';
-import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable } from '../shape.ts';
+import { called, made, record } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
 /** US dollars. */

@@ -1,12 +1,12 @@
 // One session in Office Mode (§2.14, §4.8, G2-G7, G23).
 import { reportedStatus, RUN_STATUSES, type RunState } from '../../domain/sessions/run.ts';
 import { type ContextParts, totalTokens } from '../../domain/sessions/usage.ts';
-import { array, object } from '../composites.ts';
-import { digits, optionalId } from '../query.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
+import { array, object } from '../shapes/composites.ts';
+import { digits, optionalId } from '../shapes/query.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
 import { messageFields } from '../sessions/history.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 import { ELAPSED, entity, LAST_ERROR, PROGRESS, TEAM } from './entity.ts';
 
 const count = integer({ from: 0 });

@@ -1,11 +1,11 @@
 // The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
 import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
-import { array } from '../composites.ts';
-import { digits, timeZone as zone } from '../query.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, integer, number, oneOf, string, time } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { array } from '../shapes/composites.ts';
+import { digits, timeZone as zone } from '../shapes/query.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, integer, number, oneOf, string, time } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 import { entity, recentSession, todayItem } from './entity.ts';
 
 const count = integer({ from: 0 });

@@ -1,10 +1,10 @@
 // The requests for events of Office Mode: pages of a session's journal, and the live streams (§4.8, G5).
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { officeEvent } from '../journal-event.ts';
-import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../query.ts';
-import { request } from '../record.ts';
-import { boolean, integer, oneOf, uuid } from '../scalars.ts';
-import { anyOf, named, nullable, orElse, type Static } from '../shape.ts';
+import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../shapes/query.ts';
+import { request } from '../shapes/record.ts';
+import { boolean, integer, oneOf, uuid } from '../shapes/scalars.ts';
+import { anyOf, named, nullable, orElse, type Static } from '../shapes/shape.ts';
 
 const WORDS_OF_ORDER = ['asc', 'desc'] as const;
 

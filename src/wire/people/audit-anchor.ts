@@ -1,9 +1,9 @@
 // The anchor of the audit log, as its file and the manifests of backups have it.
 import { ANCHOR_FAULTS, type AnchorDoubt, type AuditLink } from '../../domain/people/audit-anchor.ts';
-import { object } from '../composites.ts';
-import { called, record } from '../record.ts';
-import { integer, matching, oneOf, time } from '../scalars.ts';
-import { type JsonOf, nullable } from '../shape.ts';
+import { object } from '../shapes/composites.ts';
+import { called, record } from '../shapes/record.ts';
+import { integer, matching, oneOf, time } from '../shapes/scalars.ts';
+import { type JsonOf, nullable } from '../shapes/shape.ts';
 
 const digest = matching(/^[0-9a-f]{64}$/u, 'must be a SHA-256 in hexadecimal');
 

@@ -3,11 +3,11 @@ import type { AnchorDoubt, AuditLink } from '../../domain/people/audit-anchor.ts
 import { AUDIT_ACTIONS, AUDIT_WAYS, type AuditAction } from '../../domain/people/audit.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
+import { called, made, record, request } from '../shapes/record.ts';
 import { anchorDoubt, auditLink } from './audit-anchor.ts';
-import { digits, eventId, moment, optionalId } from '../query.ts';
-import { integer, line, oneOf, string, time, boolean } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo, type SourceOf } from '../shape.ts';
+import { digits, eventId, moment, optionalId } from '../shapes/query.ts';
+import { integer, line, oneOf, string, time, boolean } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo, type SourceOf } from '../shapes/shape.ts';
 
 /** An entry. Of the operator behind the control socket, the actor has no user, and the username `operator`. */
 const auditEntry = named(

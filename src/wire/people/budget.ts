@@ -11,9 +11,9 @@ import { unprocessable } from '../../domain/errors.ts';
 import { isTimeZone } from '../../domain/time-zone.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { integer, line, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refined } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { integer, line, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refined } from '../shapes/shape.ts';
 
 const reference = line({ max: 200 });
 const timezone = refined(line({ max: 100 }), (zone, path) => {

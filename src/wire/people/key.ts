@@ -3,9 +3,9 @@ import { KEY_SCOPES } from '../../domain/people/user.ts';
 import { capabilityChoice, capabilityConfig, capabilityNames } from '../capabilities/capability.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { integer, line, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shapes/shape.ts';
 
 /** The `model` of a key that has its owner's default. */
 export const AUTOMATIC = 'auto';

@@ -1,9 +1,9 @@
 // A user who leaves: what they have, and what becomes of it.
 import { HOLDING_KINDS } from '../../domain/people/holding.ts';
-import { array, object } from '../composites.ts';
-import { called, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { array, object } from '../shapes/composites.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 
 /** `count` ends at 10000; `names` has those of some. */
 const holding = object({ kind: oneOf(HOLDING_KINDS), count: integer({ from: 0 }), names: array(string) });
@@ -21,7 +21,7 @@ export type HoldingsWire = JsonOf<typeof holdings>;
 
 /** Who gets tasks and pages, a name or an id; and whether what nobody gets is deleted, sessions too. One of both is needed. */
 export const leaveRequest = named(
-  'LeaveWish',
+  'LeaveRequest',
   request({
     heir: called('hand_over_to', orElse(nullable(refersTo('users', line({ max: 200 }))), null)),
     deletes: called('delete', orElse(nullable(boolean), false)),

@@ -2,9 +2,9 @@
 import { TEAM_NAME } from '../../domain/people/names.ts';
 import { endpoints, pathText } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, record, request } from '../record.ts';
-import { matching, number, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, optional, orElse, refersTo } from '../shape.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { matching, number, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, optional, orElse, refersTo } from '../shapes/shape.ts';
 
 const budget = nullable(number({ from: 0 }));
 

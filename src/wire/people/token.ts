@@ -1,10 +1,10 @@
 // The token endpoint's grants and answers, and the keys that sign tokens (§2.1, §4.1).
-import { tagged } from '../composites.ts';
+import { tagged } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
-import { called, made, record } from '../record.ts';
-import { constant, integer, oneOf, string, text, time } from '../scalars.ts';
-import { type JsonOf, named, nullable, type Static } from '../shape.ts';
+import { called, made, record } from '../shapes/record.ts';
+import { constant, integer, oneOf, string, text, time } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, type Static } from '../shapes/shape.ts';
 
 /** How a login token is requested. The key of an `api_key` grant is in the header. */
 export const grant = named(

@@ -1,9 +1,9 @@
 // An import of users: the rows of a file as they should be, and what they would change.
 import { ROLES } from '../../domain/people/user.ts';
-import { array } from '../composites.ts';
-import { called, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, nullish, optional, orElse, type Shape } from '../shape.ts';
+import { array } from '../shapes/composites.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, type Shape } from '../shapes/shape.ts';
 import { username } from './username.ts';
 
 /** Rows of one import. */

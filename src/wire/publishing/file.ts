@@ -1,8 +1,8 @@
 // Published files, as everybody reads them (§2.13, F10).
 import { assetPathOf } from '../../domain/publishing/public-address.ts';
-import { array, object } from '../composites.ts';
-import { constant, integer, oneOf, string } from '../scalars.ts';
-import { named, nullable, type Shape, type Static } from '../shape.ts';
+import { array, object } from '../shapes/composites.ts';
+import { constant, integer, oneOf, string } from '../shapes/scalars.ts';
+import { named, nullable, type Shape, type Static } from '../shapes/shape.ts';
 
 /** The entry of a version. Both addresses end with its share. */
 export const publishedFile = named(

@@ -1,7 +1,7 @@
 // What the paths of pages and shares name. What has no such form isn't found (A8).
 import { notFound } from '../../domain/errors.ts';
-import { string } from '../scalars.ts';
-import type { Shape } from '../shape.ts';
+import { string } from '../shapes/scalars.ts';
+import type { Shape } from '../shapes/shape.ts';
 
 /** The form of a publish key (F8). */
 export const PAGE_KEY = /^[0-9A-Za-z]{16}$/;

@@ -8,12 +8,12 @@ import {
 } from '../../domain/publishing/page.ts';
 import { pagePathOf, sharePathOf } from '../../domain/publishing/public-address.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { array } from '../composites.ts';
+import { array } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf, pageFields, pageQuery } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, text, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, optional, orElse, refersTo, refined } from '../shapes/shape.ts';
 import type { Addressing } from './file.ts';
 import { pageKey } from './names.ts';
 import { pageDetailFields, pageOwner, versionFields } from './public-page.ts';

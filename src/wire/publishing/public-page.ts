@@ -1,11 +1,11 @@
 // Published pages and their versions, as everybody reads them (§2.13, §4.7).
 import { PAGE_LIMITS, PAGE_ORIGINS, SHARE_TYPES, type ShareType } from '../../domain/publishing/page.ts';
 import { beijingTime as renderBeijingTime } from '../../domain/publishing/public-time.ts';
-import { array, object } from '../composites.ts';
-import { called, made, record } from '../record.ts';
-import { calendarDate, digits, optionalVersionNo, timeZone } from '../query.ts';
-import { boolean, integer, line, oneOf, string, time } from '../scalars.ts';
-import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+import { array, object } from '../shapes/composites.ts';
+import { called, made, record } from '../shapes/record.ts';
+import { calendarDate, digits, optionalVersionNo, timeZone } from '../shapes/query.ts';
+import { boolean, integer, line, oneOf, string, time } from '../shapes/scalars.ts';
+import { named, nullable, optional, type Shape, type Static } from '../shapes/shape.ts';
 import { type Addressing, publishedFile, renderEntry } from './file.ts';
 
 /** Most pages of one reply. */

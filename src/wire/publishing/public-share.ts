@@ -1,9 +1,9 @@
 // Shares, as everybody reads them (F9).
 import { SHARE_TYPES } from '../../domain/publishing/page.ts';
-import { array, object } from '../composites.ts';
-import { called, made, record } from '../record.ts';
-import { boolean, integer, oneOf, string, time } from '../scalars.ts';
-import { named, nullable, optional } from '../shape.ts';
+import { array, object } from '../shapes/composites.ts';
+import { called, made, record } from '../shapes/record.ts';
+import { boolean, integer, oneOf, string, time } from '../shapes/scalars.ts';
+import { named, nullable, optional } from '../shapes/shape.ts';
 import { type Addressing, nameOf, publishedFile, renderEntry } from './file.ts';
 import { pageOwner } from './public-page.ts';
 

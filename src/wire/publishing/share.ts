@@ -1,10 +1,10 @@
 // Shares, as their owners manage them (F7).
 import { endpoints } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { moment } from '../query.ts';
-import { called, record, request } from '../record.ts';
-import { line, string } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse } from '../shape.ts';
+import { moment } from '../shapes/query.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { line, string } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse } from '../shapes/shape.ts';
 import { shareCode } from './names.ts';
 import { ownedVersionFields, VERSIONS_PER_PART } from './page.ts';
 

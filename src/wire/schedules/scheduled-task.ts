@@ -3,13 +3,13 @@ import { TASK_RUN_STATUSES } from '../../domain/schedules/run-status.ts';
 import { FIRING_TRIGGERS, OVERLAPS, TASK_LIMITS } from '../../domain/schedules/task.ts';
 import { isTimeZone } from '../../domain/time-zone.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { array } from '../composites.ts';
+import { array } from '../shapes/composites.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf, pageFields, pageQuery } from '../listing.ts';
-import { optionalFlag } from '../query.ts';
-import { called, part, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, text, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shape.ts';
+import { optionalFlag } from '../shapes/query.ts';
+import { called, part, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, text, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shapes/shape.ts';
 
 const name = line({ max: TASK_LIMITS.name });
 const prompt = text({ max: TASK_LIMITS.prompt });

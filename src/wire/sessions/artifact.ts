@@ -1,8 +1,8 @@
 // Artifacts: a session's workspace, and what one run made (§2.8, §2.9).
 import { ARTIFACT_STATUSES, EXPORT_STATUSES, FILE_CHANGES } from '../../domain/sessions/artifact.ts';
-import { array, dictionary, object } from '../composites.ts';
-import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+import { array, dictionary, object } from '../shapes/composites.ts';
+import { constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { named, nullable, optional, type Shape, type Static } from '../shapes/shape.ts';
 
 /** A file, or a folder whose `children` are not null. Addresses are good for a quarter of an hour. */
 export interface FileNodeWire {

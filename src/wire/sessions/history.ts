@@ -1,7 +1,7 @@
 // A session's history (§2.7, E2).
-import { array, jsonObject, object, tagged } from '../composites.ts';
-import { boolean, integer, oneOf, string, uuid } from '../scalars.ts';
-import { named, nullable, type Static } from '../shape.ts';
+import { array, jsonObject, object, tagged } from '../shapes/composites.ts';
+import { boolean, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { named, nullable, type Static } from '../shapes/shape.ts';
 
 export const attachment = named(
   'Attachment',

@@ -1,11 +1,11 @@
 // Insights of agents (I3).
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../../domain/sessions/insight.ts';
-import { object } from '../composites.ts';
+import { object } from '../shapes/composites.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { called, record, request } from '../record.ts';
-import { oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, orElse, refersTo } from '../shape.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, orElse, refersTo } from '../shapes/shape.ts';
 
 const insight = named(
   'Insight',

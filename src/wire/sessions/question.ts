@@ -3,12 +3,12 @@ import { KB } from '../../domain/byte-units.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/sessions/user-input.ts';
-import { at, atIndex, json, jsonObject, object } from '../composites.ts';
+import { at, atIndex, json, jsonObject, object } from '../shapes/composites.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf, pageFields, pageOf } from '../listing.ts';
-import { called, record, request } from '../record.ts';
-import { oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo, type Shape } from '../shape.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo, type Shape } from '../shapes/shape.ts';
 
 /** A question. `answers` and `answered_at` are null until it is answered. */
 export const question = named(

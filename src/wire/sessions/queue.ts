@@ -1,9 +1,9 @@
 // The queue: waiting runs, and why each of them waits.
 import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
-import { array } from '../composites.ts';
-import { called, record } from '../record.ts';
-import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable } from '../shape.ts';
+import { array } from '../shapes/composites.ts';
+import { called, record } from '../shapes/record.ts';
+import { boolean, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable } from '../shapes/shape.ts';
 
 /**
  * A waiting run. `behind_run_id` is the earlier run that it waits for. `waiting_ms` counts from its acceptance, so

@@ -1,7 +1,7 @@
 // What the model was asked in a run, in the form that most model servers take.
-import { array, jsonObject, object } from '../composites.ts';
-import { boolean, constant, integer, oneOf, string } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { array, jsonObject, object } from '../shapes/composites.ts';
+import { boolean, constant, integer, oneOf, string } from '../shapes/scalars.ts';
+import { named, nullable, optional, type Static } from '../shapes/shape.ts';
 import { run } from './run.ts';
 import { span } from './timeline.ts';
 

@@ -8,10 +8,10 @@ import {
   STOP_REASONS,
 } from '../../domain/sessions/run.ts';
 import { pageFields } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
+import { called, made, record, request } from '../shapes/record.ts';
 import { runError } from '../run-error.ts';
-import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { boolean, integer, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 
 interface Used {
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };

@@ -3,7 +3,7 @@ import { followHeaders } from '../conversations/headers.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { journalEvent } from '../journal-event.ts';
 import { listOf, pageQuery } from '../listing.ts';
-import { followQuery } from '../query.ts';
+import { followQuery } from '../shapes/query.ts';
 import { runArtifacts } from './artifact.ts';
 import { queue } from './queue.ts';
 import { runExport } from './run-export.ts';

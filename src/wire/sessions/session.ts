@@ -3,12 +3,12 @@
 import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { STOP_CAUSES, STOP_STATES } from '../../domain/sessions/stop.ts';
 import { capabilityConfig } from '../capabilities/capability.ts';
-import { object } from '../composites.ts';
+import { object } from '../shapes/composites.ts';
 import { endpoints, idOf } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { called, made, record, request } from '../record.ts';
-import { boolean, constant, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { boolean, constant, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 import { sessionArtifacts } from './artifact.ts';
 import { history } from './history.ts';
 

@@ -1,8 +1,8 @@
 // The time line of a run, as the management interface returns it.
 import { CALL_PURPOSES } from '../../domain/sessions/call-timing.ts';
-import { array, object } from '../composites.ts';
-import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { array, object } from '../shapes/composites.ts';
+import { boolean, integer, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { named, nullable, optional, type Static } from '../shapes/shape.ts';
 import { run } from './run.ts';
 
 const count = integer({ from: 0 });

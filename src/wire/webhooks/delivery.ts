@@ -3,13 +3,13 @@ import { DELIVERY_STATES } from '../../domain/webhooks/delivery.ts';
 import { FILTERED_REASONS, type FilteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../domain/webhooks/webhook.ts';
 import { SESSION_KINDS, type SessionKind } from '../../domain/sessions/session.ts';
-import { array, object } from '../composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { endpoints, numberOf } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { made, record, request } from '../record.ts';
-import { moment, optionalId } from '../query.ts';
-import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, orElse, refersTo } from '../shape.ts';
+import { made, record, request } from '../shapes/record.ts';
+import { moment, optionalId } from '../shapes/query.ts';
+import { boolean, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 
 const id = integer({ from: 1 });
 

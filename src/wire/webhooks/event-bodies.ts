@@ -5,9 +5,9 @@ import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
 import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { ROLES } from '../../domain/people/user.ts';
 import { OWNER_SCOPES, WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
-import { json, jsonObject, object } from '../composites.ts';
-import { boolean, constant, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { nullable, type Static } from '../shape.ts';
+import { json, jsonObject, object } from '../shapes/composites.ts';
+import { boolean, constant, integer, number, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { nullable, type Static } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
 

@@ -1,11 +1,11 @@
 // Events as webhooks would be sent them, for who listens without one.
 import { OWNER_SCOPES, WEBHOOK_EVENT_TYPES } from '../../domain/webhooks/webhook.ts';
-import { array } from '../composites.ts';
+import { array } from '../shapes/composites.ts';
 import { endpoints } from '../endpoint.ts';
-import { digits, optionalEventId, optionalWords } from '../query.ts';
-import { called, record, request } from '../record.ts';
-import { boolean, integer, oneOf, string, uuid } from '../scalars.ts';
-import { type JsonOf, named, orElse, refersTo } from '../shape.ts';
+import { digits, optionalEventId, optionalWords } from '../shapes/query.ts';
+import { called, record, request } from '../shapes/record.ts';
+import { boolean, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, orElse, refersTo } from '../shapes/shape.ts';
 
 const eventFields = {
   eventId: uuid,

@@ -8,15 +8,15 @@ import {
   WEBHOOK_LIMITS,
   WEBHOOK_SCOPES,
 } from '../../domain/webhooks/webhook.ts';
-import { array } from '../composites.ts';
+import { array } from '../shapes/composites.ts';
 import { endpoints, numberOf } from '../endpoint.ts';
 import { listOf, pageFields } from '../listing.ts';
-import { made, record, request } from '../record.ts';
-import { boolean, integer, line, oneOf, string, time, uuid } from '../scalars.ts';
-import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shape.ts';
+import { made, record, request } from '../shapes/record.ts';
+import { boolean, integer, line, oneOf, string, time, uuid } from '../shapes/scalars.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse, refersTo, refined } from '../shapes/shape.ts';
 import { deliveriesOfWebhookQuery, delivery, webhookTest, webhookTestResult } from './delivery.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { optionalFlag } from '../query.ts';
+import { optionalFlag } from '../shapes/query.ts';
 
 const { timeoutMs, retryCount, retryBackoffMs, secretBytes } = WEBHOOK_LIMITS;
 const MAX_URL_CHARACTERS = 2_048;

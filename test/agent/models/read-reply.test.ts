@@ -78,7 +78,11 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     ending: 'tool-calls',
     usage: usage(124, 115),
   },
-  'lm-studio-tools': { parts: [text('Looking.'), tides('814890118', 'Brest')], ending: 'tool-calls', usage: NONE },
+  'lm-studio-tools': {
+    parts: [text('AuditedAccess.'), tides('814890118', 'Brest')],
+    ending: 'tool-calls',
+    usage: NONE,
+  },
   'tgi-tools': {
     parts: [call('0', 'get_tides', '{ "port": "Brest"}'), call('0', 'get_tides', '{}')],
     ending: 'stop',

@@ -215,7 +215,7 @@ describe('the session’s next run', () => {
           ...artifacts,
           isAfterUncollected: async (sessionSeq, runSeq) => {
             looked += 1;
-            // Looking without an end would leave no turn to the test.
+            // AuditedAccess without an end would leave no turn to the test.
             return looked < 50 ? artifacts.isAfterUncollected(sessionSeq, runSeq) : new Promise(() => undefined);
           },
           recordArtifacts: async (runSeq, found) => {

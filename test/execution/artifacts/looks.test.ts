@@ -11,7 +11,7 @@ import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Collector } from '../../../src/execution/artifacts/collector.ts';
-import type { SnapshotOrder, SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
+import type { SnapshotRequest, SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
 import { fenceOf } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -37,7 +37,7 @@ beforeEach(async () => {
   const { snapshotThread } = house;
   const watched: SnapshotThread = {
     ...snapshotThread,
-    takeSnapshot: async (order: SnapshotOrder) => {
+    takeSnapshot: async (order: SnapshotRequest) => {
       const recorded = order.recorded!;
       const at = looks.push('look') - 1;
       const read = async () => {

@@ -5,7 +5,7 @@ import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
 import { makeQueue, modelOf, type Queue, type QueueParts } from '../../../src/execution/queue/queue.ts';
 import type { Acceptance, NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
-import type { ClaimOrder } from '../../../src/store/lifecycle/claim-runs.ts';
+import type { ClaimInput } from '../../../src/store/lifecycle/claim-runs.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
 import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -129,7 +129,7 @@ test('a turn that is accepted while runs are being claimed gets none of their sl
   const queue = queueOver(house, ONE_SLOT);
   const claiming = Promise.withResolvers<void>();
   const claim = house.store.runs.claim;
-  Object.assign(house.store.runs, { claim: (order: ClaimOrder) => (claiming.resolve(), claim(order)) });
+  Object.assign(house.store.runs, { claim: (order: ClaimInput) => (claiming.resolve(), claim(order)) });
   queue.start();
   await claiming.promise;
   const late = await accepted(admitTo(house, queue));

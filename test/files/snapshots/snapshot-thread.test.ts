@@ -109,8 +109,8 @@ test.each(['a snapshot', 'a small archive'])(
     write(house, { 'a.txt': 'small', 'large.bin': randomBytes(20_000_000) });
     const { files } = await house.snapshot();
     const [hold, leaving] = [house.blobs.hold(), new AbortController()];
-    const order = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
-    const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(order));
+    const request = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
+    const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(request));
     const other =
       kind === 'a snapshot'
         ? house.snapshot({ sessionId: 'another' })
@@ -122,8 +122,8 @@ test.each(['a snapshot', 'a small archive'])(
   },
 );
 
-describe('orders that fail', () => {
-  test('a deadline ends the order with words, leaves nothing behind, and the next one works', async () => {
+describe('requests that fail', () => {
+  test('a deadline ends the request with words, leaves nothing behind, and the next one works', async () => {
     const house = await snapshotHouse();
     write(house, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, 'x'.repeat(i)])));
     await expect(house.snapshot({ deadlineMs: 1 })).rejects.toMatchObject({
@@ -134,33 +134,33 @@ describe('orders that fail', () => {
     expect((await house.snapshot()).files).toHaveLength(300);
   });
 
-  test('a thread that hangs is ended with the order that hangs; another one does those that were beside it, waiting and later ones', async () => {
+  test('a thread that hangs is ended with the request that hangs; another one does those that were beside it, waiting and later ones', async () => {
     let asked = 0;
     const clock: Clock = {
       ...systemClock,
-      // The grace of the first order is over at once.
+      // The grace of the first request is over at once.
       after: (delayMs, action) => systemClock.after(delayMs > 60_000 && (asked += 1) === 1 ? 0 : delayMs, action),
     };
     const house = await snapshotHouse({ clock });
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
-    const orders = Array.from({ length: 6 }, (_, i) =>
+    const requests = Array.from({ length: 6 }, (_, i) =>
       house.snapshot({ sessionId: `s${i}`, deadlineMs: 90_000 }).then(
         ({ files }) => files.length,
         (error: Error) => error.message,
       ),
     );
-    const ends = await Promise.all(orders);
+    const ends = await Promise.all(requests);
     expect(ends).toEqual(['The work was lost with its thread.', 1, 1, 1, 1, 1]);
     await waitFor(() => house.incoming().length === 0);
     expect((await house.snapshot()).files).toHaveLength(1);
   });
 
-  test('an order can be cancelled while it waits, while it is at work and before', async () => {
+  test('a request can be cancelled while it waits, while it is at work and before', async () => {
     const house = await snapshotHouse();
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const controllers = Array.from({ length: 6 }, () => new AbortController());
-    const orders = controllers.map(({ signal }, i) => house.snapshot({ sessionId: `s${i}`, signal }));
-    const ends = Promise.allSettled(orders);
+    const requests = controllers.map(({ signal }, i) => house.snapshot({ sessionId: `s${i}`, signal }));
+    const ends = Promise.allSettled(requests);
     await waitFor(() => house.incoming().length === 4);
     controllers[1]!.abort();
     controllers[5]!.abort();
@@ -177,18 +177,18 @@ describe('orders that fail', () => {
     expect(house.incoming()).toEqual([]);
   });
 
-  test('once it is stopped, orders in progress and new ones are refused', async () => {
+  test('once it is stopped, requests in progress and new ones are refused', async () => {
     const house = await snapshotHouse();
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
-    const orders = Array.from({ length: 6 }, (_, i) => house.snapshot({ sessionId: `s${i}` }));
-    const ends = Promise.allSettled(orders);
+    const requests = Array.from({ length: 6 }, (_, i) => house.snapshot({ sessionId: `s${i}` }));
+    const ends = Promise.allSettled(requests);
     await waitFor(() => house.incoming().length === 4);
     await house.snapshotThread.stop();
     expect((await ends).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
     await expect(house.snapshot()).rejects.toMatchObject({ reason: 'unavailable' });
   });
 
-  test('a blob that vanishes under a known hash makes the order fail instead of naming bytes that are not there', async () => {
+  test('a blob that vanishes under a known hash makes the request fail instead of naming bytes that are not there', async () => {
     const house = await snapshotHouse();
     write(house, { 'a.txt': 'one' });
     const { files } = await house.snapshot();
@@ -213,9 +213,9 @@ describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => 
     writeFileSync(join(root, 'second.bin'), randomBytes(5_000_000));
     await expect(house.snapshot({ root })).rejects.toSatisfy(isNoSpace);
     await expect(house.snapshot({ root })).rejects.toMatchObject(full);
-    const order = { files, hold: house.hold, deadlineMs: 30_000 };
-    await expect(house.snapshotThread.packTarGz(order)).rejects.toMatchObject(full);
-    await expect(house.snapshotThread.packZip(order)).rejects.toSatisfy(isNoSpace);
+    const request = { files, hold: house.hold, deadlineMs: 30_000 };
+    await expect(house.snapshotThread.packTarGz(request)).rejects.toMatchObject(full);
+    await expect(house.snapshotThread.packZip(request)).rejects.toSatisfy(isNoSpace);
     expect(house.incoming()).toEqual([]);
     expect(house.blobBytes(sha256(random)).equals(random)).toBe(true);
     rmSync(join(root, 'second.bin'));

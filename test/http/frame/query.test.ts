@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/frame/exchange.ts';
 import { positionInRequest, readHeaders, readQuery } from '../../../src/http/frame/query.ts';
-import { object } from '../../../src/wire/composites.ts';
+import { object } from '../../../src/wire/shapes/composites.ts';
 import { turnHeaders } from '../../../src/wire/conversations/headers.ts';
 import { pageFields } from '../../../src/wire/listing.ts';
-import { oneOf, string } from '../../../src/wire/scalars.ts';
-import { optional } from '../../../src/wire/shape.ts';
+import { oneOf, string } from '../../../src/wire/shapes/scalars.ts';
+import { optional } from '../../../src/wire/shapes/shape.ts';
 
 const shape = object({ state: optional(oneOf(['on', 'off'])), name: optional(string), ...pageFields });
 const PAGE = { limit: 100, offset: 0 };

@@ -5,8 +5,8 @@ import { routesOf } from '../../../src/http/frame/serve.ts';
 import { ok } from '../../../src/http/replies/reply.ts';
 import { endpoints, idOf } from '../../../src/wire/endpoint.ts';
 import { listOf, pageQuery } from '../../../src/wire/listing.ts';
-import { record, request } from '../../../src/wire/record.ts';
-import { string, time, uuid } from '../../../src/wire/scalars.ts';
+import { record, request } from '../../../src/wire/shapes/record.ts';
+import { string, time, uuid } from '../../../src/wire/shapes/scalars.ts';
 
 const thing = record({ id: uuid, madeAt: time });
 // biome-ignore format: a table reads best with one endpoint a line

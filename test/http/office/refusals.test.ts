@@ -9,7 +9,7 @@ import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archiv
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { routesOf } from '../../../src/http/app.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
 import { artifactHouse } from '../../support/files/artifact-house.ts';
@@ -91,14 +91,14 @@ async function openOffice() {
   const catalog: Catalog = { endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' };
   const secret = Buffer.alloc(32, 1);
   const [access, audit, bus] = [makeAccess(store), auditOf({ store }), makeBus()];
-  const looking = makeLooking({ access, audit });
+  const auditedAccess = makeAuditedAccess({ access, audit });
   const scopes = makeEventScopes(store.events);
   const fileAddresses = makeFileAddresses({ deriveKey: () => secret, now: clock.now });
   const emptyArchives = makeEmptyArchives(rows.parts);
   const reads = makeOfficeOperations({
     store,
     clock,
-    looking,
+    auditedAccess,
     catalog: () => catalog,
     fileAddresses,
     emptyArchives,
@@ -109,7 +109,7 @@ async function openOffice() {
     store,
     access,
     audit,
-    looking,
+    auditedAccess,
     feeds,
     floor: makeOfficeFeed({ bus, scopes, clock }),
   });

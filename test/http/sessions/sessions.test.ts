@@ -6,7 +6,7 @@ import { makeTails } from '../../../src/events/tail.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeSessionOperations } from '../../../src/operations/sessions/sessions.ts';
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
@@ -69,7 +69,7 @@ beforeEach(async () => {
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined });
   const logged = loggedLines();
   const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
-  const reading = { store, access, audit, looking: makeLooking({ access, audit }), stopper };
+  const reading = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }), stopper };
   house = await openHouse({
     logged,
     operations: {

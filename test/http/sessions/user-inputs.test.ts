@@ -2,7 +2,7 @@
 import { ASLEEP } from '../../support/events/asleep.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { recordLists } from '../../../src/operations/audit/lists.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeInsightOperations } from '../../../src/operations/sessions/insights.ts';
 import { makeBus } from '../../../src/events/bus.ts';
@@ -70,7 +70,7 @@ beforeEach(async () => {
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
-  const parts = { store, access, audit, looking: makeLooking({ access, audit }) };
+  const parts = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }) };
   const verbs = { ...makeUserInputOperations(parts), ...makeInsightOperations(parts) };
   house = await openHouse({ logged, operations: recordLists(audit, verbs) });
 });

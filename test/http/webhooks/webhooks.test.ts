@@ -6,7 +6,7 @@ import type { EgressPolicy } from '../../../src/outbound/egress.ts';
 import { makeGuardedPool } from '../../../src/outbound/guarded-pool.ts';
 import type { DeliveryTarget } from '../../../src/store/webhooks/deliveries.ts';
 import { type Message, sendOnce } from '../../../src/webhooks/send-once.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
 import { makeTestWebhook } from '../../../src/operations/webhooks/test-webhook.ts';
@@ -49,12 +49,12 @@ beforeEach(async () => {
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
-  const looking = makeLooking({ access, audit });
+  const auditedAccess = makeAuditedAccess({ access, audit });
   const note = (occasion: string) => void happened.push(occasion);
   const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
   const settings = () => SETTINGS;
   const operations = {
-    ...makeWebhookOperations({ store, access, looking, audit, secrets, settings, happened: note }),
+    ...makeWebhookOperations({ store, access, auditedAccess, audit, secrets, settings, happened: note }),
     ...makeDeliveryOperations({ store, access, audit, happened: note }),
     testWebhook: makeTestWebhook({
       store,

@@ -117,11 +117,11 @@ test.each<[string, Partial<NewKey>]>([
 test('a change that is refused changes nothing', async () => {
   const { create, changeKey, getKey } = await house();
   const { secret: _secret, ...key } = await create({ capabilityChoice: { skills: ['reefs'] } });
-  for (const wish of [
+  for (const request of [
     { name: 'x', target: 'expert:none' },
     { name: 'x', capabilityChoice: { skills: ['none'] } },
   ]) {
-    await expect(changeKey(OPERATOR, key.id, wish)).rejects.toMatchObject({ reason: 'unprocessable' });
+    await expect(changeKey(OPERATOR, key.id, request)).rejects.toMatchObject({ reason: 'unprocessable' });
   }
   expect(await getKey(OPERATOR, key.id)).toEqual(key);
   await expect(changeKey(OPERATOR, 'missing0', { name: 'x' })).rejects.toMatchObject({ reason: 'not_found' });

@@ -12,7 +12,7 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
-import type { StartOrder } from '../../../src/store/lifecycle/start-run.ts';
+import type { StartInput } from '../../../src/store/lifecycle/start-run.ts';
 import { SETTINGS } from '../../support/http/http-house.ts';
 import { storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -26,7 +26,7 @@ const upload = (text: string): InputBlock => ({
 });
 
 interface Given {
-  readonly start?: StartOrder | null;
+  readonly start?: StartInput | null;
   readonly workspace?: Settings['workspace'];
   readonly kept?: () => Promise<void>;
 }

@@ -16,7 +16,7 @@ import { makeSecretBox } from '../../../src/files/secret-box.ts';
 import { renderRunExport } from '../../../src/http/sessions/run-export-wire.ts';
 import { makeExportRun } from '../../../src/operations/turns/export-run.ts';
 import { runExport } from '../../../src/wire/sessions/run-export.ts';
-import { readWhole } from '../../../src/wire/composites.ts';
+import { readWhole } from '../../../src/wire/shapes/composites.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { aStep, fenceOf, FREE, storeHouse, type StoreHouse } from '../../support/store/store-house.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
@@ -81,7 +81,7 @@ async function exporter() {
     store: house.store,
     clock: house.clock,
     slices: makeSlices(house.clock),
-    looking: { run: async (_, id) => (await house.store.runs.find(id))! },
+    auditedAccess: { run: async (_, id) => (await house.store.runs.find(id))! },
     secrets: box,
     places,
     blobs: {

@@ -5,7 +5,7 @@ import { type Arrivals, makeArrivals } from '../../../src/events/arrivals.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import type { Caller } from '../../../src/domain/people/user.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { type ListenQuery, makeListenOperations } from '../../../src/operations/webhooks/listen.ts';
 import { EVENT_BODIES } from '../../../src/wire/webhooks/event-bodies.ts';
 import { auditOf } from '../../support/store/audit.ts';
@@ -58,8 +58,8 @@ beforeEach(async () => {
     },
   };
   const audit = auditOf({ store });
-  const looking = makeLooking({ access: makeAccess(store), audit });
-  const parts = { store: { deliveries: counted }, audit, looking, arrivals, clock, draining: draining.signal };
+  const auditedAccess = makeAuditedAccess({ access: makeAccess(store), audit });
+  const parts = { store: { deliveries: counted }, audit, auditedAccess, arrivals, clock, draining: draining.signal };
   verbs = makeListenOperations(parts as never);
   onTestFinished(() => draining.abort());
 });

@@ -174,12 +174,12 @@ test('a workspace is not packed while its files are written', async () => {
   await end(first);
   const limit = { fileCount: 99, totalBytes: 999 };
   await recordWhole(artifacts(), first, { files: BEFORE, skipped: {}, packedOnRequest: limit });
-  const wish = { kind: 'workspace', seq: first.sessionSeq } as const;
-  expect(await artifacts().findRequested(wish, limit)).toMatchObject({ packing: { runSeq: first.seq } });
+  const request = { kind: 'workspace', seq: first.sessionSeq } as const;
+  expect(await artifacts().findRequested(request, limit)).toMatchObject({ packing: { runSeq: first.seq } });
   const second = await begin(first.sessionId);
   const { keepBaseline } = makeWorkspaceTree(dyingAfter(1), SMALL_PARTS);
   expect(await isKilled(keepBaseline(fenceOf(second), { files: AFTER.slice(3) }))).toBe(true);
-  expect(await artifacts().findRequested(wish, limit)).toBeUndefined();
+  expect(await artifacts().findRequested(request, limit)).toBeUndefined();
 });
 
 test('the parts of a difference have all of it, each once', () => {

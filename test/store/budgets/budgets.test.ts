@@ -8,7 +8,7 @@ import type { Fence } from '../../../src/store/runs/fence.ts';
 import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
-  BACKGROUND_ORDER,
+  BACKGROUND_CLAIM,
   aStep,
   aTurn,
   fenceOf,
@@ -112,7 +112,7 @@ test('a call that was written down is recorded with the estimate of its prompt a
   expect(ledgerFaults(house.file)).toEqual([]);
   const store = openStore(house.file, house.clock);
   onTestFinished(() => store.close());
-  const claims = await store.runs.claim({ limit: 9, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  const claims = await store.runs.claim({ limit: 9, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   const [again] = claims.map(({ run }) => fenceOf(run)).filter(({ runSeq }) => runSeq === other.runSeq);
   const reserve = (fence: Fence) =>
     store.budgets.reserve({ ...fence, most: MOST, prompt: PROMPT }, { now: house.clock.now(), awaited: new Set() });

@@ -5,7 +5,7 @@ import { openStore } from '../../support/store/open-store.ts';
 import type { NewQuestion } from '../../../src/store/lifecycle/wait-for-user.ts';
 import {
   aStep,
-  BACKGROUND_ORDER,
+  BACKGROUND_CLAIM,
   fenceOf,
   FREE,
   type StoreHouse,
@@ -222,7 +222,7 @@ test('waiting runs hold none of the slots of background runs, but count as unfin
   const background = { payload: null, limits: { maxUnfinishedPerKey: 3, maxUnfinishedPerUser: 9, capacity: 5 } };
   for (const idempotencyKey of ['a', 'b']) await waiting(house, { background, idempotencyKey });
   const third = await house.accept({ background, idempotencyKey: 'c' });
-  const order = { ...BACKGROUND_ORDER, slots: 1, maxExecutingPerKey: 1 };
+  const order = { ...BACKGROUND_CLAIM, slots: 1, maxExecutingPerKey: 1 };
   const claims = await house.store.runs.claim({ limit: 9, leaseMs: 1, background: order, modelFor: () => 'm' });
   expect(claims.map(({ run }) => run.seq)).toEqual([third.seq]);
   await expect(house.accept({ background, idempotencyKey: 'd' })).rejects.toThrow('key_limit');

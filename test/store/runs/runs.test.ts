@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/sessions/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
-import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, aTurn, BACKGROUND_CLAIM, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);
@@ -318,7 +318,7 @@ test("a claim chooses among the models with that of the team's lead, when it has
   await house.accept({ setup: setupWith('large') });
   await house.accept({ setup: setupWith(null) });
   await house.accept();
-  const order = { limit: 3, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' };
+  const order = { limit: 3, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' };
   const models = (await house.store.runs.claim(order)).map(({ choice }) => choice.leadModel);
   expect(models).toEqual(['large', null, null]);
 });

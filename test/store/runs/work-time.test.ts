@@ -8,7 +8,7 @@ import { fakeClock } from '../../support/time/fake-clock.ts';
 import {
   aSpentCall,
   aStep,
-  BACKGROUND_ORDER,
+  BACKGROUND_CLAIM,
   fenceOf,
   FREE,
   type StoreHouse,
@@ -17,7 +17,7 @@ import {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const ORDER = { limit: 1, leaseMs: 60_000, background: BACKGROUND_ORDER, modelFor: () => 'scripted' };
+const ORDER = { limit: 1, leaseMs: 60_000, background: BACKGROUND_CLAIM, modelFor: () => 'scripted' };
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 
 /** The house's store as a daemon finds it that starts later, after a crash unless it was let go of before. */

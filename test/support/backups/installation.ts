@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BackupTask } from '../../../src/backups/orders.ts';
+import type { BackupTask } from '../../../src/backups/thread-messages.ts';
 import { openRepository } from '../../../src/backups/repository/repository.ts';
 import { makeRepositorySink, type Sink } from '../../../src/backups/repository/sink.ts';
 import { type TakeParts, takeBackup } from '../../../src/backups/take-backup.ts';

@@ -8,7 +8,7 @@ import { type BlobHold, type BlobStore, openBlobStore } from '../../../src/files
 import {
   type SnapshotThread,
   makeSnapshotThread,
-  type SnapshotOrder,
+  type SnapshotRequest,
 } from '../../../src/files/snapshots/snapshot-thread.ts';
 import type { Snapshot, SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -62,9 +62,9 @@ export interface SnapshotHouse extends Kept {
   /** Files being written, or left behind. */
   incoming(): string[];
   readonly manifestPath: string;
-  snapshot(order?: Partial<SnapshotOrder>): Promise<Snapshot>;
+  snapshot(order?: Partial<SnapshotRequest>): Promise<Snapshot>;
   /** The same of a new thread, which only knows what is stored. */
-  restarted(order?: Partial<SnapshotOrder>): Promise<Snapshot>;
+  restarted(order?: Partial<SnapshotRequest>): Promise<Snapshot>;
   /** Keeps contents as blobs, and answers them as the files of a snapshot. */
   files(contents: Readonly<Record<string, string | Buffer>>): Promise<SnapshotFile[]>;
 }

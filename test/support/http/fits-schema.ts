@@ -1,7 +1,7 @@
 // Holds values against what a shape says of itself in JSON schema.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonValue } from '../../../src/domain/json.ts';
-import { type AnyShape, type Components, schemasOf } from '../../../src/wire/shape.ts';
+import { type AnyShape, type Components, schemasOf } from '../../../src/wire/shapes/shape.ts';
 
 const validators = new WeakMap<AnyShape, ValidateFunction>();
 

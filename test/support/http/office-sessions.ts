@@ -5,7 +5,7 @@ import type { Catalog, CatalogModel } from '../../../src/catalog/kinds/models.ts
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactHouse, artifactHouse } from '../files/artifact-house.ts';
@@ -37,7 +37,7 @@ export async function officeSessions() {
   const operations = makeOfficeOperations({
     store,
     clock,
-    looking: makeLooking({ access: makeAccess(store), audit: auditOf({ store }) }),
+    auditedAccess: makeAuditedAccess({ access: makeAccess(store), audit: auditOf({ store }) }),
     catalog: () => catalog,
     fileAddresses: addresses,
     emptyArchives: makeEmptyArchives(rows.parts),

@@ -1,7 +1,7 @@
 // The HTTP room over pages that are really published: a store, blobs, and all verbs on both.
 import type { Settings } from '../../../src/domain/settings.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makePublicPages } from '../../../src/operations/publishing/public-pages.ts';
 import { makePublishingOperations } from '../../../src/operations/publishing/publishing.ts';
 import type { NewPage } from '../../../src/store/publishing/releases.ts';
@@ -21,7 +21,7 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
   const management = makePublishingOperations({
     store,
     access,
-    looking: makeLooking({ access, audit }),
+    auditedAccess: makeAuditedAccess({ access, audit }),
     audit,
     publishing: { releases: published.releases },
     clock,

@@ -5,7 +5,7 @@ import { shapeOfPath } from '../../../src/http/replies/render-error.ts';
 import type { Route } from '../../../src/http/frame/route.ts';
 import { makeRoutes, type RouteParts } from '../../../src/http/routes.ts';
 import { envelopeOf, ERROR_SHAPES } from '../../../src/wire/error.ts';
-import type { AnyShape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shapes/shape.ts';
 import { makeSseParser } from './sse.ts';
 
 const nothing = {

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { JsonValue } from '../../../src/domain/json.ts';
 import { chatStreamData } from '../../../src/wire/chat/completion.ts';
 import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
-import type { AnyShape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shapes/shape.ts';
 import { type House, send, TURN } from './http-house.ts';
 import { makeSseParser, readSse, type SseEvent } from './sse.ts';
 

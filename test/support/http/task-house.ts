@@ -3,7 +3,7 @@ import { makeSlices } from '../../../src/domain/slices.ts';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { recordLists } from '../../../src/operations/audit/lists.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeScheduleOperations } from '../../../src/operations/schedules/schedules.ts';
 import { auditOf } from '../store/audit.ts';
 import { storeHouse } from '../store/store-house.ts';
@@ -56,7 +56,7 @@ export async function taskHouse() {
   const verbs = makeScheduleOperations({
     store,
     access,
-    looking: makeLooking({ access, audit }),
+    auditedAccess: makeAuditedAccess({ access, audit }),
     audit,
     clock,
     slices: makeSlices(clock),

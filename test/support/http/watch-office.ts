@@ -6,7 +6,7 @@ import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { makeEventScopes } from '../../../src/events/event-scopes.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeLooking } from '../../../src/operations/looking.ts';
+import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { auditOf } from '../store/audit.ts';
@@ -39,7 +39,7 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
     store,
     access,
     audit,
-    looking: makeLooking({ access, audit }),
+    auditedAccess: makeAuditedAccess({ access, audit }),
     feeds: makeSessionFeeds({ bus, events: store.events, scopes }),
     floor: feed,
   });

@@ -94,7 +94,8 @@ export async function startPublishedHouse(options: DaemonOptions = {}): Promise<
     daemon,
     mara: await join('mara'),
     ben: await join('ben'),
-    read: (path, wish = {}) => ask(path, { ...wish, headers: { 'x-forwarded-for': nextClient(), ...wish.headers } }),
+    read: (path, request = {}) =>
+      ask(path, { ...request, headers: { 'x-forwarded-for': nextClient(), ...request.headers } }),
     manage: (who, method, path, body) =>
       ask(`/api/v1${path}`, { method, body, headers: { authorization: `Bearer ${who.token}` } }),
     write: async (who, files, sessionId) => {

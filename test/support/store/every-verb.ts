@@ -7,7 +7,7 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
-import { aSpentCall, aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
+import { aSpentCall, aStep, aTurn, BACKGROUND_CLAIM, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook } from './webhooks.ts';
@@ -113,7 +113,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
   const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
-  await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   await runs.expireQueued(Number.MAX_SAFE_INTEGER);
   const first = await house.accept({ idempotencyKey: 'a' });
   await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
@@ -135,7 +135,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
     await runs.settle(fence, { untouched: true });
     await runs.getOutcome(run.seq);
   }
-  const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
   const stopped = await house.accept({ attachments: [anAttachment()], start: START });
   await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
@@ -298,9 +298,9 @@ async function callRequestedArchives(house: StoreHouse, sessionId: string): Prom
     skipped: {},
     packedOnRequest,
   });
-  for (const wish of [{ kind: 'run', seq } as const, { kind: 'workspace', seq: run.sessionSeq } as const]) {
-    await artifacts.findRequested(wish, packedOnRequest);
-    await artifacts.keepRequested(wish, seq, { key: 'e', size: 1 });
+  for (const request of [{ kind: 'run', seq } as const, { kind: 'workspace', seq: run.sessionSeq } as const]) {
+    await artifacts.findRequested(request, packedOnRequest);
+    await artifacts.keepRequested(request, seq, { key: 'e', size: 1 });
   }
 }
 

@@ -6,7 +6,7 @@ import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/budgets/record-usage.ts';
-import type { TodayWish } from '../../../src/store/office/today.ts';
+import type { TodayQuery } from '../../../src/store/office/today.ts';
 import { aTask } from './schedules.ts';
 import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
 
@@ -121,8 +121,8 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
     delete: (run: Run) => store.sessions.deleteSession(run.sessionSeq),
     join: (who: Person, teamId: string | null) => store.users.change(who.user.username, { teamId }),
     snapshot: (timeZone?: string, limit = 96) => store.office.getSnapshot({ limit, since: since(timeZone) }),
-    today: (wish: Partial<TodayWish> = {}, timeZone?: string) =>
-      store.office.listToday({ team: null, source: null, since: since(timeZone), limit: 50, offset: 0, ...wish }),
+    today: (query: Partial<TodayQuery> = {}, timeZone?: string) =>
+      store.office.listToday({ team: null, source: null, since: since(timeZone), limit: 50, offset: 0, ...query }),
   };
 }
 

@@ -9,8 +9,8 @@ import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
-import type { ClaimOrder } from '../../../src/store/lifecycle/claim-runs.ts';
-import type { ClaimedRun, StartOrder } from '../../../src/store/lifecycle/start-run.ts';
+import type { ClaimInput } from '../../../src/store/lifecycle/claim-runs.ts';
+import type { ClaimedRun, StartInput } from '../../../src/store/lifecycle/start-run.ts';
 import type { Store, StoreOptions } from '../../../src/store/open-store.ts';
 import { openStore } from './open-store.ts';
 import type { NewStep, SpentCall } from '../../../src/store/lifecycle/record-progress.ts';
@@ -31,7 +31,7 @@ export interface StoreHouse {
   /** Accepts a turn of the house's user and key. */
   accept(turn?: Partial<NewTurn>): Promise<Run>;
   /** Claims what may be claimed and answers the runs. */
-  claim(limit?: number, order?: Partial<ClaimOrder>): Promise<ClaimedRun[]>;
+  claim(limit?: number, order?: Partial<ClaimInput>): Promise<ClaimedRun[]>;
   /** Rows of a query on the file, beside the store. */
   rows<Row>(sql: string): Row[];
   /** Changes the file beside the store. */
@@ -92,7 +92,7 @@ export async function storeHouse(
       return acceptance.run;
     },
     claim: async (limit = 1, order = {}) => {
-      const claims = await store.runs.claim({ ...START, limit, background: BACKGROUND_ORDER, ...order });
+      const claims = await store.runs.claim({ ...START, limit, background: BACKGROUND_CLAIM, ...order });
       return claims.map(({ run }) => run);
     },
     change: (sql) => {
@@ -136,9 +136,9 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
   };
 }
 
-export const START: StartOrder = { leaseMs: 60_000, modelFor: () => 'scripted' };
+export const START: StartInput = { leaseMs: 60_000, modelFor: () => 'scripted' };
 
-export const BACKGROUND_ORDER = { slots: 9, maxExecutingPerKey: 2 };
+export const BACKGROUND_CLAIM = { slots: 9, maxExecutingPerKey: 2 };
 
 /** What fences a write of the attempt, with what it has been at work. */
 export const fenceOf = (run: ClaimedRun, workedMs = run.workedMs): Progress => ({

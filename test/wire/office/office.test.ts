@@ -1,7 +1,7 @@
 // The shapes of Office Mode: each reads what §2.14 and the decisions describe, and refuses a field of another kind.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import type { AnyShape } from '../../../src/wire/shape.ts';
+import type { AnyShape } from '../../../src/wire/shapes/shape.ts';
 import {
   contextUsage,
   officeArchive,

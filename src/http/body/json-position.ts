@@ -8,7 +8,7 @@ const MAX_PATH = 256;
 /** Names that stand in a path as they are. */
 const PLAIN_NAME = /^[\w$-]+$/;
 
-export interface JsonPlace {
+export interface JsonPosition {
   /** An object or an array begins. It is in the one before it, and none is more than `MAX_JSON_DEPTH` deep. */
   open(isObject: boolean): void;
   comma(): void;
@@ -25,7 +25,7 @@ export interface JsonPlace {
 }
 
 /** Makes the place at the beginning of a text. It takes the same memory for any text. */
-export function makeJsonPlace(): JsonPlace {
+export function makeJsonPosition(): JsonPosition {
   const levels = MAX_JSON_DEPTH + 1;
   const isObject = new Uint8Array(levels);
   const indexes = new Uint32Array(levels);

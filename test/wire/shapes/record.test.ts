@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { array } from '../../src/wire/composites.ts';
-import { called, made, part, record, request } from '../../src/wire/record.ts';
-import { boolean, integer, string, time, uuid } from '../../src/wire/scalars.ts';
-import { type JsonOf, named, nullable, nullish, optional, orElse } from '../../src/wire/shape.ts';
+import { array } from '../../../src/wire/shapes/composites.ts';
+import { called, made, part, record, request } from '../../../src/wire/shapes/record.ts';
+import { boolean, integer, string, time, uuid } from '../../../src/wire/shapes/scalars.ts';
+import { type JsonOf, named, nullable, nullish, optional, orElse } from '../../../src/wire/shapes/shape.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const ID = '0198c0de-0000-7000-8000-0000000000ff';

@@ -4,7 +4,7 @@ import type { Caller } from '../domain/people/user.ts';
 import type { Access } from './access.ts';
 import type { Audit, AuditTarget, Owned } from './audit/audit.ts';
 
-export interface LookingParts {
+export interface AuditedAccessParts {
   readonly access: Pick<Access, keyof typeof LOOKS>;
   readonly audit: Pick<Audit, 'read'>;
 }
@@ -13,7 +13,7 @@ export interface LookingParts {
  * Opens what a verb is about to read, by the id that the caller gave. Each throws as its look-up of `Access` does, and as
  * `Audit.read` does.
  */
-export type Looking = { readonly [N in keyof typeof LOOKS]: Access[N] } & {
+export type AuditedAccess = { readonly [N in keyof typeof LOOKS]: Access[N] } & {
   /** A run whose stream will be followed (C12). */
   readonly runToFollow: Access['run'];
 };
@@ -30,7 +30,7 @@ const LOOKS = {
   webhook: 'webhook.read',
 } as const satisfies Readonly<Partial<Record<keyof Access, AuditAction>>>;
 
-export function makeLooking({ access, audit }: LookingParts): Looking {
+export function makeAuditedAccess({ access, audit }: AuditedAccessParts): AuditedAccess {
   const opened =
     <Id, Thing extends Owned>(find: (caller: Caller, id: Id) => Promise<Thing>, action: AuditAction) =>
     async (caller: Caller, id: Id): Promise<Thing> => {

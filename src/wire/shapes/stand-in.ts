@@ -1,6 +1,6 @@
 // The texts that stand in for the long strings of a body, which are stored in a file while the rest is parsed.
-import { unprocessable } from '../domain/errors.ts';
-import type { JsonValue } from '../domain/json.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
 
 /** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for the string that it represents. */
 export const STAND_IN = '\u0000spooled:';

@@ -1,7 +1,7 @@
 // A shape of the wire: one value from which its type, its strict reader (A4) and its JSON schema come.
-import { unprocessable } from '../domain/errors.ts';
-import type { IdNoun } from '../domain/ids.ts';
-import type { JsonValue } from '../domain/json.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import type { IdNoun } from '../../domain/ids.ts';
+import type { JsonValue } from '../../domain/json.ts';
 
 /** A JSON schema (Draft 2020-12), as OpenAPI 3.1 has it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

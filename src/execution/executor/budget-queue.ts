@@ -7,16 +7,16 @@ import type { Store } from '../../store/open-store.ts';
 
 type Answer = Services['hold_budget']['output'];
 
-export interface BudgetLine {
+export interface BudgetQueue {
   /** Resolves when the call is let in, or with the budget that is used up. */
-  letIn(call: CallToHold): Promise<Answer>;
+  admit(call: CallToHold): Promise<Answer>;
   /** Lets the calls of an attempt leave, which has ended. */
   leave(attempt: Pick<CallToHold, 'runSeq' | 'attempt'>): void;
   /** There may be room. */
-  ring(): void;
+  notify(): void;
 }
 
-export interface BudgetLineParts {
+export interface BudgetQueueParts {
   readonly budgets: Pick<Store['budgets'], 'reserve'>;
   readonly clock: Clock;
   /** Called with each call that is let in and held. */
@@ -24,69 +24,69 @@ export interface BudgetLineParts {
 }
 
 /** A call that asks. `awaited`: the budgets that it waits for. */
-interface Ticket {
+interface WaitingCall {
   readonly call: CallToHold;
   awaited: readonly number[];
   answer(output: Answer): void;
   fail(error: unknown): void;
 }
 
-export function makeBudgetLine({ budgets, clock, begin }: BudgetLineParts): BudgetLine {
+export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): BudgetQueue {
   /** In the order of their coming. */
-  const waiting = new Set<Ticket>();
-  /** One look ends before the next begins: only then is it known what those before a ticket wait for. */
+  const waiting = new Set<WaitingCall>();
+  /** One look ends before the next begins: only then is it known what those before one wait for. */
   let looks = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => (looks = looks.then(work));
-  const bell = makeBell(
+  const wakeUps = makeWakeUps(
     clock,
     () => waiting.size > 0,
     () => inTurn(lookAll),
   );
 
   /** Tries to let a call in. `awaited`: what those before it wait for, to which it adds its own. */
-  async function look(ticket: Ticket, awaited: Set<number>): Promise<void> {
+  async function look(caller: WaitingCall, awaited: Set<number>): Promise<void> {
     try {
-      const reservation = await budgets.reserve(ticket.call, { now: clock.now(), awaited });
+      const reservation = await budgets.reserve(caller.call, { now: clock.now(), awaited });
       if (reservation.kind === 'wait') {
-        ticket.awaited = reservation.budgets;
+        caller.awaited = reservation.budgets;
         for (const budget of reservation.budgets) awaited.add(budget);
         return;
       }
       if (reservation.kind === 'granted' && reservation.held !== null) begin(reservation.held);
-      waiting.delete(ticket);
-      ticket.answer({ refusal: reservation.kind === 'used up' ? budgetErrorOf(reservation.budget) : null });
+      waiting.delete(caller);
+      caller.answer({ refusal: reservation.kind === 'used up' ? budgetErrorOf(reservation.budget) : null });
     } catch (error) {
-      waiting.delete(ticket);
-      ticket.fail(error);
+      waiting.delete(caller);
+      caller.fail(error);
     }
   }
 
-  async function lookFirst(ticket: Ticket): Promise<void> {
+  async function lookFirst(caller: WaitingCall): Promise<void> {
     // Those that came after it have not looked yet.
     const awaited = new Set([...waiting].flatMap((earlier) => earlier.awaited));
-    if (waiting.has(ticket)) await look(ticket, awaited);
+    if (waiting.has(caller)) await look(caller, awaited);
   }
 
   async function lookAll(): Promise<void> {
     const awaited = new Set<number>();
-    for (const ticket of waiting) await look(ticket, awaited);
+    for (const caller of waiting) await look(caller, awaited);
   }
 
   return {
-    letIn: (call) =>
+    admit: (call) =>
       new Promise((answer, fail) => {
-        const ticket: Ticket = { call, awaited: [], answer, fail };
-        waiting.add(ticket);
-        void inTurn(() => lookFirst(ticket)).then(bell.keepTime);
+        const caller: WaitingCall = { call, awaited: [], answer, fail };
+        waiting.add(caller);
+        void inTurn(() => lookFirst(caller)).then(wakeUps.watch);
       }),
     leave: ({ runSeq, attempt }) => {
-      for (const ticket of waiting) {
-        if (ticket.call.runSeq !== runSeq || ticket.call.attempt !== attempt) continue;
-        waiting.delete(ticket);
-        ticket.answer({ refusal: null });
+      for (const caller of waiting) {
+        if (caller.call.runSeq !== runSeq || caller.call.attempt !== attempt) continue;
+        waiting.delete(caller);
+        caller.answer({ refusal: null });
       }
     },
-    ring: bell.ring,
+    notify: wakeUps.request,
   };
 }
 
@@ -95,34 +95,34 @@ const LOOK_MS = 1_000;
 /** All who wait look again at most this often: the calls of others end all the time. */
 const REST_MS = 50;
 
-/** Wakes those who wait when it is rung, at most once in a while, and from time to time by itself. */
-function makeBell(clock: Clock, isWanted: () => boolean, wake: () => Promise<void>) {
-  let rest: 'none' | 'resting' | 'rung' = 'none';
+/** Wakes those who wait when that is requested, at most once in a while, and from time to time by itself. */
+function makeWakeUps(clock: Clock, isWanted: () => boolean, wake: () => Promise<void>) {
+  let rest: 'none' | 'resting' | 'requested' = 'none';
   let timer: Timer | undefined;
 
-  function ring(): void {
+  function request(): void {
     if (!isWanted()) return;
     if (rest !== 'none') {
-      rest = 'rung';
+      rest = 'requested';
       return;
     }
     rest = 'resting';
     void Promise.all([wake(), pause(clock, REST_MS)]).then(() => {
-      const wasRung = rest === 'rung';
+      const wasRequested = rest === 'requested';
       rest = 'none';
-      keepTime();
-      if (wasRung) ring();
+      watch();
+      if (wasRequested) request();
     });
   }
 
-  function keepTime(): void {
+  function watch(): void {
     if (timer !== undefined || !isWanted()) return;
     timer = clock.after(LOOK_MS, () => {
       timer = undefined;
-      ring();
-      keepTime();
+      request();
+      watch();
     });
   }
 
-  return { ring, keepTime };
+  return { request, watch };
 }

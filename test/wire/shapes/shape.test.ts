@@ -1,8 +1,8 @@
 // Shapes: what they read, what they say about what they refuse, and that their JSON schemas say the same.
 import { expect, test } from 'vitest';
-import { ErrandError, unprocessable } from '../../src/domain/errors.ts';
-import type { JsonValue } from '../../src/domain/json.ts';
-import { base64 } from '../../src/wire/base64.ts';
+import { ErrandError, unprocessable } from '../../../src/domain/errors.ts';
+import type { JsonValue } from '../../../src/domain/json.ts';
+import { base64 } from '../../../src/wire/shapes/base64.ts';
 import {
   boolean,
   constant,
@@ -16,8 +16,8 @@ import {
   text,
   time,
   uuid,
-} from '../../src/wire/scalars.ts';
-import { array, json, object, readWhole, dictionary, tagged } from '../../src/wire/composites.ts';
+} from '../../../src/wire/shapes/scalars.ts';
+import { array, json, object, readWhole, dictionary, tagged } from '../../../src/wire/shapes/composites.ts';
 import {
   type AnyShape,
   anyOf,
@@ -29,9 +29,9 @@ import {
   refined,
   type Shape,
   type Static,
-} from '../../src/wire/shape.ts';
-import { STAND_IN } from '../../src/wire/stand-in.ts';
-import { fitsSchema } from '../support/http/fits-schema.ts';
+} from '../../../src/wire/shapes/shape.ts';
+import { STAND_IN } from '../../../src/wire/shapes/stand-in.ts';
+import { fitsSchema } from '../../support/http/fits-schema.ts';
 
 /** What a shape makes of a value: what it reads, or its refusal. */
 function outcome(shape: AnyShape, value: JsonValue | undefined, path = 'field'): unknown {

@@ -1,5 +1,5 @@
 // Strict standard Base64.
-import { unprocessable } from '../domain/errors.ts';
+import { unprocessable } from '../../domain/errors.ts';
 import { string } from './scalars.ts';
 import type { Shape } from './shape.ts';
 

@@ -1,6 +1,6 @@
 // Shapes of objects and arrays.
-import { unprocessable } from '../domain/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { oneOf } from './scalars.ts';
 import type { AnyShape, Components, JsonOf, JsonSchema, Readable, Shape, Static } from './shape.ts';
 

@@ -1,6 +1,6 @@
 // Values of a query or a header, which are texts (A8).
-import { unprocessable } from '../domain/errors.ts';
-import { isTimeZone } from '../domain/time-zone.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import { isTimeZone } from '../../domain/time-zone.ts';
 import { object } from './composites.ts';
 import type { DefaultedShape, OptionalShape, Shape } from './shape.ts';
 

@@ -1,8 +1,8 @@
 // Shapes of texts, numbers and words (A4, A5).
-import { isoTime } from '../domain/clock.ts';
-import { unprocessable } from '../domain/errors.ts';
-import { isUuid } from '../domain/ids.ts';
-import { findTextFault } from '../domain/json.ts';
+import { isoTime } from '../../domain/clock.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { findTextFault } from '../../domain/json.ts';
 import type { JsonSchema, Shape } from './shape.ts';
 import { isStandIn, requireNoStandIn } from './stand-in.ts';
 
