@@ -3,7 +3,7 @@ import type { Row } from './row.ts';
 import { RESULT_ROWS } from './rows-of-results.ts';
 
 const OFFICE_READS = [
-  ['snapshot', 'snapshot of the house'],
+  ['snapshot', 'snapshot of the installation'],
   ['todayTeam', 'today’s runs of a team'],
   ['todayNobody', 'today’s unassigned runs'],
 ] as const;

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startHouse } from './house.ts';
+import { startFixture } from './fixture.ts';
 import { takePages } from './pages.ts';
 import { type Scene, SCENES } from './scenes.ts';
 import { closeScreens, openScreen, type Screen } from './screen.ts';
@@ -25,30 +25,30 @@ async function take({ scene, screen }: Shown): Promise<void> {
   process.stdout.write(`${scene.name}.svg ${Buffer.byteLength(svg)} bytes\n`);
 }
 
-const house = await startHouse();
+const fixture = await startFixture();
 const directory = mkdtempSync('/tmp/errand-pictures-');
 try {
   const keyFile = join(directory, 'key');
-  writeFileSync(keyFile, house.daemon.apiKey);
+  writeFileSync(keyFile, fixture.daemon.apiKey);
   // They watch from the beginning, so that they show what happened in the last minutes.
   const screens = SCENES.map((scene) => ({
     scene,
-    screen: openScreen(scene, `${ERRAND} ${scene.command} --url ${house.daemon.url} --token-file ${keyFile}`),
+    screen: openScreen(scene, `${ERRAND} ${scene.command} --url ${fixture.daemon.url} --token-file ${keyFile}`),
   }));
-  await house.work();
+  await fixture.work();
   mkdirSync(PICTURES, { recursive: true });
   const [up, down] = [
     screens.filter(({ scene }) => !scene.isDaemonDown),
     screens.filter(({ scene }) => scene.isDaemonDown),
   ];
   for (const shown of up) await take(shown);
-  await house.daemon.kill();
+  await fixture.daemon.kill();
   for (const shown of down) await take(shown);
-  await house.daemon.restart();
+  await fixture.daemon.restart();
   for (const { screen } of down) await screen.until('● live');
 } finally {
   closeScreens();
-  await house.close();
+  await fixture.close();
   rmSync(directory, { recursive: true, force: true });
 }
 await takePages(PICTURES);

@@ -12,14 +12,14 @@ import { makeByHand } from '../support/backups/handmade.ts';
 import { type Installation, installation, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { ROOT } from '../support/store/audited-house.ts';
+import { ROOT } from '../support/store/audited-fixture.ts';
 import { auditOf, deriveSealKey } from '../support/store/audit.ts';
 
-let house: Installation;
+let fixture: Installation;
 
 /** A daemon's keeper over a data directory, once it has compared and written. */
 async function anchored(store: Store, dataDir: string) {
-  const { clock } = house.house;
+  const { clock } = fixture.fixture;
   const keeper = makeAnchorKeeper({
     store,
     dataDir,
@@ -31,48 +31,48 @@ async function anchored(store: Store, dataDir: string) {
   return keeper;
 }
 
-const record = (target: string) => auditOf(house.house).act(ROOT, 'model.check', target);
+const record = (target: string) => auditOf(fixture.fixture).act(ROOT, 'model.check', target);
 
 beforeEach(async () => {
-  house = await installation();
+  fixture = await installation();
   for (const target of ['a', 'b', 'c']) await record(target);
-  await (await anchored(house.house.store, house.dataDir)).stop();
+  await (await anchored(fixture.fixture.store, fixture.dataDir)).stop();
 });
 
 test('a backup has the anchor, and what is restored is the log that it says', async () => {
   await record('later than the anchor');
-  const anchor = await readAnchorText(house.dataDir);
-  const manifest = await take(house.task({ anchor }));
+  const anchor = await readAnchorText(fixture.dataDir);
+  const manifest = await take(fixture.task({ anchor }));
   expect(manifest).toMatchObject({ audit: { last_id: 4 }, audit_anchor: { last_id: 3, doubt: null } });
-  expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
+  expect((await verdictOf(fixture.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
+  await restore(requestOf(fixture.repository, target));
   const dataDir = join(target, 'data');
   expect(readFileSync(anchorPath(dataDir), 'utf8')).toBe(anchor);
   expect(readdirSync(dataDir).filter((name) => name.startsWith('errand.db'))).toEqual(['errand.db']);
-  const store = openStore(join(dataDir, 'errand.db'), house.house.clock);
+  const store = openStore(join(dataDir, 'errand.db'), fixture.fixture.clock);
   expect((await anchored(store, dataDir)).fault()).toBeNull();
   await store.close();
 });
 
 test('a backup of an emptied log is not intact, and its restored copy says so', async () => {
-  house.house.change('DELETE FROM audit_entries; DELETE FROM audit_head;');
-  const { id } = await take(house.task({ anchor: await readAnchorText(house.dataDir) }));
-  expect((await verdictOf(house.repository, id)).faults).toEqual([
+  fixture.fixture.change('DELETE FROM audit_entries; DELETE FROM audit_head;');
+  const { id } = await take(fixture.task({ anchor: await readAnchorText(fixture.dataDir) }));
+  expect((await verdictOf(fixture.repository, id)).faults).toEqual([
     expect.stringContaining('Entry 3, which the log had, is missing'),
   ]);
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
-  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain('entry 3, which the log had, is missing');
   await store.close();
 });
 
 test('a copy without its anchor, of a log that had one, is noticed', async () => {
-  await take(house.task({ anchor: null }));
+  await take(fixture.task({ anchor: null }));
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
-  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
   expect((await anchored(store, join(target, 'data'))).fault()).toContain(
     'the file with the anchor of the log is missing',
   );
@@ -80,10 +80,10 @@ test('a copy without its anchor, of a log that had one, is noticed', async () =>
 });
 
 test('a log that ends elsewhere than the manifest says is not restored', async () => {
-  const { root, repository } = house;
+  const { root, repository } = fixture;
   const database = join(root, 'copy.db');
-  await house.house.store.close();
-  copyFileSync(house.house.file, database);
+  await fixture.fixture.store.close();
+  copyFileSync(fixture.fixture.file, database);
   const id = await makeByHand({ repository, database, facts: { audit: { last_id: 9, last_hash: 'a'.repeat(64) } } });
   expect((await verdictOf(repository, id)).faults).toContain('The audit log ends elsewhere than it did.');
   await expect(restore(requestOf(repository, join(root, 'target')))).rejects.toThrow(

@@ -13,14 +13,14 @@ import { verdictOf, requestOf } from '../support/backups/requests.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function backup() {
-  const house = await installation();
-  await house.addSession('some text');
-  await house.addSession('other text');
-  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
-  const manifest = await take(house.task());
-  const files = [...readList(manifest.list, openSource(house.repository).read)];
-  const objectAt = (key: string) => blobPath(objectsOf(house.repository), key);
-  return { ...house, manifest, files, objectAt };
+  const fixture = await installation();
+  await fixture.addSession('some text');
+  await fixture.addSession('other text');
+  fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  const manifest = await take(fixture.task());
+  const files = [...readList(manifest.list, openSource(fixture.repository).read)];
+  const objectAt = (key: string) => blobPath(objectsOf(fixture.repository), key);
+  return { ...fixture, manifest, files, objectAt };
 }
 
 test.each(['altered', 'missing'])(
@@ -67,26 +67,26 @@ test('without its database, nothing is restored: the message names it, and anoth
 });
 
 test('a lost part of the list costs the files that it names, and their number is known', async () => {
-  const house = await installation();
+  const fixture = await installation();
   // Enough that the list has several parts.
-  const { sessionId } = await house.addSession('some text');
+  const { sessionId } = await fixture.addSession('some text');
   for (let index = 0; index < 2_000; index += 1)
-    house.put(join(house.dataDir, 'workspaces', sessionId, `f${index}`), 'x');
-  const manifest = await take(house.task());
+    fixture.put(join(fixture.dataDir, 'workspaces', sessionId, `f${index}`), 'x');
+  const manifest = await take(fixture.task());
   expect(manifest.list.length).toBeGreaterThan(2);
-  const source = openSource(house.repository);
+  const source = openSource(fixture.repository);
   const key = manifest.list[1]!;
   const names = [...readList([key], source.read)].length;
-  rmSync(blobPath(objectsOf(house.repository), key));
+  rmSync(blobPath(objectsOf(fixture.repository), key));
   const target = temporaryDirectory();
-  const { count, named } = await restore(requestOf(house.repository, target));
+  const { count, named } = await restore(requestOf(fixture.repository, target));
   expect([count, named]).toEqual([
     names,
     [{ path: `object ${key}`, why: 'a part of the list of files, it is damaged' }],
   ]);
   const left = Object.keys(filesIn(join(target, 'data', 'workspaces'))).length;
   expect(left).toBe(2_001 - names);
-  expect((await verdictOf(house.repository, manifest.id)).faults[0]).toContain(
+  expect((await verdictOf(fixture.repository, manifest.id)).faults[0]).toContain(
     `A part of the list of files is lost (object ${key})`,
   );
 });

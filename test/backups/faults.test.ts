@@ -13,10 +13,10 @@ import { verdictOf } from '../support/backups/requests.ts';
 const DAY_MS = 86_400_000;
 
 async function small(): Promise<Installation> {
-  const house = await installation();
-  await house.addSession('some text');
-  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
-  return house;
+  const fixture = await installation();
+  await fixture.addSession('some text');
+  fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  return fixture;
 }
 
 function flip(path: string, at: number): void {
@@ -26,33 +26,33 @@ function flip(path: string, at: number): void {
 }
 
 test('a manifest with any byte altered is refused', async () => {
-  const house = await small();
-  const { id } = await take(house.task());
-  const path = manifestPath(house.repository, id);
+  const fixture = await small();
+  const { id } = await take(fixture.task());
+  const path = manifestPath(fixture.repository, id);
   const whole = readFileSync(path);
   for (let at = 0; at < whole.length; at += 1) {
     const altered = Buffer.from(whole);
     altered[at]! ^= 0x01;
     expect(() => readManifest(altered.toString(), id), `byte ${at}`).toThrow(/altered|format/);
   }
-  expect(openSource(house.repository).manifest(id).id).toBe(id);
+  expect(openSource(fixture.repository).manifest(id).id).toBe(id);
   flip(path, whole.length >> 1);
-  expect(() => openSource(house.repository).manifest(id)).toThrow(/altered/);
+  expect(() => openSource(fixture.repository).manifest(id)).toThrow(/altered/);
 });
 
 test('a manifest that was forged with its hash is noticed by the seal', async () => {
-  const house = await small();
-  const { id } = await take(house.task());
-  expect((await verdictOf(house.repository, id, Buffer.alloc(32, 8))).faults).toEqual([
+  const fixture = await small();
+  const { id } = await take(fixture.task());
+  expect((await verdictOf(fixture.repository, id, Buffer.alloc(32, 8))).faults).toEqual([
     'The manifest was sealed by another installation, or it was forged.',
   ]);
-  expect(await verdictOf(house.repository, id, null)).toMatchObject({ faults: [], isSealVerified: false });
+  expect(await verdictOf(fixture.repository, id, null)).toMatchObject({ faults: [], isSealVerified: false });
 });
 
 test('every object that is altered, cut short or missing is found', async () => {
-  const house = await small();
-  const { id } = await take(house.task());
-  const objects = objectsOf(house.repository);
+  const fixture = await small();
+  const { id } = await take(fixture.task());
+  const objects = objectsOf(fixture.repository);
   const paths = Object.keys(filesIn(objects)).map((name) => join(objects, name));
   expect(paths.length).toBeGreaterThan(4);
   for (const path of paths) {
@@ -63,22 +63,22 @@ test('every object that is altered, cut short or missing is found', async () => 
       () => rmSync(path),
     ]) {
       harm();
-      const { faults } = await verdictOf(house.repository, id);
+      const { faults } = await verdictOf(fixture.repository, id);
       expect(faults.length, path).toBeGreaterThan(0);
       writeFileSync(path, whole);
     }
   }
-  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
+  expect((await verdictOf(fixture.repository, id)).faults).toEqual([]);
 });
 
 test('the next backup replaces an object that was cut short', async () => {
-  const house = await small();
-  const first = await take(house.task());
-  const path = join(objectsOf(house.repository), first.list[0]!.slice(0, 2), first.list[0]!);
+  const fixture = await small();
+  const first = await take(fixture.task());
+  const path = join(objectsOf(fixture.repository), first.list[0]!.slice(0, 2), first.list[0]!);
   writeFileSync(path, '');
-  const second = await take(house.task());
+  const second = await take(fixture.task());
   expect(second.list[0]).toBe(first.list[0]);
-  expect((await verdictOf(house.repository, first.id)).faults).toEqual([]);
+  expect((await verdictOf(fixture.repository, first.id)).faults).toEqual([]);
 });
 
 /** Every place where a write may fail: before each piece, and before the manifest. */
@@ -103,69 +103,69 @@ const failing =
   };
 
 test('a backup that ends at any step leaves none, and the next one is whole', async () => {
-  const house = await small();
+  const fixture = await small();
   for (let at = 0; ; at += 1) {
-    const before = listIds(house.repository);
+    const before = listIds(fixture.repository);
     try {
-      await take(house.task(), { sink: failing(at) });
+      await take(fixture.task(), { sink: failing(at) });
       expect(at).toBeGreaterThan(4);
       break;
     } catch (error) {
       expect(String(error)).toContain('ENOSPC');
     }
-    expect(listIds(house.repository)).toEqual(before);
+    expect(listIds(fixture.repository)).toEqual(before);
   }
-  const { id } = await take(house.task());
-  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
+  const { id } = await take(fixture.task());
+  expect((await verdictOf(fixture.repository, id)).faults).toEqual([]);
 });
 
 test('what a killed backup has left is given back by the next removal, and listed nowhere', async () => {
-  const house = await small();
-  const { id } = await take(house.task());
-  house.put(join(house.repository, 'incoming', '7'), 'half');
-  house.put(join(house.repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
-  house.put(join(house.repository, 'backups', '20260309T033000Z-000000.json.new'), '{');
-  expect(openSource(house.repository).ids).toEqual([id]);
-  const pruned = await prune(house.repository, { days: 1, atLeast: 1 }, house.house.clock.now());
+  const fixture = await small();
+  const { id } = await take(fixture.task());
+  fixture.put(join(fixture.repository, 'incoming', '7'), 'half');
+  fixture.put(join(fixture.repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+  fixture.put(join(fixture.repository, 'backups', '20260309T033000Z-000000.json.new'), '{');
+  expect(openSource(fixture.repository).ids).toEqual([id]);
+  const pruned = await prune(fixture.repository, { days: 1, atLeast: 1 }, fixture.fixture.clock.now());
   expect(pruned).toMatchObject({ removed: [], kept: 1, objects: 1, bytes: 6 });
-  expect(readdirSync(join(house.repository, 'incoming'))).toEqual([]);
-  expect((await verdictOf(house.repository, id)).faults).toEqual([]);
+  expect(readdirSync(join(fixture.repository, 'incoming'))).toEqual([]);
+  expect((await verdictOf(fixture.repository, id)).faults).toEqual([]);
 });
 
 test('old backups are removed with what they alone have; the newest stay, however old', async () => {
-  const house = await small();
-  const first = await take(house.task());
-  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:2\n');
-  const second = await take(house.task());
+  const fixture = await small();
+  const first = await take(fixture.task());
+  fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:2\n');
+  const second = await take(fixture.task());
   const later = Date.parse('2026-03-02T03:30:00Z') + 30 * DAY_MS;
-  const pruned = await prune(house.repository, { days: 14, atLeast: 1 }, later);
+  const pruned = await prune(fixture.repository, { days: 14, atLeast: 1 }, later);
   expect(pruned.removed).toEqual([first.id]);
   expect(pruned.objects).toBeGreaterThan(0);
-  expect((await verdictOf(house.repository, second.id)).faults).toEqual([]);
-  expect(await prune(house.repository, { days: 14, atLeast: 1 }, later)).toMatchObject({ removed: [], objects: 0 });
+  expect((await verdictOf(fixture.repository, second.id)).faults).toEqual([]);
+  expect(await prune(fixture.repository, { days: 14, atLeast: 1 }, later)).toMatchObject({ removed: [], objects: 0 });
 });
 
 test('nothing is removed while a manifest that stays cannot be read', async () => {
-  const house = await small();
-  const { id } = await take(house.task());
-  writeFileSync(manifestPath(house.repository, id), '{}');
-  const before = filesIn(objectsOf(house.repository));
-  await expect(prune(house.repository, { days: 0, atLeast: 1 }, Date.now())).rejects.toThrow('was altered');
-  expect(filesIn(objectsOf(house.repository))).toEqual(before);
+  const fixture = await small();
+  const { id } = await take(fixture.task());
+  writeFileSync(manifestPath(fixture.repository, id), '{}');
+  const before = filesIn(objectsOf(fixture.repository));
+  await expect(prune(fixture.repository, { days: 0, atLeast: 1 }, Date.now())).rejects.toThrow('was altered');
+  expect(filesIn(objectsOf(fixture.repository))).toEqual(before);
 });
 
 test('a repository that is in use is refused', async () => {
-  const house = await small();
-  const lock = openRepository(house.repository);
-  await expect(take(house.task())).rejects.toThrow('Another backup or a removal of backups is in progress');
+  const fixture = await small();
+  const lock = openRepository(fixture.repository);
+  await expect(take(fixture.task())).rejects.toThrow('Another backup or a removal of backups is in progress');
   lock.release();
-  await take(house.task());
+  await take(fixture.task());
 });
 
 test('an unknown backup and a missing directory are told apart', async () => {
-  const house = await small();
-  expect(() => openSource(join(house.root, 'nowhere'))).toThrow('does not exist');
-  await take(house.task());
-  await expect(verdictOf(house.repository, '20260302T033000Z-ffffff')).rejects.toThrow('There is no backup');
-  expect(existsSync(house.repository)).toBe(true);
+  const fixture = await small();
+  expect(() => openSource(join(fixture.root, 'nowhere'))).toThrow('does not exist');
+  await take(fixture.task());
+  await expect(verdictOf(fixture.repository, '20260302T033000Z-ffffff')).rejects.toThrow('There is no backup');
+  expect(existsSync(fixture.repository)).toBe(true);
 });

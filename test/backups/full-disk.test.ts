@@ -56,7 +56,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
 
   test('an archive that meets a full disk leaves its installation as it was', async () => {
     const disk = smallDisk(DISK_MB);
-    const { backups, held, staging, house } = await backupsOf({}, disk.path);
+    const { backups, held, staging, fixture } = await backupsOf({}, disk.path);
     const make = () =>
       backups.take({ id: backups.newId(), to: async () => undefined, workspaces: true, passphrase: null });
     const failures = await growing(disk, make, () => {
@@ -64,19 +64,19 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     });
     expect(failures).toBeGreaterThan(2);
     disk.leave(4 * 1_048_576);
-    expect(await house.makeKey()).toMatchObject({ id: expect.any(String) as string });
-    expect(house.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(await fixture.makeKey()).toMatchObject({ id: expect.any(String) as string });
+    expect(fixture.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
   test('a restore that meets a full disk at any step leaves nothing that a daemon starts on', async () => {
     const disk = smallDisk(DISK_MB);
-    const house = await installation();
-    await house.addSession('some text');
-    house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
-    await take(house.task());
-    const before = filesIn(house.repository);
+    const fixture = await installation();
+    await fixture.addSession('some text');
+    fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+    await take(fixture.task());
+    const before = filesIn(fixture.repository);
     const target = join(disk.path, 'made');
-    const request = requestOf(house.repository, target, { masterKey: Buffer.alloc(32), paused: true });
+    const request = requestOf(fixture.repository, target, { masterKey: Buffer.alloc(32), paused: true });
     // As if others took the space meanwhile: it is checked before.
     const none = { files: 0, bytes: 0 };
     const { manifest } = request;
@@ -88,16 +88,16 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     });
     expect(failures).toBeGreaterThan(5);
     requireRestored(join(target, 'data'));
-    expect(filesIn(house.repository)).toEqual(before);
+    expect(filesIn(fixture.repository)).toEqual(before);
   });
 
   test('a verification that meets a full disk says so, rather than that the backup is damaged', async () => {
     const disk = smallDisk(DISK_MB);
-    const house = await installation();
-    await house.addSession('some text');
-    const { id } = await take(house.task());
+    const fixture = await installation();
+    await fixture.addSession('some text');
+    const { id } = await take(fixture.task());
     const scratch = join(disk.path, 'made');
-    const source = openSource(house.repository);
+    const source = openSource(fixture.repository);
     const rest = { source, id, sealKey: null, onProgress: () => undefined, signal: new AbortController().signal };
     let faults: readonly string[] = ['none yet'];
     const make = async () => {
@@ -110,15 +110,15 @@ describe.skipIf(!canMount)('a disk of its own', () => {
 
   test('old backups, and what a failed one has left, are removed from a full disk', async () => {
     const disk = smallDisk(DISK_MB);
-    const house = await installation();
+    const fixture = await installation();
     const repository = join(disk.path, 'repository');
     for (const text of ['one', 'two']) {
-      await house.addSession(text);
-      await take(house.task({ repository, staging: join(repository, 'incoming') }));
+      await fixture.addSession(text);
+      await take(fixture.task({ repository, staging: join(repository, 'incoming') }));
     }
-    house.put(join(repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
+    fixture.put(join(repository, 'objects', 'ab', 'ab'.repeat(32)), 'orphan');
     disk.leave(0);
-    const later = house.house.clock.now() + 30 * 86_400_000;
+    const later = fixture.fixture.clock.now() + 30 * 86_400_000;
     const { removed, kept, objects } = await prune(repository, { days: 1, atLeast: 1 }, later);
     expect([removed.length, kept, objects > 2]).toEqual([1, 1, true]);
     expect(readdirSync(join(repository, 'backups'))).toHaveLength(1);

@@ -41,9 +41,9 @@ function othersIn(directory: string): Record<string, string> {
 }
 
 test('links, empty folders and modes are restored as they were; what links lead to is not read', async () => {
-  const house = await installation();
-  const { sessionId } = await house.addSession('some text');
-  const workspace = join(house.dataDir, 'workspaces', sessionId);
+  const fixture = await installation();
+  const { sessionId } = await fixture.addSession('some text');
+  const workspace = join(fixture.dataDir, 'workspaces', sessionId);
   for (const folder of ['empty', 'closed/within', 'z']) mkdirSync(join(workspace, folder), { recursive: true });
   for (const [name, target] of [
     ['to-file', 'notes/n.txt'],
@@ -54,26 +54,26 @@ test('links, empty folders and modes are restored as they were; what links lead 
     ['closed/up', '../..'],
   ] as const)
     symlinkSync(target, join(workspace, name));
-  house.put(join(house.configDir, 'experts', 'a.md'), '# A\n');
-  symlinkSync('experts/a.md', join(house.configDir, 'b.md'));
+  fixture.put(join(fixture.configDir, 'experts', 'a.md'), '# A\n');
+  symlinkSync('experts/a.md', join(fixture.configDir, 'b.md'));
   utimesSync(join(workspace, 'empty'), 1_000_000, 1_000_000);
   chmodSync(join(workspace, 'z'), 0o7_711);
   chmodSync(join(workspace, 'closed'), 0o500);
   chmodSync(workspace, 0o700);
-  const manifest = await take(house.task());
+  const manifest = await take(fixture.task());
   expect(manifest).toMatchObject({
     left_out: 0,
     workspaces: { files: 1, links: 6, folders: 6 },
     configuration: { files: 1, links: 1, folders: 1 },
   });
-  expect((await verdictOf(house.repository, manifest.id)).faults).toEqual([]);
+  expect((await verdictOf(fixture.repository, manifest.id)).faults).toEqual([]);
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
+  await restore(requestOf(fixture.repository, target));
   const restored = othersIn(join(target, 'data', 'workspaces'));
   // Permissions alone: no rights of other users.
   chmodSync(join(workspace, 'z'), 0o711);
-  expect(restored).toEqual(othersIn(join(house.dataDir, 'workspaces')));
-  expect(othersIn(join(target, 'config'))).toEqual(othersIn(house.configDir));
+  expect(restored).toEqual(othersIn(join(fixture.dataDir, 'workspaces')));
+  expect(othersIn(join(target, 'config'))).toEqual(othersIn(fixture.configDir));
 });
 
 const ends: (() => void | Promise<void>)[] = [];

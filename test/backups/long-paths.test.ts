@@ -16,18 +16,18 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 const isRoot = process.getuid?.() === 0;
 
 /** An installation with a session, and a target; what Node.js can't remove is removed in the end. */
-async function houseWithSession() {
-  const house = await installation();
-  const { sessionId } = await house.addSession('some text');
+async function fixtureWithSession() {
+  const fixture = await installation();
+  const { sessionId } = await fixture.addSession('some text');
   const root = temporaryDirectory();
   const target = join(root, ...namesOf(2, 200));
   mkdirSync(target, { recursive: true });
   const restored = join(target, 'data', 'workspaces', sessionId);
-  const workspace = join(house.dataDir, 'workspaces', sessionId);
+  const workspace = join(fixture.dataDir, 'workspaces', sessionId);
   onTestFinished(async () => {
     for (const directory of [workspace, join(target, 'data')]) await removeTree(directory);
   });
-  return { ...house, sessionId, workspace, target, restored };
+  return { ...fixture, sessionId, workspace, target, restored };
 }
 
 const CHAINS = [
@@ -36,7 +36,7 @@ const CHAINS = [
 ] as const;
 
 test.each(CHAINS)('a path %s is restored into a directory with a long path of its own', async (_, names) => {
-  const { task, repository, workspace, target, restored, sessionId } = await houseWithSession();
+  const { task, repository, workspace, target, restored, sessionId } = await fixtureWithSession();
   makeChain(workspace, names);
   const manifest = await take(task());
   expect([manifest.left_out, manifest.left_out_files]).toEqual([0, []]);
@@ -53,7 +53,7 @@ test.each([
   ['of 2,000 folders', namesOf(2_000, 1), 514],
   ['of 5,000 folders and 10,000 bytes', namesOf(5_000, 1), 514],
 ])('what has a path %s is named and left out, and the rest is whole', async (_, names, reached) => {
-  const { task, repository, workspace, target, restored, sessionId } = await houseWithSession();
+  const { task, repository, workspace, target, restored, sessionId } = await fixtureWithSession();
   makeChain(workspace, names);
   const manifest = await take(task());
   expect(manifest.left_out).toBe(1);
@@ -70,7 +70,7 @@ test.each([
 });
 
 test('names that are not UTF-8 are left out, each by its name', async () => {
-  const { task, workspace } = await houseWithSession();
+  const { task, workspace } = await fixtureWithSession();
   for (const byte of [0xfe, 0xff])
     writeFileSync(Buffer.concat([Buffer.from(`${workspace}/a`), Buffer.from([byte])]), '');
   writeFileSync(join(workspace, 'a\ufffd'), 'this one is');
@@ -81,7 +81,7 @@ test('names that are not UTF-8 are left out, each by its name', async () => {
 });
 
 test('holes of a file need no space for the restore, and are holes again', async () => {
-  const { task, repository, workspace, target, restored } = await houseWithSession();
+  const { task, repository, workspace, target, restored } = await fixtureWithSession();
   writeFileSync(join(workspace, 'sparse'), 'begins');
   truncateSync(join(workspace, 'sparse'), 64 * 1_048_576);
   const manifest = await take(task());
@@ -128,7 +128,7 @@ test.each<[string, readonly HandmadeEntry[], number, RegExp]>([
 });
 
 test('verification leaves nothing in its scratch directory', async () => {
-  const { task, repository, workspace } = await houseWithSession();
+  const { task, repository, workspace } = await fixtureWithSession();
   makeChain(workspace, CHAINS[0][1]);
   const { id } = await take(task());
   const scratch = temporaryDirectory();

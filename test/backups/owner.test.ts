@@ -11,18 +11,18 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 const isRoot = process.getuid?.() === 0;
 
 test.runIf(isRoot)('the data belongs to the user of the service, and it can read the configuration', async () => {
-  const house = await installation();
-  await house.addSession('some text');
-  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
-  house.put(join(house.configDir, 'model.key'), 'secret');
-  chmodSync(join(house.configDir, 'model.key'), 0o600);
+  const fixture = await installation();
+  await fixture.addSession('some text');
+  fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  fixture.put(join(fixture.configDir, 'model.key'), 'secret');
+  chmodSync(join(fixture.configDir, 'model.key'), 0o600);
   const outside = temporaryDirectory({ 'certificate.pem': 'x' });
-  symlinkSync(outside, join(house.configDir, 'certificates'));
-  const manifest = await take(house.task());
+  symlinkSync(outside, join(fixture.configDir, 'certificates'));
+  const manifest = await take(fixture.task());
   const target = temporaryDirectory();
   const [dataDir, configDir] = [join(target, 'data'), join(target, 'config')];
   const service = { uid: 61_234, gid: 61_235 };
-  const source = openSource(house.repository);
+  const source = openSource(fixture.repository);
   const rest = { masterKey: Buffer.alloc(32), paused: true, onProgress: () => undefined, owner: null };
   await restore({ source, manifest, dataDir, configDir, service, ...rest, signal: new AbortController().signal });
   expect(statSync(join(outside, 'certificate.pem')).gid).not.toBe(service.gid);

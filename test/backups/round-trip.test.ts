@@ -20,48 +20,52 @@ import { aWebhook } from '../support/store/webhooks.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function furnished(): Promise<Installation & { readonly sessionId: string }> {
-  const house = await installation();
-  const { sessionId } = await house.addSession('some text');
-  await house.addSession(Buffer.alloc(2_500_000, 'large '));
-  const workspace = join(house.dataDir, 'workspaces', sessionId);
-  house.put(join(workspace, 'run.sh'), 'echo');
+  const fixture = await installation();
+  const { sessionId } = await fixture.addSession('some text');
+  await fixture.addSession(Buffer.alloc(2_500_000, 'large '));
+  const workspace = join(fixture.dataDir, 'workspaces', sessionId);
+  fixture.put(join(workspace, 'run.sh'), 'echo');
   chmodSync(join(workspace, 'run.sh'), 0o755);
   utimesSync(join(workspace, 'run.sh'), 1_000_000, 1_000_000);
-  house.put(join(workspace, 'empty'), '');
-  house.put(join(house.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
-  house.put(join(house.configDir, 'experts', 'a.md'), '# A\n');
-  return { ...house, sessionId };
+  fixture.put(join(workspace, 'empty'), '');
+  fixture.put(join(fixture.configDir, 'errand.yaml'), 'listen: 127.0.0.1:1\n');
+  fixture.put(join(fixture.configDir, 'experts', 'a.md'), '# A\n');
+  return { ...fixture, sessionId };
 }
 
 test('a restored directory has the files, modes and times of the original, and its rows', async () => {
-  const house = await furnished();
-  const manifest = await take(house.task());
-  expect(await verdictOf(house.repository, manifest.id)).toMatchObject({ faults: [], isSealVerified: true, files: 9 });
+  const fixture = await furnished();
+  const manifest = await take(fixture.task());
+  expect(await verdictOf(fixture.repository, manifest.id)).toMatchObject({
+    faults: [],
+    isSealVerified: true,
+    files: 9,
+  });
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
+  await restore(requestOf(fixture.repository, target));
   for (const part of ['workspaces', 'blobs'])
     expect(filesIn(join(target, 'data', part))).toEqual(
       part === 'blobs'
         ? Object.fromEntries(
-            Object.entries(filesIn(join(house.dataDir, part))).map(([name, file]) => [
+            Object.entries(filesIn(join(fixture.dataDir, part))).map(([name, file]) => [
               name,
               file.replace(/^644/, '600'),
             ]),
           )
-        : filesIn(join(house.dataDir, part)),
+        : filesIn(join(fixture.dataDir, part)),
     );
-  expect(filesIn(join(target, 'config'))).toEqual(filesIn(house.configDir));
-  expect(statSync(join(target, 'data', 'workspaces', house.sessionId, 'run.sh')).mtimeMs).toBe(1_000_000_000);
+  expect(filesIn(join(target, 'config'))).toEqual(filesIn(fixture.configDir));
+  expect(statSync(join(target, 'data', 'workspaces', fixture.sessionId, 'run.sh')).mtimeMs).toBe(1_000_000_000);
   requireRestored(join(target, 'data'));
-  const store = openStore(join(target, 'data', 'errand.db'), house.house.clock);
-  expect(await store.users.list('', 100)).toEqual(await house.house.store.users.list('', 100));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
+  expect(await store.users.list('', 100)).toEqual(await fixture.fixture.store.users.list('', 100));
   await store.close();
 });
 
 test('its progress names each phase as it begins, and counts every byte', async () => {
-  const house = await furnished();
+  const fixture = await furnished();
   const seen: Progress[] = [];
-  const manifest = await take(house.task(), { progress: (now) => void seen.push(now) });
+  const manifest = await take(fixture.task(), { progress: (now) => void seen.push(now) });
   expect([...new Set(seen.map(({ phase }) => phase))]).toEqual([...PHASES]);
   expect(seen.find(({ phase }) => phase === 'workspaces')).toMatchObject({ done: 0, total: 2 });
   const { database, blobs, workspaces, configuration } = manifest;
@@ -70,18 +74,18 @@ test('its progress names each phase as it begins, and counts every byte', async 
 });
 
 test('a second backup adds only what has changed', async () => {
-  const house = await furnished();
-  const first = await take(house.task());
-  await house.addSession('one more');
-  const second = await take(house.task());
+  const fixture = await furnished();
+  const first = await take(fixture.task());
+  await fixture.addSession('one more');
+  const second = await take(fixture.task());
   expect(first.added.bytes).toBeGreaterThan(2_500_000);
   expect(second.added.bytes).toBeLessThan(1_000_000);
-  expect(await verdictOf(house.repository, first.id)).toMatchObject({ faults: [] });
-  expect(await verdictOf(house.repository, second.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(fixture.repository, first.id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(fixture.repository, second.id)).toMatchObject({ faults: [] });
 });
 
 test('an archive is verified and restored like a directory', async () => {
-  const house = await furnished();
+  const fixture = await furnished();
   const chunks: Uint8Array[] = [];
   const sink = makeTarSink(async (bytes) => void chunks.push(bytes));
   const staging = temporaryDirectory();
@@ -92,94 +96,94 @@ test('an archive is verified and restored like a directory', async () => {
     progress: () => undefined,
     passed: () => undefined,
   };
-  const { id } = await takeBackup(house.task({ repository: null, staging }), parts);
-  const archive = join(house.root, 'a.tar');
+  const { id } = await takeBackup(fixture.task({ repository: null, staging }), parts);
+  const archive = join(fixture.root, 'a.tar');
   writeFileSync(archive, Buffer.concat(chunks));
   expect(await verdictOf(archive, id)).toMatchObject({ faults: [] });
   const target = temporaryDirectory();
   await restore(requestOf(archive, target));
-  expect(filesIn(join(target, 'config'))).toEqual(filesIn(house.configDir));
+  expect(filesIn(join(target, 'config'))).toEqual(filesIn(fixture.configDir));
   writeFileSync(archive, Buffer.concat(chunks).subarray(0, -2_000));
   expect(() => openSource(archive)).toThrow('it is cut off');
 });
 
 test('rows that are written while the database is copied are not in the backup, and hold nothing up', async () => {
-  const house = await furnished();
+  const fixture = await furnished();
   let added = 0;
   const progress = ({ phase }: { phase: string }) => {
     if (phase !== 'database') return;
     added += 1;
-    void house.house.makeKey();
+    void fixture.fixture.makeKey();
   };
-  const { id } = await take(house.task(), { progress });
+  const { id } = await take(fixture.task(), { progress });
   expect(added).toBeGreaterThan(0);
-  expect(await verdictOf(house.repository, id)).toMatchObject({ faults: [] });
+  expect(await verdictOf(fixture.repository, id)).toMatchObject({ faults: [] });
 });
 
 test('special files are counted, and not copied', async () => {
-  const house = await furnished();
-  const path = join(house.dataDir, 'workspaces', house.sessionId, 'socket');
+  const fixture = await furnished();
+  const path = join(fixture.dataDir, 'workspaces', fixture.sessionId, 'socket');
   const server = createServer().listen(path);
   await once(server, 'listening');
-  const { left_out, workspaces } = await take(house.task());
+  const { left_out, workspaces } = await take(fixture.task());
   server.close();
   expect([left_out, workspaces?.files]).toEqual([1, 4]);
 });
 
 test('a workspace that its agent has replaced or closed is counted, and harms no other', async () => {
-  const house = await furnished();
-  const replaced = join(house.dataDir, 'workspaces', house.sessionId);
+  const fixture = await furnished();
+  const replaced = join(fixture.dataDir, 'workspaces', fixture.sessionId);
   rmSync(replaced, { recursive: true });
   symlinkSync('/etc', replaced);
-  const { left_out, workspaces } = await take(house.task());
+  const { left_out, workspaces } = await take(fixture.task());
   expect([left_out, workspaces?.files]).toEqual([1, 1]);
 });
 
 test('the master key is not in a backup, even where it is among the configuration', async () => {
-  const house = await furnished();
-  house.put(join(house.configDir, 'master.key'), 'k'.repeat(32));
-  await take(house.task({ except: [join(house.configDir, 'master.key')] }));
+  const fixture = await furnished();
+  fixture.put(join(fixture.configDir, 'master.key'), 'k'.repeat(32));
+  await take(fixture.task({ except: [join(fixture.configDir, 'master.key')] }));
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target));
+  await restore(requestOf(fixture.repository, target));
   expect(existsSync(join(target, 'config', 'master.key'))).toBe(false);
 });
 
 test('a blob whose bytes are gone is counted in the backup, and found by its verification', async () => {
-  const house = await furnished();
-  const { sha256 } = await house.addSession('to be lost');
-  rmSync(join(house.dataDir, 'blobs', sha256.slice(0, 2), sha256));
-  const { id, missing_blobs } = await take(house.task());
+  const fixture = await furnished();
+  const { sha256 } = await fixture.addSession('to be lost');
+  rmSync(join(fixture.dataDir, 'blobs', sha256.slice(0, 2), sha256));
+  const { id, missing_blobs } = await take(fixture.task());
   expect(missing_blobs).toBe(1);
-  expect((await verdictOf(house.repository, id)).faults).toEqual([
+  expect((await verdictOf(fixture.repository, id)).faults).toEqual([
     `The blob ${sha256} is missing, which the database names.`,
   ]);
 });
 
 test.each(['data', 'config'])('nothing is restored where the directory %s has content', async (name) => {
-  const house = await furnished();
-  await take(house.task());
+  const fixture = await furnished();
+  await take(fixture.task());
   const target = temporaryDirectory({ [`${name}/x`]: 'x' });
-  await expect(restore(requestOf(house.repository, target))).rejects.toThrow('is not an empty directory');
+  await expect(restore(requestOf(fixture.repository, target))).rejects.toThrow('is not an empty directory');
   expect(filesIn(target)).toEqual({ [`${name}/x`]: '644 x' });
 });
 
 test('a directory that has nothing but the lock of a killed restore is empty', async () => {
-  const house = await furnished();
-  await take(house.task());
+  const fixture = await furnished();
+  await take(fixture.task());
   const target = temporaryDirectory();
   mkdirSync(join(target, 'data'));
   lockDataDirectory(join(target, 'data')).release();
   expect(Object.keys(filesIn(target))).toEqual(['data/errand.lock']);
-  await restore(requestOf(house.repository, target));
+  await restore(requestOf(fixture.repository, target));
   expect(() => requireRestored(join(target, 'data'))).not.toThrow();
   expect(existsSync(join(target, 'data', 'errand.db'))).toBe(true);
 });
 
 test('a restore that did not complete leaves a directory that no daemon starts on', async () => {
-  const house = await furnished();
-  await take(house.task());
+  const fixture = await furnished();
+  await take(fixture.task());
   const target = temporaryDirectory();
-  const request = requestOf(house.repository, target);
+  const request = requestOf(fixture.repository, target);
   let read = 0;
   const full = (key: string) => {
     read += 1;
@@ -190,16 +194,16 @@ test('a restore that did not complete leaves a directory that no daemon starts o
     'There is no space left',
   );
   expect(() => requireRestored(join(target, 'data'))).toThrow('did not complete');
-  await expect(restore(requestOf(house.repository, target))).rejects.toThrow(
+  await expect(restore(requestOf(fixture.repository, target))).rejects.toThrow(
     'did not complete. Remove the directory first',
   );
 });
 
 test('a restore that needs more space than there is writes nothing', async () => {
-  const house = await furnished();
-  await take(house.task());
+  const fixture = await furnished();
+  await take(fixture.task());
   const target = temporaryDirectory();
-  const request = requestOf(house.repository, target);
+  const request = requestOf(fixture.repository, target);
   const { manifest } = request;
   const huge = { ...manifest, blobs: { files: 1, bytes: 2 ** 50 } };
   await expect(restore({ ...request, manifest: huge })).rejects.toThrow(/^The backup needs \d+ MB/);
@@ -207,8 +211,8 @@ test('a restore that needs more space than there is writes nothing', async () =>
 });
 
 test('a paused copy delivers and fires nothing', async () => {
-  const house = await furnished();
-  const { store } = house.house;
+  const fixture = await furnished();
+  const { store } = fixture.fixture;
   const [user] = await store.users.list('', 100);
   await store.webhooks.create(aWebhook());
   await store.schedules.create(aTask(user!.seq));
@@ -218,30 +222,30 @@ test('a paused copy delivers and fires nothing', async () => {
     (await schedules.list(all)).total,
   ];
   expect(await enabledIn(store)).toEqual([1, 1]);
-  await take(house.task());
+  await take(fixture.task());
   const target = temporaryDirectory();
-  await restore(requestOf(house.repository, target, { paused: true }));
-  const copy = openStore(join(target, 'data', 'errand.db'), house.house.clock);
+  await restore(requestOf(fixture.repository, target, { paused: true }));
+  const copy = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
   expect(await enabledIn(copy)).toEqual([0, 0]);
   await copy.close();
 });
 
 test('a repository has nothing but backups', async () => {
-  const house = await furnished();
-  mkdirSync(house.repository);
-  house.put(join(house.repository, 'thesis.txt'), 'precious');
-  await expect(take(house.task())).rejects.toThrow('is no directory for backups: it contains "thesis.txt"');
+  const fixture = await furnished();
+  mkdirSync(fixture.repository);
+  fixture.put(join(fixture.repository, 'thesis.txt'), 'precious');
+  await expect(take(fixture.task())).rejects.toThrow('is no directory for backups: it contains "thesis.txt"');
 });
 
 test('while the log of the database is large, its copy does not rest', async () => {
-  const house = await furnished();
+  const fixture = await furnished();
   const rests: (number | undefined)[] = [];
   const pace = { ...NO_PACE, restHere: (longestMs?: number) => void rests.push(longestMs) };
-  await take(house.task(), { pace });
+  await take(fixture.task(), { pace });
   expect(new Set(rests)).toEqual(new Set([undefined]));
   // In one connection of its own: the daemon has not looked at the log yet.
-  house.house.change(`CREATE TABLE noise AS SELECT randomblob(${70 * 1_048_576}) AS bytes`);
+  fixture.fixture.change(`CREATE TABLE noise AS SELECT randomblob(${70 * 1_048_576}) AS bytes`);
   rests.length = 0;
-  await take(house.task(), { pace });
+  await take(fixture.task(), { pace });
   expect(new Set(rests)).toEqual(new Set([0]));
 });

@@ -13,19 +13,19 @@ const HOUR_MS = 3_600_000;
 const at = (day: number, hour: number) => new Date(2026, 2, day, hour, 0, 0, 0).getTime();
 const idAt = (time: number) => `${new Date(time).toISOString().replace(/\.\d+|[-:]/g, '')}-4f9a1c`;
 
-function scheduleHouse(startAt: number, backups: readonly number[] = []) {
+function scheduleFixture(startAt: number, backups: readonly number[] = []) {
   const repository = temporaryDirectory();
   const clock = fakeClock(startAt);
   const begun: number[] = [];
   const pruned: unknown[] = [];
-  const house = { directory: repository, failure: null as Error | null };
+  const fixture = { directory: repository, failure: null as Error | null };
   mkdirSync(join(repository, 'backups'));
   const add = (time: number) => writeFileSync(join(repository, 'backups', `${idAt(time)}.json`), '');
   for (const time of backups) add(time);
   const begin: BackupJobs['begin'] = () => {
     begun.push(clock.now());
-    if (house.failure === null) add(clock.now());
-    const done = house.failure === null ? Promise.resolve({}) : Promise.reject(house.failure);
+    if (fixture.failure === null) add(clock.now());
+    const done = fixture.failure === null ? Promise.resolve({}) : Promise.reject(fixture.failure);
     return { job: { id: idAt(clock.now()) }, done } as ReturnType<BackupJobs['begin']>;
   };
   const schedule = makeBackupSchedule({
@@ -36,7 +36,7 @@ function scheduleHouse(startAt: number, backups: readonly number[] = []) {
         return { removed: [], kept: 1, objects: 0, bytes: 0 };
       },
     },
-    settings: () => ({ backup: { directory: house.directory, at: '03:00', keepDays: 7, workspaces: true } }),
+    settings: () => ({ backup: { directory: fixture.directory, at: '03:00', keepDays: 7, workspaces: true } }),
     clock,
     log: { error: () => undefined, info: () => undefined } as unknown as Log,
   });
@@ -46,11 +46,11 @@ function scheduleHouse(startAt: number, backups: readonly number[] = []) {
       await schedule.settled();
     }
   }
-  return { clock, begun, pruned, house, schedule, pass };
+  return { clock, begun, pruned, fixture, schedule, pass };
 }
 
 test('a backup is made each day at its time, and old ones are removed after it', async () => {
-  const { begun, pruned, schedule, pass } = scheduleHouse(at(1, 12), [at(1, 3)]);
+  const { begun, pruned, schedule, pass } = scheduleFixture(at(1, 12), [at(1, 3)]);
   schedule.wake();
   await schedule.settled();
   expect(begun).toEqual([]);
@@ -64,7 +64,7 @@ test('a backup is made each day at its time, and old ones are removed after it',
 });
 
 test('what was missed while the daemon was off is made up for once', async () => {
-  const { begun, schedule, pass } = scheduleHouse(at(9, 12), [at(5, 3)]);
+  const { begun, schedule, pass } = scheduleFixture(at(9, 12), [at(5, 3)]);
   schedule.wake();
   await schedule.settled();
   await pass(10);
@@ -72,7 +72,7 @@ test('what was missed while the daemon was off is made up for once', async () =>
 });
 
 test('one that was made by hand since the time counts', async () => {
-  const { begun, schedule, pass } = scheduleHouse(at(9, 12), [at(9, 11)]);
+  const { begun, schedule, pass } = scheduleFixture(at(9, 12), [at(9, 11)]);
   schedule.wake();
   await schedule.settled();
   await pass(10);
@@ -80,22 +80,22 @@ test('one that was made by hand since the time counts', async () => {
 });
 
 test('one that failed is tried again each hour, and its failure is known until one succeeds', async () => {
-  const { begun, pruned, house, schedule, pass } = scheduleHouse(at(9, 12), [at(8, 3)]);
-  house.failure = new Error('The backup failed.');
+  const { begun, pruned, fixture, schedule, pass } = scheduleFixture(at(9, 12), [at(8, 3)]);
+  fixture.failure = new Error('The backup failed.');
   schedule.wake();
   await schedule.settled();
   expect(schedule.health()).toEqual({ lastAt: at(8, 3), failure: 'The backup failed.' });
   await pass(2);
   expect(pruned).toEqual([]);
   expect(begun).toEqual([at(9, 12), at(9, 13), at(9, 14)]);
-  house.failure = null;
+  fixture.failure = null;
   await pass(1);
   expect(schedule.health()).toEqual({ lastAt: at(9, 15), failure: null });
 });
 
 test('one that met a full disk makes room for the next', async () => {
-  const { pruned, house, schedule } = scheduleHouse(at(9, 12), [at(8, 3)]);
-  house.failure = fullDisk('There is no space left for the backup.');
+  const { pruned, fixture, schedule } = scheduleFixture(at(9, 12), [at(8, 3)]);
+  fixture.failure = fullDisk('There is no space left for the backup.');
   schedule.wake();
   await schedule.settled();
   expect(pruned).toEqual([{ days: 7, atLeast: 3 }]);
@@ -103,21 +103,21 @@ test('one that met a full disk makes room for the next', async () => {
 });
 
 test('without a directory nothing is made, until one is set', async () => {
-  const { begun, house, schedule, pass } = scheduleHouse(at(9, 12));
-  const repository = house.directory;
-  house.directory = '';
+  const { begun, fixture, schedule, pass } = scheduleFixture(at(9, 12));
+  const repository = fixture.directory;
+  fixture.directory = '';
   schedule.wake();
   await schedule.settled();
   await pass(48);
   expect([begun, schedule.health()]).toEqual([[], null]);
-  house.directory = repository;
+  fixture.directory = repository;
   schedule.wake();
   await schedule.settled();
   expect(begun.length).toBe(1);
 });
 
 test('a clock that is put forward makes a backup due within ten minutes', async () => {
-  const { clock, begun, schedule, pass } = scheduleHouse(at(1, 12), [at(1, 3)]);
+  const { clock, begun, schedule, pass } = scheduleFixture(at(1, 12), [at(1, 3)]);
   schedule.wake();
   await schedule.settled();
   clock.jump(24 * HOUR_MS);

@@ -5,7 +5,7 @@ import { readWays, readWayVariables } from '../../src/config/read-ways.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { makeCertificate } from '../support/http/certificates.ts';
-import { SETTINGS } from '../support/http/http-house.ts';
+import { SETTINGS } from '../support/http/http-fixture.ts';
 
 function read(
   environment: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { makeWatch, type WatchCallbacks } from '../../src/config/watch.ts';
 import { NOT_WATCHED } from '../../src/config/watch-directory.ts';
-import { loggedLines } from '../support/http/http-house.ts';
+import { loggedLines } from '../support/http/http-fixture.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));

@@ -14,7 +14,7 @@ import { makeHttpsServer } from '../../src/http/server/server.ts';
 import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import { aSubject, examined, WELL } from '../support/doctor/subject.ts';
 import { makeCertificate, pemOf } from '../support/http/certificates.ts';
-import { SETTINGS } from '../support/http/http-house.ts';
+import { SETTINGS } from '../support/http/http-fixture.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { makeDiskWatch } from '../../src/doctor/disk-watch.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { loggedLines } from '../support/http/http-house.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { loggedLines } from '../support/http/http-fixture.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 
 test('the free space is noted at once and then hourly, also across a restart', async () => {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   const parts = { store, directory: temporaryDirectory(), clock, log: loggedLines().log };
   const count = async () => (await store.diskSamples.list()).length;
   const first = makeDiskWatch(parts);

@@ -5,7 +5,7 @@ import { makeScanner } from '../../src/doctor/scan.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -35,7 +35,7 @@ async function withFiles() {
   const stored = await openBlobStore(blobs);
   const hold = stored.hold();
   const keys = [await hold.put(Buffer.from('a tide table')), await hold.put(Buffer.from('a chart'))];
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const attachments = keys.map((sha256, at) => ({
     id: `a${at}`,
     name: `${at}.txt`,
@@ -46,26 +46,26 @@ async function withFiles() {
     sha256,
     shown: null,
   }));
-  await house.accept({ attachments });
+  await fixture.accept({ attachments });
   hold.release();
-  return { house, blobs, keys };
+  return { fixture, blobs, keys };
 }
 
 test('a look reads the database and finds the files that rows name', async () => {
-  const { house, blobs } = await withFiles();
-  const seen = await scanner()(house.file, blobs);
+  const { fixture, blobs } = await withFiles();
+  const seen = await scanner()(fixture.file, blobs);
   expect(seen).toMatchObject({
     ok: true,
-    database: { faults: [], stuck: [], webhooks: [], newestEventAt: house.clock.now() },
+    database: { faults: [], stuck: [], webhooks: [], newestEventAt: fixture.clock.now() },
     blobs: { named: 2, missing: 0, wrong: 0, examples: [], isWhole: true },
   });
 });
 
 test('files that are gone or have another size are counted, and named', async () => {
-  const { house, blobs, keys } = await withFiles();
+  const { fixture, blobs, keys } = await withFiles();
   rmSync(blobPath(blobs, keys[0]!));
   truncateSync(blobPath(blobs, keys[1]!), 3);
-  expect(await scanner()(house.file, blobs)).toMatchObject({
+  expect(await scanner()(fixture.file, blobs)).toMatchObject({
     blobs: { missing: 1, wrong: 1, examples: expect.arrayContaining(keys) },
   });
 });
@@ -79,14 +79,14 @@ test('a file that is no database is a finding, not a failure of the look', async
 });
 
 test('files that no row names are counted, with their paths', async () => {
-  const { house, blobs } = await withFiles();
+  const { fixture, blobs } = await withFiles();
   const hold = (await openBlobStore(blobs)).hold();
   const key = await hold.put(Buffer.from('nobody’s'));
   const workspaces = temporaryDirectory();
   const session = '0190f6a0-0000-7000-8000-000000000001';
   mkdirSync(path.join(workspaces, session));
   const later = Date.now() + 60_000;
-  expect(await scanner()(house.file, blobs, workspaces, later)).toMatchObject({
+  expect(await scanner()(fixture.file, blobs, workspaces, later)).toMatchObject({
     orphans: {
       blobs: 1,
       workspaces: 1,
@@ -98,5 +98,5 @@ test('files that no row names are counted, with their paths', async () => {
     },
   });
   // Young ones are of work in progress.
-  expect(await scanner()(house.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
+  expect(await scanner()(fixture.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
 });

@@ -1,4 +1,4 @@
-// What the feed of the house keeps: nothing without watchers.
+// What the feed of the installation keeps: nothing without watchers.
 import { expect, test } from 'vitest';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';

@@ -3,21 +3,21 @@ import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import type { Events } from '../../src/store/journal/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
-import { fenceOf, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, storeFixture } from '../support/store/store-fixture.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 
-async function tailHouse() {
-  const house = await storeHouse();
+async function tailFixture() {
+  const fixture = await storeFixture();
   const bus = makeBus();
-  house.store.onCommitted(bus.publish);
-  await house.accept();
-  const [run] = await house.claim();
+  fixture.store.onCommitted(bus.publish);
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   /** Begins to follow, reading the store through `events`. `settled` resolves when the bus took over, or it is over. */
-  const follow = (afterId = 0, events: Events = house.store.events) => {
+  const follow = (afterId = 0, events: Events = fixture.store.events) => {
     const seen: JournalEvent[] = [];
     const failures: unknown[] = [];
     let ended = 0;
@@ -43,57 +43,57 @@ async function tailHouse() {
     return reader;
   };
   const finish = async () => {
-    await house.store.runs.finalize(fence, ENDED);
-    await house.store.runs.settle(fence);
+    await fixture.store.runs.finalize(fence, ENDED);
+    await fixture.store.runs.settle(fence);
   };
-  return { ...house, bus, run: run!, fence, follow, read, finish };
+  return { ...fixture, bus, run: run!, fence, follow, read, finish };
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 test('a reader gets the past from the store and the present from the bus, each event once, then its end', async () => {
-  const house = await tailHouse();
-  const early = await house.read();
-  await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
-  const late = await house.read();
-  await house.store.runs.appendStream(house.fence, [delta('c')]);
-  await house.finish();
+  const fixture = await tailFixture();
+  const early = await fixture.read();
+  await fixture.store.runs.appendStream(fixture.fence, [delta('a'), delta('b')]);
+  const late = await fixture.read();
+  await fixture.store.runs.appendStream(fixture.fence, [delta('c')]);
+  await fixture.finish();
   for (const reader of [early, late]) {
     expect(reader.sequence()).toEqual(upTo(8));
     expect(reader.ended()).toBe(1);
   }
-  expect((await house.read()).sequence()).toEqual(upTo(8));
+  expect((await fixture.read()).sequence()).toEqual(upTo(8));
 });
 
 test('a cursor leaves out what was read before', async () => {
-  const house = await tailHouse();
-  await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
-  const second = (await house.read()).seen[2]!;
-  expect((await house.read(second.id)).sequence()).toEqual([4]);
+  const fixture = await tailFixture();
+  await fixture.store.runs.appendStream(fixture.fence, [delta('a'), delta('b')]);
+  const second = (await fixture.read()).seen[2]!;
+  expect((await fixture.read(second.id)).sequence()).toEqual([4]);
 });
 
 test('a reader that claims to be past the end gets the end', async () => {
-  const house = await tailHouse();
-  const reader = await house.read(1_000_000);
-  await house.finish();
+  const fixture = await tailFixture();
+  const reader = await fixture.read(1_000_000);
+  await fixture.finish();
   expect([reader.seen.length, reader.ended()]).toEqual([0, 1]);
 });
 
 test('a closed tail reports nothing more', async () => {
-  const house = await tailHouse();
-  const reader = await house.read();
+  const fixture = await tailFixture();
+  const reader = await fixture.read();
   reader.tail.close();
-  await house.finish();
+  await fixture.finish();
   expect(reader.sequence()).toEqual([1, 2]);
   expect(reader.ended()).toBe(0);
 });
 
 test('a reader that pauses misses nothing and gets nothing twice', async () => {
-  const house = await tailHouse();
+  const fixture = await tailFixture();
   const seen: (number | null)[] = [];
   let go = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  makeTails({ bus: house.bus, events: house.store.events }).follow(house.run, 0, {
+  makeTails({ bus: fixture.bus, events: fixture.store.events }).follow(fixture.run, 0, {
     events: (events) => {
       seen.push(...events.map(({ streamSeq }) => streamSeq));
       go = Promise.withResolvers<void>();
@@ -103,10 +103,10 @@ test('a reader that pauses misses nothing and gets nothing twice', async () => {
     failed: ended.reject,
   });
   for (let count = 0; count < 40; count += 1) {
-    await house.store.runs.appendStream(house.fence, [delta(String(count))]);
+    await fixture.store.runs.appendStream(fixture.fence, [delta(String(count))]);
     if (count % 7 === 0) go.resolve();
   }
-  await house.finish();
+  await fixture.finish();
   const pump = setInterval(() => go.resolve(), 1);
   await ended.promise;
   clearInterval(pump);
@@ -114,23 +114,23 @@ test('a reader that pauses misses nothing and gets nothing twice', async () => {
 });
 
 test('the events of one run do not reach readers of another', async () => {
-  const house = await tailHouse();
-  const reader = await house.read();
-  await house.accept();
-  expect(reader.seen.every(({ runSeq }) => runSeq === house.run.seq)).toBe(true);
+  const fixture = await tailFixture();
+  const reader = await fixture.read();
+  await fixture.accept();
+  expect(reader.seen.every(({ runSeq }) => runSeq === fixture.run.seq)).toBe(true);
 });
 
 test('a slow reader gets the end of a run whose events were erased with its session', async () => {
-  const house = await tailHouse();
+  const fixture = await tailFixture();
   const slow = Promise.withResolvers<void>();
   let ended = 0;
-  makeTails({ bus: house.bus, events: house.store.events }).follow(house.run, 0, {
+  makeTails({ bus: fixture.bus, events: fixture.store.events }).follow(fixture.run, 0, {
     events: () => slow.promise,
     end: () => void (ended += 1),
     failed: () => undefined,
   });
-  await house.store.sessions.deleteSession(house.run.sessionSeq);
-  await house.store.erasures.eraseRuns(house.run.sessionSeq, 0);
+  await fixture.store.sessions.deleteSession(fixture.run.sessionSeq);
+  await fixture.store.erasures.eraseRuns(fixture.run.sessionSeq, 0);
   expect(ended).toBe(0);
   slow.resolve();
   await waitFor(() => ended === 1);
@@ -157,33 +157,33 @@ function heldBack(events: Events) {
 }
 
 test('what is committed while a slow store is read arrives once and in order, whichever look it falls into', async () => {
-  const house = await tailHouse();
-  const { slow, next, pending } = heldBack(house.store.events);
-  const reader = house.follow(0, slow);
+  const fixture = await tailFixture();
+  const { slow, next, pending } = heldBack(fixture.store.events);
+  const reader = fixture.follow(0, slow);
   await waitFor(() => pending() === 1);
   // The look has been made, and its answer is still on its way.
-  await house.store.runs.appendStream(house.fence, [delta('a')]);
+  await fixture.store.runs.appendStream(fixture.fence, [delta('a')]);
   expect(reader.seen).toEqual([]);
   await next('list');
   await waitFor(() => reader.seen.length === 2);
   await next('list');
   await waitFor(() => pending() === 1);
-  await house.store.runs.appendStream(house.fence, [delta('b'), delta('c')]);
+  await fixture.store.runs.appendStream(fixture.fence, [delta('b'), delta('c')]);
   await next('isOver');
   await next('list');
   await next('isOver');
   await reader.settled;
-  await house.store.runs.appendStream(house.fence, [delta('d')]);
+  await fixture.store.runs.appendStream(fixture.fence, [delta('d')]);
   expect(reader.sequence()).toEqual(upTo(6));
 });
 
 test('a run that ends while a slow store says that it has not ended is followed to its end', async () => {
-  const house = await tailHouse();
-  const { slow, next, pending } = heldBack(house.store.events);
-  const reader = house.follow(0, slow);
+  const fixture = await tailFixture();
+  const { slow, next, pending } = heldBack(fixture.store.events);
+  const reader = fixture.follow(0, slow);
   await next('list');
   await waitFor(() => pending() === 1);
-  await house.finish();
+  await fixture.finish();
   await next('isOver');
   await next('list');
   await reader.settled;
@@ -192,19 +192,19 @@ test('a run that ends while a slow store says that it has not ended is followed 
 });
 
 test('a run that ends between a look at its events and the next question is followed to its end', async () => {
-  const house = await tailHouse();
-  const { slow, next, pending } = heldBack(house.store.events);
+  const fixture = await tailFixture();
+  const { slow, next, pending } = heldBack(fixture.store.events);
   // This reader learns of the commits between two reads only by reading.
   const deaf = makeBus();
   const seen: (number | null)[] = [];
   const ended = Promise.withResolvers<void>();
-  makeTails({ bus: deaf, events: slow }).follow(house.run, 0, {
+  makeTails({ bus: deaf, events: slow }).follow(fixture.run, 0, {
     events: (events) => void seen.push(...events.map(({ streamSeq }) => streamSeq)),
     end: ended.resolve,
     failed: ended.reject,
   });
   await waitFor(() => pending() === 1);
-  await house.finish();
+  await fixture.finish();
   await next('list');
   await next('isOver');
   await next('list');
@@ -213,33 +213,33 @@ test('a run that ends between a look at its events and the next question is foll
 });
 
 test('a reader that has every event of a run that has ended gets only the end', async () => {
-  const house = await tailHouse();
-  await house.finish();
-  const reader = await house.read(house.committed.at(-1)!.id);
+  const fixture = await tailFixture();
+  await fixture.finish();
+  const reader = await fixture.read(fixture.committed.at(-1)!.id);
   expect([reader.seen, reader.ended()]).toEqual([[], 1]);
 });
 
 test('a store that cannot be read ends the tail, and is reported once', async () => {
-  const house = await tailHouse();
+  const fixture = await tailFixture();
   const refusal = new Error('no disk');
-  const reader = house.follow(0, { ...house.store.events, listOfRun: async () => Promise.reject(refusal) });
+  const reader = fixture.follow(0, { ...fixture.store.events, listOfRun: async () => Promise.reject(refusal) });
   await reader.settled;
-  await house.finish();
+  await fixture.finish();
   expect([reader.failures, reader.seen, reader.ended()]).toEqual([[refusal], [], 0]);
 });
 
 test('a reader in the middle of a run whose events are removed by age learns of it, and nothing follows', async () => {
-  const house = await tailHouse();
-  await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
-  await house.finish();
-  await house.accept();
-  await house.store.deliveries.plan();
-  const { events } = house.store;
-  const slow = house.follow(0, {
+  const fixture = await tailFixture();
+  await fixture.store.runs.appendStream(fixture.fence, [delta('a'), delta('b')]);
+  await fixture.finish();
+  await fixture.accept();
+  await fixture.store.deliveries.plan();
+  const { events } = fixture.store;
+  const slow = fixture.follow(0, {
     ...events,
     listOfRun: (run, after) => events.listOfRun(run, after, 2),
     isOver: async (run) => {
-      await house.store.retention.eventsOfRuns(house.clock.now() + 1, { room: () => 100 });
+      await fixture.store.retention.eventsOfRuns(fixture.clock.now() + 1, { room: () => 100 });
       return events.isOver(run);
     },
   });
@@ -251,10 +251,10 @@ test('a reader in the middle of a run whose events are removed by age learns of 
 });
 
 test('the end of a run is waited for without its events: one that comes, and one that has come', async () => {
-  const house = await tailHouse();
+  const fixture = await tailFixture();
   const waitForEnd = () => {
     const ended = Promise.withResolvers<void>();
-    makeTails({ bus: house.bus, events: house.store.events }).await(house.run, {
+    makeTails({ bus: fixture.bus, events: fixture.store.events }).await(fixture.run, {
       end: ended.resolve,
       failed: ended.reject,
     });
@@ -262,22 +262,22 @@ test('the end of a run is waited for without its events: one that comes, and one
   };
   let isOver = false;
   const early = waitForEnd().then(() => (isOver = true));
-  await house.store.runs.finalize(house.fence, ENDED);
+  await fixture.store.runs.finalize(fixture.fence, ENDED);
   expect(isOver).toBe(false);
-  await house.store.runs.settle(house.fence);
+  await fixture.store.runs.settle(fixture.fence);
   await early;
   await waitForEnd();
 });
 
 test('who no longer waits for an end hears nothing, and a store that cannot be read is reported', async () => {
-  const house = await tailHouse();
+  const fixture = await tailFixture();
   const heard: string[] = [];
   const listener = { end: () => heard.push('end'), failed: (error: unknown) => heard.push(String(error)) };
-  makeTails({ bus: house.bus, events: house.store.events }).await(house.run, listener).close();
-  await house.finish();
-  expect(await house.store.events.isOver(house.run.seq)).toBe(true);
-  const events = { ...house.store.events, isOver: async () => Promise.reject(new Error('broken')) };
-  makeTails({ bus: house.bus, events }).await(house.run, listener);
+  makeTails({ bus: fixture.bus, events: fixture.store.events }).await(fixture.run, listener).close();
+  await fixture.finish();
+  expect(await fixture.store.events.isOver(fixture.run.seq)).toBe(true);
+  const events = { ...fixture.store.events, isOver: async () => Promise.reject(new Error('broken')) };
+  makeTails({ bus: fixture.bus, events }).await(fixture.run, listener);
   await waitFor(async () => heard.length > 0);
   expect(heard).toEqual(['Error: broken']);
 });

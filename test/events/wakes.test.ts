@@ -7,20 +7,20 @@ import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes, type Wakers, type Wakes, type WokenService } from '../../src/events/wakes.ts';
 import { PAYLOADS } from '../../src/wire/event-payloads.ts';
 import { aTask, fireNow, steps, work } from '../support/store/schedules.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let wakes: Wakes;
 let woken: Partial<Record<WokenService, number[]>>;
 
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
   woken = {};
   const note = (service: WokenService) => (sessionSeq: number) => {
     (woken[service] ??= []).push(sessionSeq);
   };
   const bus = makeBus();
-  house.store.onCommitted(bus.publish);
+  fixture.store.onCommitted(bus.publish);
   const services = Object.keys(ASLEEP) as WokenService[];
   wakes = makeWakes();
   wakes.follow(bus, Object.fromEntries(services.map((name) => [name, note(name)])) as unknown as Wakers);
@@ -28,8 +28,8 @@ beforeEach(async () => {
 
 /** A claimed run, with nothing noted of how it came to be. */
 async function running() {
-  await house.accept();
-  const [run] = await house.claim();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   woken = {};
   return run!;
 }
@@ -39,56 +39,56 @@ const QUESTION = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifet
 const IN_BACKGROUND = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
 
 test('a background turn that is accepted wakes the queue and the watch over waits; any other is admitted by the queue itself', async () => {
-  await house.accept();
+  await fixture.accept();
   expect(woken).toEqual({});
-  const { sessionSeq } = await house.accept({ background: IN_BACKGROUND });
+  const { sessionSeq } = await fixture.accept({ background: IN_BACKGROUND });
   expect(woken).toEqual({ queue: [sessionSeq], queueWait: [sessionSeq] });
 });
 
 test('a run that completes has its workspace collected', async () => {
   const run = await running();
-  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   expect(woken).toEqual({});
-  await house.store.runs.settle(fenceOf(run));
+  await fixture.store.runs.settle(fenceOf(run));
   expect(woken).toEqual({ collector: [run.sessionSeq], planner: [run.sessionSeq] });
 });
 
 test('a move of a run of a task wakes the queue: another step, or another firing, may begin', async () => {
-  await fireNow(house, await house.store.schedules.create(aTask(house.user.seq, { work: steps('one', 'two') })));
+  await fireNow(fixture, await fixture.store.schedules.create(aTask(fixture.user.seq, { work: steps('one', 'two') })));
   expect(woken).toMatchObject({ queue: [1], planner: [1], publisher: [1] });
   woken = {};
-  await work(house);
+  await work(fixture);
   expect(woken).toMatchObject({ queue: [1, 1, 1], planner: [1, 1, 1, 1], publisher: [1, 1, 1], collector: [1] });
 });
 
 test('a background run whose wait is over makes the queue look for others', async () => {
-  const { seq, sessionSeq } = await house.accept({ background: IN_BACKGROUND });
+  const { seq, sessionSeq } = await fixture.accept({ background: IN_BACKGROUND });
   woken = {};
-  await house.store.runs.expireQueued(seq);
+  await fixture.store.runs.expireQueued(seq);
   const all = [sessionSeq];
   expect(woken).toEqual({ queue: all, collector: all, sweeper: all, planner: all });
 });
 
 test('a run whose worker was lost is claimed again, and what it streamed is thrown away', async () => {
   const run = await running();
-  await house.store.runs.interrupt(fenceOf(run), 'crash');
+  await fixture.store.runs.interrupt(fenceOf(run), 'crash');
   expect(woken).toEqual({ queue: [run.sessionSeq], sweeper: [run.sessionSeq] });
 });
 
 test('a lease that ended wakes the queue', async () => {
   const run = await running();
-  house.clock.advance(60_001);
-  await house.store.runs.renewLeases([], 60_000);
+  fixture.clock.advance(60_001);
+  await fixture.store.runs.renewLeases([], 60_000);
   expect(woken.queue).toEqual([run.sessionSeq]);
 });
 
 test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wakes the queue', async (how) => {
   const run = await running();
-  await house.store.runs.waitForUser(fenceOf(run), QUESTION);
+  await fixture.store.runs.waitForUser(fenceOf(run), QUESTION);
   expect(woken).toEqual({ questionWatch: [run.sessionSeq], planner: [run.sessionSeq] });
   woken = {};
   const [question] = (
-    await house.store.userInputs.list({
+    await fixture.store.userInputs.list({
       userSeq: null,
       keySeq: null,
       sessionSeq: run.sessionSeq,
@@ -97,7 +97,7 @@ test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wa
       offset: 0,
     })
   ).items;
-  const { userInputs } = house.store;
+  const { userInputs } = fixture.store;
   await (how === 'answer' ? userInputs.answer(question!.id, 'yes') : userInputs.expire(question!.id));
   const told = how === 'answer' ? { planner: [run.sessionSeq] } : {};
   expect(woken).toEqual({ queue: [run.sessionSeq], ...told });
@@ -105,16 +105,16 @@ test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wa
 
 test('a session that is deleted is cleaned up, and what ran in it collected', async () => {
   const run = await running();
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   const all = [run.sessionSeq];
   expect(woken).toEqual({ queue: all, collector: all, sweeper: all, planner: all });
 });
 
 test('the end of an executor has no event, and still wakes what waits for it', async () => {
   const run = await running();
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   woken = {};
-  await house.store.runs.confirmStop(run.sessionSeq);
+  await fixture.store.runs.confirmStop(run.sessionSeq);
   expect(woken).toEqual({});
   wakes.stopConfirmed(run.sessionSeq);
   expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });

@@ -24,37 +24,37 @@ function open() {
 }
 
 const FORBIDDEN = expect.objectContaining({ reason: 'forbidden', message: 'The address is not valid.' });
-const verdictOn = (house: ReturnType<typeof open>, path: string): unknown => {
+const verdictOn = (fixture: ReturnType<typeof open>, path: string): unknown => {
   try {
-    return house.addresses.verify(path);
+    return fixture.addresses.verify(path);
   } catch (error) {
     return error;
   }
 };
 
 test('an address is a path that needs no encoding, and yields what was signed', () => {
-  const house = open();
-  const address = house.addresses.sign(FILE);
+  const fixture = open();
+  const address = fixture.addresses.sign(FILE);
   expect(address).toMatch(/^\/files\/k1\.[\w-]+\.[\w-]{43}\/R%C3%A4port%20%231%20100%25\.txt$/);
   expect(new URL(address, 'http://errand').href).toBe(`http://errand${address}`);
-  expect(house.addresses.verify(house.pathOf())).toEqual({ ...FILE, expiresAt: AT + 900_000 });
-  expect(house.addresses.verify(house.pathOf({ disposition: 'attachment' }))).toMatchObject({
+  expect(fixture.addresses.verify(fixture.pathOf())).toEqual({ ...FILE, expiresAt: AT + 900_000 });
+  expect(fixture.addresses.verify(fixture.pathOf({ disposition: 'attachment' }))).toMatchObject({
     disposition: 'attachment',
   });
 });
 
 test('it ends after fifteen minutes, to the millisecond', { tags: ['E7-signed'] }, () => {
-  const house = open();
-  const path = house.pathOf();
-  house.pass(899_999);
-  expect(house.addresses.verify(path)).toMatchObject({ name: FILE.name });
-  house.pass(1);
-  expect(verdictOn(house, path)).toMatchObject({ reason: 'forbidden', message: 'The address has expired.' });
+  const fixture = open();
+  const path = fixture.pathOf();
+  fixture.pass(899_999);
+  expect(fixture.addresses.verify(path)).toMatchObject({ name: FILE.name });
+  fixture.pass(1);
+  expect(verdictOn(fixture, path)).toMatchObject({ reason: 'forbidden', message: 'The address has expired.' });
 });
 
 test('no character of it can be changed, left out or added', { tags: ['E7-signed'] }, () => {
-  const house = open();
-  const path = house.pathOf({ name: 'a1.txt' });
+  const fixture = open();
+  const path = fixture.pathOf({ name: 'a1.txt' });
   const start = '/files/'.length;
   const altered = new Set<string>();
   for (let at = start; at < path.length; at += 1) {
@@ -65,45 +65,47 @@ test('no character of it can be changed, left out or added', { tags: ['E7-signed
   }
   altered.add(`${path}x`).add(`${path}/`).add(`${path}%00`).add(path.replace('/files/', '/Files/')).delete(path);
   expect(altered.size).toBeGreaterThan(1_000);
-  for (const one of altered) expect([one, verdictOn(house, one)]).toEqual([one, FORBIDDEN]);
+  for (const one of altered) expect([one, verdictOn(fixture, one)]).toEqual([one, FORBIDDEN]);
 });
 
 test('the same bytes under another spelling of their base64 are not the address', () => {
-  const house = open();
-  const path = house.pathOf();
+  const fixture = open();
+  const path = fixture.pathOf();
   const [, signature = ''] = /\.([\w-]{43})\//.exec(path) ?? [];
   const same = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     .split('')
     .map((last) => signature.slice(0, -1) + last)
     .filter((text) => Buffer.from(text, 'base64url').equals(Buffer.from(signature, 'base64url')));
   expect(same.length).toBe(4);
-  const good = same.filter((text) => !(verdictOn(house, path.replace(signature, text)) instanceof Error));
+  const good = same.filter((text) => !(verdictOn(fixture, path.replace(signature, text)) instanceof Error));
   expect(good).toEqual([signature]);
 });
 
 test('the name may be encoded in another way, and not be another name', () => {
-  const house = open();
-  const path = house.pathOf({ name: "it's (1).txt" });
-  expect(house.addresses.verify(path.replace("'", '%27').replace('(', '%28'))).toMatchObject({ name: "it's (1).txt" });
-  expect(verdictOn(house, path.replace('.txt', '.html'))).toEqual(FORBIDDEN);
-  expect(verdictOn(house, house.pathOf({ name: 'a.txt' }).replace('a.txt', '%E0%A4%A'))).toEqual(FORBIDDEN);
+  const fixture = open();
+  const path = fixture.pathOf({ name: "it's (1).txt" });
+  expect(fixture.addresses.verify(path.replace("'", '%27').replace('(', '%28'))).toMatchObject({
+    name: "it's (1).txt",
+  });
+  expect(verdictOn(fixture, path.replace('.txt', '.html'))).toEqual(FORBIDDEN);
+  expect(verdictOn(fixture, fixture.pathOf({ name: 'a.txt' }).replace('a.txt', '%E0%A4%A'))).toEqual(FORBIDDEN);
 });
 
 test('the parts of two addresses do not mix', () => {
-  const house = open();
-  const [one, two] = [house.pathOf(), house.pathOf({ key: 'b'.repeat(64) })];
+  const fixture = open();
+  const [one, two] = [fixture.pathOf(), fixture.pathOf({ key: 'b'.repeat(64) })];
   const [payload = ''] = /\/files\/k1\.[\w-]+/.exec(one) ?? [];
-  expect(verdictOn(house, two.replace(/\/files\/k1\.[\w-]+/, payload))).toEqual(FORBIDDEN);
+  expect(verdictOn(fixture, two.replace(/\/files\/k1\.[\w-]+/, payload))).toEqual(FORBIDDEN);
 });
 
 test('an address under another master key, or made by hand, is not valid', () => {
-  const [house, other] = [open(), open()];
-  expect(verdictOn(house, other.pathOf())).toEqual(FORBIDDEN);
+  const [fixture, other] = [open(), open()];
+  expect(verdictOn(fixture, other.pathOf())).toEqual(FORBIDDEN);
   const forged = Buffer.from(JSON.stringify([FILE.key, FILE.sessionId, 1, AT + 1e12])).toString('base64url');
   for (const signature of ['', randomBytes(32).toString('base64url'), 'A'.repeat(43)])
-    expect(verdictOn(house, `/files/k1.${forged}.${signature}/a.txt`)).toEqual(FORBIDDEN);
+    expect(verdictOn(fixture, `/files/k1.${forged}.${signature}/a.txt`)).toEqual(FORBIDDEN);
   for (const path of ['', '/', '/files', '/files/', '/files/k1', '/files/k1..', '/files/k1../a', '/files/a.b.c/d/e'])
-    expect([path, verdictOn(house, path)]).toEqual([path, FORBIDDEN]);
+    expect([path, verdictOn(fixture, path)]).toEqual([path, FORBIDDEN]);
 });
 
 test('signing does not make the key anew for each address', () => {

@@ -7,16 +7,16 @@ import { gunzipSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
-import { snapshotHouse, type SnapshotHouse, sha256 } from '../support/files/snapshot-house.ts';
+import { snapshotFixture, type SnapshotFixture, sha256 } from '../support/files/snapshot-fixture.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const ORDER = { deadlineMs: 30_000 };
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 /** An archive in a place of its own with a name that programs know. */
-function archiveOf(house: SnapshotHouse, key: string, name: string): string {
-  copyFileSync(house.pathOf(key), join(house.directory, name));
-  return join(house.directory, name);
+function archiveOf(fixture: SnapshotFixture, key: string, name: string): string {
+  copyFileSync(fixture.pathOf(key), join(fixture.directory, name));
+  return join(fixture.directory, name);
 }
 
 async function entriesOf(path: string) {
@@ -78,10 +78,10 @@ const RENAMED: Readonly<Record<string, string>> = {
 const placeOf = (path: string): string => RENAMED[path] ?? path;
 
 /** The snapshot thread that most tests share. */
-let shared: SnapshotHouse;
+let shared: SnapshotFixture;
 const ends: (() => void | Promise<void>)[] = [];
 beforeAll(async () => {
-  shared = await snapshotHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
+  shared = await snapshotFixture({ of: { onTestFinished: (end) => void ends.unshift(end) } });
 });
 afterAll(async () => {
   for (const end of ends) await end();
@@ -91,11 +91,11 @@ describe('tar.gz', () => {
   test('has exactly the listed files under their names, and no trace of times and owners', {
     tags: ['E5-archives'],
   }, async () => {
-    const house = await snapshotHouse({ beside: shared });
+    const fixture = await snapshotFixture({ beside: shared });
     const all = contents();
-    const files = await house.files(all);
-    const { key, size } = await house.snapshotThread.packTarGz({ files, hold: house.hold, ...ORDER });
-    const path = archiveOf(house, key, 'a.tar.gz');
+    const files = await fixture.files(all);
+    const { key, size } = await fixture.snapshotThread.packTarGz({ files, hold: fixture.hold, ...ORDER });
+    const path = archiveOf(fixture, key, 'a.tar.gz');
     expect(readFileSync(path)).toHaveLength(size);
     expect(sha256(readFileSync(path))).toBe(key);
     // The reader of the library does not know newlines in long names, so they are left to the program below.
@@ -110,17 +110,21 @@ describe('tar.gz', () => {
         mtime: 0,
       })),
     );
-    expect(house.incoming()).toEqual([]);
-    expect(house.hold.release()).toContain(key);
+    expect(fixture.incoming()).toEqual([]);
+    expect(fixture.hold.release()).toContain(key);
   });
 
   test.skipIf(!has('tar'))('is read by the system’s own program', async () => {
-    const house = await snapshotHouse({ beside: shared });
+    const fixture = await snapshotFixture({ beside: shared });
     const all = contents();
-    const { key } = await house.snapshotThread.packTarGz({ files: await house.files(all), hold: house.hold, ...ORDER });
-    const out = join(house.directory, 'out');
+    const { key } = await fixture.snapshotThread.packTarGz({
+      files: await fixture.files(all),
+      hold: fixture.hold,
+      ...ORDER,
+    });
+    const out = join(fixture.directory, 'out');
     mkdirSync(out);
-    execFileSync('tar', ['xzf', archiveOf(house, key, 'a.tar.gz'), '-C', out]);
+    execFileSync('tar', ['xzf', archiveOf(fixture, key, 'a.tar.gz'), '-C', out]);
     for (const [path, bytes] of Object.entries(all))
       expect([path, readFileSync(out + placeOf(path)).equals(bytes)]).toEqual([path, true]);
     const found = readdirSync(out, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -130,16 +134,16 @@ describe('tar.gz', () => {
 
 describe('zip', () => {
   test.skipIf(!has('unzip'))('is read by the system’s own program', async () => {
-    const house = await snapshotHouse({ beside: shared });
+    const fixture = await snapshotFixture({ beside: shared });
     const all = contents();
-    const { key, size } = await house.snapshotThread.packZip({
-      files: await house.files(all),
-      hold: house.hold,
+    const { key, size } = await fixture.snapshotThread.packZip({
+      files: await fixture.files(all),
+      hold: fixture.hold,
       ...ORDER,
     });
-    const path = archiveOf(house, key, 'a.zip');
+    const path = archiveOf(fixture, key, 'a.zip');
     expect(readFileSync(path)).toHaveLength(size);
-    const out = join(house.directory, 'out');
+    const out = join(fixture.directory, 'out');
     mkdirSync(out);
     execFileSync('unzip', ['-q', path, '-d', out], { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
     for (const [name, bytes] of Object.entries(all)) {
@@ -149,14 +153,14 @@ describe('zip', () => {
     }
     const found = readdirSync(out, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(found).toHaveLength(Object.keys(all).length);
-    expect(house.incoming()).toEqual([]);
+    expect(fixture.incoming()).toEqual([]);
   });
 
   test('files whose names become the same keep a name each', async () => {
-    const house = await snapshotHouse({ beside: shared });
-    const files = await house.files({ '/a%5Cb': 'one', '/a\\b': 'two', '/a%5Cb~': 'three' });
-    const { key } = await house.snapshotThread.packZip({ files, hold: house.hold, ...ORDER });
-    const names = readFileSync(house.pathOf(key))
+    const fixture = await snapshotFixture({ beside: shared });
+    const files = await fixture.files({ '/a%5Cb': 'one', '/a\\b': 'two', '/a%5Cb~': 'three' });
+    const { key } = await fixture.snapshotThread.packZip({ files, hold: fixture.hold, ...ORDER });
+    const names = readFileSync(fixture.pathOf(key))
       .toString('latin1')
       .match(/a%5Cb~*/g);
     expect(new Set(names)).toEqual(new Set(['a%5Cb', 'a%5Cb~', 'a%5Cb~~']));
@@ -168,11 +172,11 @@ test('the same files give the same bytes, at another time and in another place',
   const time = () => Math.floor(Date.now() / 2_000);
   const keys = await Promise.all(
     [0, 1].map(async () => {
-      const house = await snapshotHouse();
-      const files = await house.files({ '/a.txt': 'a'.repeat(1_000_000), '/b.txt': 'b', '/c.png': 'c' });
+      const fixture = await snapshotFixture();
+      const files = await fixture.files({ '/a.txt': 'a'.repeat(1_000_000), '/b.txt': 'b', '/c.png': 'c' });
       const packBoth = async () => [
-        await house.snapshotThread.packTarGz({ files, hold: house.hold, ...ORDER }),
-        await house.snapshotThread.packZip({ files, hold: house.hold, ...ORDER }),
+        await fixture.snapshotThread.packTarGz({ files, hold: fixture.hold, ...ORDER }),
+        await fixture.snapshotThread.packZip({ files, hold: fixture.hold, ...ORDER }),
       ];
       const first = await packBoth();
       const packedAt = time();
@@ -186,65 +190,65 @@ test('the same files give the same bytes, at another time and in another place',
 
 describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
   test('no files give an ordinary archive of none', async () => {
-    const house = await snapshotHouse({ beside: shared });
-    const { key } = await house.snapshotThread[pack]({ files: [], hold: house.hold, ...ORDER });
+    const fixture = await snapshotFixture({ beside: shared });
+    const { key } = await fixture.snapshotThread[pack]({ files: [], hold: fixture.hold, ...ORDER });
     if (pack === 'packTarGz')
-      expect(gunzipSync(readFileSync(house.pathOf(key))).equals(Buffer.alloc(1_024))).toBe(true);
-    else expect(readFileSync(house.pathOf(key)).toString('latin1')).toBe(`PK\u0005\u0006${'\0'.repeat(18)}`);
+      expect(gunzipSync(readFileSync(fixture.pathOf(key))).equals(Buffer.alloc(1_024))).toBe(true);
+    else expect(readFileSync(fixture.pathOf(key)).toString('latin1')).toBe(`PK\u0005\u0006${'\0'.repeat(18)}`);
   });
 
   test('some thousand files, more than one message carries, are all there', async () => {
-    const house = await snapshotHouse({ beside: shared });
-    const [one] = await house.files({ '/one': 'same' });
+    const fixture = await snapshotFixture({ beside: shared });
+    const [one] = await fixture.files({ '/one': 'same' });
     const files = Array.from({ length: 2_100 }, (_, i): SnapshotFile => ({ ...one!, path: `/d${i % 10}/f${i}` }));
-    const { key } = await house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
-    if (pack === 'packTarGz') expect(await entriesOf(archiveOf(house, key, 'a.tar.gz'))).toHaveLength(2_100);
-    else expect(readFileSync(house.pathOf(key)).subarray(-12, -10).readUInt16LE()).toBe(2_100);
+    const { key } = await fixture.snapshotThread[pack]({ files, hold: fixture.hold, ...ORDER });
+    if (pack === 'packTarGz') expect(await entriesOf(archiveOf(fixture, key, 'a.tar.gz'))).toHaveLength(2_100);
+    else expect(readFileSync(fixture.pathOf(key)).subarray(-12, -10).readUInt16LE()).toBe(2_100);
   });
 
   test.each([
     ['is gone', (path: string) => rmSync(path), 'no longer exists'],
     ['is shorter than it was', (path: string) => truncateSync(path, 400_000), 'is no longer complete'],
   ])('a blob that %s ends the order at once, and leaves neither bytes nor descriptors', async (_what, harm, words) => {
-    const house = await snapshotHouse({ beside: shared });
-    const files = await house.files({ '/a.txt': 'a', '/b.bin': randomBytes(3_000_000), '/c.txt': 'c' });
-    await house.snapshotThread[pack]({ files: [files[0]!], hold: house.hold, ...ORDER });
-    const before = openFiles(house.blobsDir);
-    harm(house.pathOf(files[1]!.sha256));
-    const packed = house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
+    const fixture = await snapshotFixture({ beside: shared });
+    const files = await fixture.files({ '/a.txt': 'a', '/b.bin': randomBytes(3_000_000), '/c.txt': 'c' });
+    await fixture.snapshotThread[pack]({ files: [files[0]!], hold: fixture.hold, ...ORDER });
+    const before = openFiles(fixture.blobsDir);
+    harm(fixture.pathOf(files[1]!.sha256));
+    const packed = fixture.snapshotThread[pack]({ files, hold: fixture.hold, ...ORDER });
     await expect(packed).rejects.toMatchObject({ reason: 'unavailable', message: `/b.bin ${words}.` });
-    expect(house.incoming()).toEqual([]);
-    await waitFor(() => openFiles(house.blobsDir) === before);
-    await house.snapshotThread[pack]({ files: [files[2]!], hold: house.hold, ...ORDER });
+    expect(fixture.incoming()).toEqual([]);
+    await waitFor(() => openFiles(fixture.blobsDir) === before);
+    await fixture.snapshotThread[pack]({ files: [files[2]!], hold: fixture.hold, ...ORDER });
   });
 
   test('a deadline and a cancellation in the middle leave neither bytes nor descriptors', {
     tags: ['E5-archives'],
   }, async () => {
-    const house = await snapshotHouse({ beside: shared });
-    const files = await house.files({ '/a.bin': randomBytes(60_000_000) });
-    const late = house.snapshotThread[pack]({ files, hold: house.hold, deadlineMs: 150 });
+    const fixture = await snapshotFixture({ beside: shared });
+    const files = await fixture.files({ '/a.bin': randomBytes(60_000_000) });
+    const late = fixture.snapshotThread[pack]({ files, hold: fixture.hold, deadlineMs: 150 });
     await expect(late).rejects.toMatchObject({ reason: 'unavailable', message: 'It exceeded its time limit.' });
     const controller = new AbortController();
-    const packed = house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER, signal: controller.signal });
+    const packed = fixture.snapshotThread[pack]({ files, hold: fixture.hold, ...ORDER, signal: controller.signal });
     const ended = expect(packed).rejects.toMatchObject({ message: 'It was cancelled.' });
-    await waitFor(() => house.incoming().length === 1);
+    await waitFor(() => fixture.incoming().length === 1);
     controller.abort();
     await ended;
-    expect(house.incoming()).toEqual([]);
-    await waitFor(() => openFiles(house.blobsDir) === 0);
-    await house.snapshotThread[pack]({ files: await house.files({ '/b.txt': 'b' }), hold: house.hold, ...ORDER });
+    expect(fixture.incoming()).toEqual([]);
+    await waitFor(() => openFiles(fixture.blobsDir) === 0);
+    await fixture.snapshotThread[pack]({ files: await fixture.files({ '/b.txt': 'b' }), hold: fixture.hold, ...ORDER });
   });
 
   test('memory stays flat while much more is packed than it could hold', async () => {
-    const house = await snapshotHouse({ beside: shared });
-    const [piece] = await house.files({ '/piece.bin': Buffer.alloc(20_000_000, 'tides ') });
+    const fixture = await snapshotFixture({ beside: shared });
+    const [piece] = await fixture.files({ '/piece.bin': Buffer.alloc(20_000_000, 'tides ') });
     const files = Array.from({ length: 8 }, (_, i) => ({ ...piece!, path: `/p${i}.bin` }));
-    await house.snapshotThread[pack]({ files: files.slice(0, 2), hold: house.hold, ...ORDER });
+    await fixture.snapshotThread[pack]({ files: files.slice(0, 2), hold: fixture.hold, ...ORDER });
     const before = process.memoryUsage().rss;
     let most = 0;
     const timer = setInterval(() => void (most = Math.max(most, process.memoryUsage().rss)), 5);
-    await house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
+    await fixture.snapshotThread[pack]({ files, hold: fixture.hold, ...ORDER });
     clearInterval(timer);
     expect(most - before).toBeLessThan(100_000_000);
   });

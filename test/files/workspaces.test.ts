@@ -18,7 +18,7 @@ import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeChain, namesOf } from '../support/files/chain.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
-async function house() {
+async function fixture() {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
@@ -38,7 +38,7 @@ async function house() {
 }
 
 test('attachments are placed in the workspace, and stay as the agent left them', async () => {
-  const { workspaces, root, csv } = await house();
+  const { workspaces, root, csv } = await fixture();
   await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
   const path = join(root, 'uploads/data.csv');
   expect(readFileSync(path, 'utf8')).toBe('a,b\n1,2\n');
@@ -48,7 +48,7 @@ test('attachments are placed in the workspace, and stay as the agent left them',
 });
 
 test('an attachment that a power failure has emptied, cut or filled with zeros is written again before its run starts', async () => {
-  const { workspaces, root, csv } = await house();
+  const { workspaces, root, csv } = await fixture();
   const path = join(root, 'uploads/data.csv');
   mkdirSync(join(root, 'uploads'));
   for (const torn of ['', 'a,b\n', '\0'.repeat(8)]) {
@@ -62,13 +62,13 @@ test('an attachment that a power failure has emptied, cut or filled with zeros i
 });
 
 test('attachments that would exceed the workspace’s limit are not placed', async () => {
-  const { workspaces, root, csv } = await house();
+  const { workspaces, root, csv } = await fixture();
   expect(await workspaces.placeUploads('s1', [csv], { quotaBytes: 7, hasBegun: false })).toBe(false);
   expect(readdirSync(join(root, 'uploads'))).toEqual([]);
 });
 
 test('attachments go from file to file, and their bytes not through the daemon', async () => {
-  const { directory, root, blobs, csv } = await house();
+  const { directory, root, blobs, csv } = await fixture();
   const read = async () => Promise.reject(new Error('A blob was read.'));
   const workspaces = makeWorkspaces({
     directory: join(directory, 'workspaces'),
@@ -82,7 +82,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
 });
 
 test('an attachment whose blob is missing leaves no partial file', async () => {
-  const { workspaces, root, csv } = await house();
+  const { workspaces, root, csv } = await fixture();
   const lost = { ...csv, sha256: '0'.repeat(64) };
   await expect(workspaces.placeUploads('s1', [lost], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
     reason: 'not_found',
@@ -91,7 +91,7 @@ test('an attachment whose blob is missing leaves no partial file', async () => {
 });
 
 test('a link that the agent put where uploads go is not followed', async () => {
-  const { directory, workspaces, root, csv } = await house();
+  const { directory, workspaces, root, csv } = await fixture();
   mkdirSync(join(directory, 'outside'));
   symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
   await expect(workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
@@ -101,7 +101,7 @@ test('a link that the agent put where uploads go is not followed', async () => {
 });
 
 test('a workspace that a command closed, and whose worker was lost, is open again, and can be removed', async () => {
-  const { workspaces, root } = await house();
+  const { workspaces, root } = await fixture();
   mkdirSync(join(root, 'closed/inner'), { recursive: true });
   writeFileSync(join(root, 'closed/inner/file'), 'x');
   chmodSync(join(root, 'closed/inner'), 0);
@@ -115,7 +115,7 @@ test('a workspace that a command closed, and whose worker was lost, is open agai
 });
 
 test('what a lost worker left half-written goes, at any depth, and everything else stays', async () => {
-  const { workspaces, root } = await house();
+  const { workspaces, root } = await fixture();
   const temporary = `.errand-tmp-${randomUUID()}`;
   mkdirSync(join(root, 'deep/er'), { recursive: true });
   for (const path of [temporary, `deep/er/${temporary}`, 'deep/er/kept', '.errand-tmp-notes'])
@@ -131,7 +131,7 @@ test('what a lost worker left half-written goes, at any depth, and everything el
 });
 
 test('what was left half-written goes where its path is longer than one that can be asked for', async () => {
-  const { workspaces, root } = await house();
+  const { workspaces, root } = await fixture();
   const names = [...namesOf(15, 255), '7'.repeat(250)];
   makeChain(root, names, { name: `.errand-tmp-${randomUUID()}` });
   await workspaces.tidy('s1');

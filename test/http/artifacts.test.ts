@@ -10,22 +10,22 @@ import { makeAccess } from '../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../src/operations/audited-access.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
-import { type ArtifactHouse, artifactHouse } from '../support/files/artifact-house.ts';
+import { type ArtifactFixture, artifactFixture } from '../support/files/artifact-fixture.ts';
 import { auditOf } from '../support/store/audit.ts';
-import { type House, loggedLines, openHouse, send } from '../support/http/http-house.ts';
-import { fenceOf } from '../support/store/store-house.ts';
+import { type Fixture, loggedLines, openFixture, send } from '../support/http/http-fixture.ts';
+import { fenceOf } from '../support/store/store-fixture.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const PUBLIC_URL = 'https://errand.example.com/base';
 
-let rows: ArtifactHouse;
-let house: House;
+let rows: ArtifactFixture;
+let fixture: Fixture;
 let collector: Collector;
 let addresses: ReturnType<typeof makeFileAddresses>;
 
 beforeEach(async () => {
-  rows = await artifactHouse();
+  rows = await artifactFixture();
   collector = rows.collect({ packedOnRequest: WAITED_FOR });
   const secret = randomBytes(32);
   addresses = makeFileAddresses({ deriveKey: () => secret, now: rows.clock.now });
@@ -40,10 +40,10 @@ beforeEach(async () => {
     emptyArchives,
     collector,
   });
-  house = await openHouse({ logged, operations, settings: { publicUrl: PUBLIC_URL } });
+  fixture = await openFixture({ logged, operations, settings: { publicUrl: PUBLIC_URL } });
 });
 
-const get = (path: string, as = 'conversation-key') => send(house, { path, as });
+const get = (path: string, as = 'conversation-key') => send(fixture, { path, as });
 const ofSession = ({ sessionId }: ClaimedRun, as?: string) => get(`/openapi/v1/sessions/${sessionId}/artifacts`, as);
 const ofRun = ({ id }: ClaimedRun, as?: string) => get(`/openapi/v1/runs/${id}/artifacts`, as);
 

@@ -10,13 +10,13 @@ import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
-import { openHouse, send, SETTINGS } from '../support/http/http-house.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { openFixture, send, SETTINGS } from '../support/http/http-fixture.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** HTTP in front of the real acceptance, and the workspaces that uploads are placed in. */
-async function openAttachmentHouse() {
-  const stores = await storeHouse();
+async function openAttachmentFixture() {
+  const stores = await storeFixture();
   const folder = temporaryDirectory();
   const blobs = await openBlobStore(join(folder, 'blobs'));
   const acceptTurn = makeAcceptTurn({
@@ -35,7 +35,7 @@ async function openAttachmentHouse() {
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const accepted: Run[] = [];
-  const http = await openHouse({
+  const http = await openFixture({
     operations: {
       acceptTurn: async (_, input, asking) => {
         const turn = await acceptTurn(caller, input, asking);
@@ -77,7 +77,7 @@ const file = (name: string | undefined, text: string) => ({
 });
 
 test('names that lead out of the folder, hide or turn around end as names of files in it', async () => {
-  const { post, lay } = await openAttachmentHouse();
+  const { post, lay } = await openAttachmentFixture();
   const names = [
     '../../x',
     '/etc/passwd',
@@ -102,7 +102,7 @@ test('names that lead out of the folder, hide or turn around end as names of fil
 });
 
 test('files of one name all stay, each with its own bytes', async () => {
-  const { post, lay } = await openAttachmentHouse();
+  const { post, lay } = await openAttachmentFixture();
   expect((await post(['one', 'two', 'three'].map((text) => file('data.csv', text)))).status).toBe(200);
   const laid = await lay();
   expect(laid.map((line) => line.split(': ')[1])).toEqual(expect.arrayContaining(['one', 'two', 'three']));
@@ -114,7 +114,7 @@ test.each([
   ['a name of 300 characters', [file('n'.repeat(300), 'x')], 'messages[0].content[0].file_name: must be at most 255'],
   ['101 attachments', Array.from({ length: 101 }, () => file('a', 'x')), 'messages[0].content: must hold at most 100'],
 ])('%s is refused with 422, and nothing is accepted', async (_, blocks, words) => {
-  const { post, accepted } = await openAttachmentHouse();
+  const { post, accepted } = await openAttachmentFixture();
   const { status, json } = await post(blocks);
   expect(status).toBe(422);
   expect((json as { error: { message: string } }).error.message).toContain(words);

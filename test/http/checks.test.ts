@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
-import { type Got, type House, openHouse, type Sent, send, TURN } from '../support/http/http-house.ts';
+import { type Got, type Fixture, openFixture, type Sent, send, TURN } from '../support/http/http-fixture.ts';
 
 const MESSAGES = '/openapi/v1/messages';
 const CHAT = '/openapi/v1/chat/completions';
@@ -245,8 +245,8 @@ test.each(SCENARIOS)(
   '$path: $does',
   { tags: ['§5-credentials', '§7-shapes', '§7-types', 'A1-order', 'A6', 'A9', 'C2'] },
   async ({ does: _does, status, type, says, ...sent }) => {
-    const house = await openHouse();
-    const got = await send(house, sent);
+    const fixture = await openFixture();
+    const got = await send(fixture, sent);
     expect([got.status, got.text]).toEqual([status, got.text]);
     expect(got.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     expect(got.headers['x-content-type-options']).toBe('nosniff');
@@ -255,13 +255,13 @@ test.each(SCENARIOS)(
     const error = errorOf(sent.path, got);
     if (type !== undefined) expect(error.type).toBe(type);
     if (says !== undefined) expect(error.message).toMatch(says);
-    expect(house.turns).toEqual([]);
+    expect(fixture.turns).toEqual([]);
   },
 );
 
 test('a 422 of the chat protocol names the field as param, a 401 names none', { tags: ['A3'] }, async () => {
-  const house = await openHouse();
-  const wrong = await send(house, {
+  const fixture = await openFixture();
+  const wrong = await send(fixture, {
     method: 'POST',
     path: CHAT,
     as: KEY,
@@ -273,7 +273,7 @@ test('a 422 of the chat protocol names the field as param, a 401 names none', { 
     param: 'messages[0].content',
     code: null,
   });
-  expect(errorOf(CHAT, await send(house, { method: 'POST', path: CHAT })).param).toBeNull();
+  expect(errorOf(CHAT, await send(fixture, { method: 'POST', path: CHAT })).param).toBeNull();
 });
 
 const REFUSALS = [
@@ -292,13 +292,13 @@ test.each(REFUSALS)(
     const refuse = async () => {
       throw new ErrandError(reason, 'Words.');
     };
-    const house = await openHouse({ operations: { acceptTurn: refuse, listUsers: refuse } });
+    const fixture = await openFixture({ operations: { acceptTurn: refuse, listUsers: refuse } });
     for (const path of [MESSAGES, CHAT]) {
-      const got = await send(house, { method: 'POST', path, as: KEY, body: TURN });
+      const got = await send(fixture, { method: 'POST', path, as: KEY, body: TURN });
       expect([got.status, got.headers['retry-after']]).toEqual([status, retryAfter]);
       expect(errorOf(path, got)).toMatchObject({ type, message: 'Words.' });
     }
-    const got = await send(house, { path: '/api/v1/users', as: 'admin-key' });
+    const got = await send(fixture, { path: '/api/v1/users', as: 'admin-key' });
     expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
   },
 );
@@ -307,8 +307,8 @@ test('an error that says so has no retry-after, and asks clients not to repeat t
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Used up.', { details: { retryAfterSeconds: null, noRetry: true } });
   };
-  const house = await openHouse({ operations: { acceptTurn } });
-  const { headers } = await send(house, { method: 'POST', path: MESSAGES, as: KEY, body: TURN });
+  const fixture = await openFixture({ operations: { acceptTurn } });
+  const { headers } = await send(fixture, { method: 'POST', path: MESSAGES, as: KEY, body: TURN });
   expect([headers['retry-after'], headers['x-should-retry']]).toEqual([undefined, 'false']);
 });
 
@@ -318,47 +318,50 @@ test('an error’s own retry-after takes precedence over the usual one, and is a
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Slow.', { details: { retryAfterSeconds: 0.2 } });
   };
-  const house = await openHouse({ operations: { acceptTurn } });
-  expect((await send(house, { method: 'POST', path: MESSAGES, as: KEY, body: TURN })).headers['retry-after']).toBe('1');
+  const fixture = await openFixture({ operations: { acceptTurn } });
+  expect((await send(fixture, { method: 'POST', path: MESSAGES, as: KEY, body: TURN })).headers['retry-after']).toBe(
+    '1',
+  );
 });
 
 test('a bug is a bare 500 to the caller, and its cause is in the log with the request id', async () => {
   const acceptTurn = async () => {
     throw new TypeError('the secret inside');
   };
-  const house = await openHouse({ operations: { acceptTurn } });
-  const got = await send(house, { method: 'POST', path: MESSAGES, as: KEY, body: TURN });
+  const fixture = await openFixture({ operations: { acceptTurn } });
+  const got = await send(fixture, { method: 'POST', path: MESSAGES, as: KEY, body: TURN });
   expect([got.status, errorOf(MESSAGES, got)]).toEqual([500, { type: 'api_error', message: 'Internal error.' }]);
   expect(got.text).not.toContain('secret');
-  const line = house.lines.find(({ level }) => level === 'error');
+  const line = fixture.lines.find(({ level }) => level === 'error');
   expect(line).toMatchObject({ request_id: got.headers['x-request-id'], err: { message: 'the secret inside' } });
 });
 
 test('a request id of the client is not used, and no two are equal', { tags: ['A9'] }, async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   const mine = UNKNOWN_ID;
   const ids = await Promise.all(
     [1, 2].map(
-      async () => (await send(house, { path: '/healthz', headers: { 'x-request-id': mine } })).headers['x-request-id'],
+      async () =>
+        (await send(fixture, { path: '/healthz', headers: { 'x-request-id': mine } })).headers['x-request-id'],
     ),
   );
   expect(new Set([...ids, mine]).size).toBe(3);
 });
 
 test('HEAD answers as GET without a body, and 405 on a stream', { tags: ['A7'] }, async () => {
-  const house = await openHouse();
-  const get = await send(house, { path: '/openapi/v1/models', as: KEY });
-  const head = await send(house, { method: 'HEAD', path: '/openapi/v1/models', as: KEY });
+  const fixture = await openFixture();
+  const get = await send(fixture, { path: '/openapi/v1/models', as: KEY });
+  const head = await send(fixture, { method: 'HEAD', path: '/openapi/v1/models', as: KEY });
   expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(get.text.length)]);
-  const refused = await send(house, { method: 'HEAD', path: `/openapi/v1/runs/${UNKNOWN_ID}/stream`, as: KEY });
+  const refused = await send(fixture, { method: 'HEAD', path: `/openapi/v1/runs/${UNKNOWN_ID}/stream`, as: KEY });
   expect([refused.status, refused.headers.allow, refused.text]).toEqual([405, 'GET', '']);
 });
 
 test('a body that grows past the limit without saying its length is 413 and closes the connection', {
   tags: ['A5-limits'],
 }, async () => {
-  const house = await openHouse();
-  const got = await send(house, {
+  const fixture = await openFixture();
+  const got = await send(fixture, {
     method: 'POST',
     path: MESSAGES,
     as: KEY,
@@ -370,21 +373,21 @@ test('a body that grows past the limit without saying its length is 413 and clos
 });
 
 test('each request gets a log line, and no line contains its key', { tags: ['§4.1-rule-4'] }, async () => {
-  const house = await openHouse();
-  await send(house, { path: '/api/v1/status?x=1', as: 'admin-key' });
-  await send(house, { path: '/api/v1/status', via: 'socket' });
-  const requests = house.lines.filter(({ msg }) => msg === 'request');
+  const fixture = await openFixture();
+  await send(fixture, { path: '/api/v1/status?x=1', as: 'admin-key' });
+  await send(fixture, { path: '/api/v1/status', via: 'socket' });
+  const requests = fixture.lines.filter(({ msg }) => msg === 'request');
   expect(requests).toMatchObject([
     { method: 'GET', path: '/api/v1/status', status: 200, client_address: '127.0.0.1' },
     { method: 'GET', path: '/api/v1/status', status: 200, client_address: 'socket' },
   ]);
-  expect(JSON.stringify(house.lines)).not.toContain('admin-key');
+  expect(JSON.stringify(fixture.lines)).not.toContain('admin-key');
 });
 
 test('readyz is 503 with Retry-After while a part has failed, healthz stays 200', async () => {
   const parts = [{ name: 'store', state: 'failed' as const, detail: 'disk full' }];
-  const house: House = await openHouse({ parts: { readiness: () => ({ ready: false, parts }) } });
-  const ready = await send(house, { path: '/readyz' });
+  const fixture: Fixture = await openFixture({ parts: { readiness: () => ({ ready: false, parts }) } });
+  const ready = await send(fixture, { path: '/readyz' });
   expect([ready.status, ready.headers['retry-after'], ready.json]).toEqual([503, '5', { ready: false, parts }]);
-  expect((await send(house, { path: '/healthz' })).status).toBe(200);
+  expect((await send(fixture, { path: '/healthz' })).status).toBe(200);
 });

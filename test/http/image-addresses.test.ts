@@ -14,8 +14,8 @@ import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeFetchImages } from '../../src/operations/turns/fetch-images.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
-import { type House, openHouse, send, SETTINGS } from '../support/http/http-house.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { type Fixture, openFixture, send, SETTINGS } from '../support/http/http-fixture.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import { startWebServer, type WebServer } from '../support/http/web-server.ts';
@@ -28,8 +28,8 @@ const PNG = Buffer.from(
 const MEGABYTE = 1024 * 1024;
 
 /** HTTP in front of the real acceptance, which may fetch only from this server. */
-async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesInFlightMb = 16 } = {}) {
-  const stores = await storeHouse();
+async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodiesInFlightMb = 16 } = {}) {
+  const stores = await storeFixture();
   const directory = join(temporaryDirectory(), 'blobs');
   const settings = () => ({ ...SETTINGS, egress: { ...SETTINGS.egress, allow: [rule] } });
   const ending = new AbortController();
@@ -54,7 +54,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
     answer: 'Seen.',
     stopReason: 'end_turn',
   });
-  const http = await openHouse({
+  const http = await openFixture({
     operations: { acceptTurn: (_, input, asking) => acceptTurn(caller, input, asking), awaitResult: answered },
     settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb } },
   });
@@ -75,7 +75,7 @@ const saying = (blocks: readonly object[], more: object = {}) => ({
   messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, ...blocks] }],
   ...more,
 });
-const post = (http: House, body: object, path = '/openapi/v1/messages') =>
+const post = (http: Fixture, body: object, path = '/openapi/v1/messages') =>
   send(http, { method: 'POST', path, as: 'conversation-key', body });
 
 const serving =
@@ -85,32 +85,32 @@ const serving =
 
 test('an image is fetched when the turn is accepted, and is its attachment', { tags: ['§4.3-rule-1'] }, async () => {
   const server = await startWebServer(serving('Image/PNG; x=y'));
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const blocks = [
     image(`${server.url}/a/cat%20photo.png?size=2`),
     image(server.url),
     image(server.url, { file_name: 'b.png' }),
   ];
-  const { status } = await post(house.http, saying(blocks));
+  const { status } = await post(fixture.http, saying(blocks));
   expect(status).toBe(200);
-  expect(await house.attachments()).toMatchObject([
+  expect(await fixture.attachments()).toMatchObject([
     { name: 'cat photo.png', mimeType: 'image/png', size: PNG.length },
     { name: 'image.png', mimeType: 'image/png', size: PNG.length },
     { name: 'b.png', mimeType: 'image/png', size: PNG.length },
   ]);
-  expect(house.files()).toBe(1);
+  expect(fixture.files()).toBe(1);
   expect(server.hits[0]?.headers).toMatchObject({ accept: 'image/*' });
 });
 
 test('both forms of the chat protocol are fetched too', async () => {
   const server = await startWebServer(serving('image/png'));
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const blocks = [
     { type: 'image_url', image_url: { url: `${server.url}/a.png` } },
     { type: 'input_image', image_url: `${server.url}/b.png` },
   ];
-  expect((await post(house.http, saying(blocks), '/openapi/v1/chat/completions')).status).toBe(200);
-  expect((await house.attachments()).map(({ name }) => name)).toEqual(['a.png', 'b.png']);
+  expect((await post(fixture.http, saying(blocks), '/openapi/v1/chat/completions')).status).toBe(200);
+  expect((await fixture.attachments()).map(({ name }) => name)).toEqual(['a.png', 'b.png']);
 });
 
 test('an image that comes compressed, and by a redirect, is the image', async () => {
@@ -118,9 +118,9 @@ test('an image that comes compressed, and by a redirect, is the image', async ()
     if (req.url === '/old.png') res.writeHead(301, { location: '/new.png' }).end();
     else res.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(gzipSync(PNG));
   });
-  const house = await openImageHouse(server);
-  expect((await post(house.http, saying([image(`${server.url}/old.png`)]))).status).toBe(200);
-  expect(await house.attachments()).toMatchObject([{ name: 'new.png', size: PNG.length }]);
+  const fixture = await openImageFixture(server);
+  expect((await post(fixture.http, saying([image(`${server.url}/old.png`)]))).status).toBe(200);
+  expect(await fixture.attachments()).toMatchObject([{ name: 'new.png', size: PNG.length }]);
 });
 
 /** What a server does, and the status and message that the request gets. */
@@ -163,16 +163,16 @@ test.each(REFUSALS)(
   { tags: ['§4.3-rule-1', '§7-image-address', '§7-image-size'] },
   async (_, handler, status, words) => {
     const server = await startWebServer(handler);
-    const house = await openImageHouse(server);
+    const fixture = await openImageFixture(server);
     const good = { type: 'file', file_name: 'a.txt', source: { data: 'aGk=', media_type: 'text/plain' } };
-    const answer = await post(house.http, saying([good, image(`${server.url}/x.png`)]));
+    const answer = await post(fixture.http, saying([good, image(`${server.url}/x.png`)]));
     expect(answer.status).toBe(status);
     expect(answer.json).toMatchObject({
       type: 'error',
       error: { type: 'invalid_request_error', message: expect.stringMatching(words) },
     });
     expect(answer.text).toContain('messages[0].content[2].source.url: ');
-    expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+    expect([await fixture.sessions(), fixture.files()]).toEqual([[], 0]);
   },
 );
 
@@ -183,16 +183,16 @@ test.each([
   'http://u:p@127.0.0.1/',
 ])('an image at %s is 400', { tags: ['§7-image-address'] }, async (url) => {
   const server = await startWebServer();
-  const house = await openImageHouse(server);
-  expect((await post(house.http, saying([image(url)]))).status).toBe(400);
-  expect([await house.sessions(), house.files(), server.hits]).toEqual([[], 0, []]);
+  const fixture = await openImageFixture(server);
+  expect((await post(fixture.http, saying([image(url)]))).status).toBe(400);
+  expect([await fixture.sessions(), fixture.files(), server.hits]).toEqual([[], 0, []]);
 });
 
 test('a file by web address is 422, and nothing is fetched', { tags: ['§4.3-rule-1', 'C3'] }, async () => {
   const server = await startWebServer();
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const file = { type: 'file', source: { type: 'url', url: server.url } };
-  expect((await post(house.http, saying([file]))).status).toBe(422);
+  expect((await post(fixture.http, saying([file]))).status).toBe(422);
   expect(server.hits).toEqual([]);
 });
 
@@ -200,8 +200,8 @@ test('a server that does not answer in time is 400', {
   tags: ['§4.3-rule-1', '§7-image-address', '§8-image-download'],
 }, async () => {
   const server = await startWebServer(() => undefined);
-  const house = await openImageHouse(server, { timeoutMs: 200 });
-  const answer = await post(house.http, saying([image(server.url)]));
+  const fixture = await openImageFixture(server, { timeoutMs: 200 });
+  const answer = await post(fixture.http, saying([image(server.url)]));
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('did not reply completely')]);
 });
 
@@ -213,12 +213,12 @@ test('one image that fails ends the others, and leaves no file of those that wer
     else if (closed.length === 2) res.writeHead(404).end();
     else res.writeHead(302, { location: '/bad' }).end();
   });
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const paths = ['/good', '/slow', '/slow', '/bad'];
-  const { status } = await post(house.http, saying(paths.map((path) => image(server.url + path))));
+  const { status } = await post(fixture.http, saying(paths.map((path) => image(server.url + path))));
   expect(status).toBe(400);
   await Promise.all(closed);
-  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+  expect([await fixture.sessions(), fixture.files()]).toEqual([[], 0]);
 });
 
 test('many images are fetched a few at a time', async () => {
@@ -232,30 +232,30 @@ test('many images are fetched a few at a time', async () => {
       res.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
     });
   });
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const images = Array.from({ length: 20 }, (_, index) => image(`${server.url}/${index}.png`));
-  expect((await post(house.http, saying(images))).status).toBe(200);
-  expect((await house.attachments()).map(({ name }) => name)).toEqual(images.map((_, index) => `${index}.png`));
+  expect((await post(fixture.http, saying(images))).status).toBe(200);
+  expect((await fixture.attachments()).map(({ name }) => name)).toEqual(images.map((_, index) => `${index}.png`));
   expect(most).toBeLessThanOrEqual(4);
 });
 
 test('images that are too much together are 413', { tags: ['§7-image-size'] }, async () => {
   const server = await startWebServer(serving('image/svg+xml', Buffer.alloc(MEGABYTE)));
-  const house = await openImageHouse(server);
-  const answer = await post(house.http, saying(Array.from({ length: 5 }, () => image(server.url))));
+  const fixture = await openImageFixture(server);
+  const answer = await post(fixture.http, saying(Array.from({ length: 5 }, () => image(server.url))));
   expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('at most 4 MB together')]);
-  expect(house.files()).toBe(0);
+  expect(fixture.files()).toBe(0);
 });
 
 const large = Buffer.alloc(700 * 1024);
 
 test('images without room next to the bodies are 503, and leave nothing; later there is room again', async () => {
   const server = await startWebServer(serving('image/svg+xml', large));
-  const house = await openImageHouse(server, { bodiesInFlightMb: 1 });
-  const two = await post(house.http, saying([image(server.url), image(server.url)]));
+  const fixture = await openImageFixture(server, { bodiesInFlightMb: 1 });
+  const two = await post(fixture.http, saying([image(server.url), image(server.url)]));
   expect(two).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
-  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
-  for (let i = 0; i < 2; i += 1) expect((await post(house.http, saying([image(server.url)]))).status).toBe(200);
+  expect([await fixture.sessions(), fixture.files()]).toEqual([[], 0]);
+  for (let i = 0; i < 2; i += 1) expect((await post(fixture.http, saying([image(server.url)]))).status).toBe(200);
 });
 
 test('the bytes of an image count from the moment in which they arrive', async () => {
@@ -265,9 +265,9 @@ test('the bytes of an image count from the moment in which they arrive', async (
     res.writeHead(200, { 'content-type': 'image/svg+xml' }).write(large);
     void rest.promise.then(() => res.end());
   });
-  const house = await openImageHouse(server, { bodiesInFlightMb: 1 });
-  const slow = post(house.http, saying([image(`${server.url}/slow`)]));
-  await waitFor(async () => (await post(house.http, saying([image(server.url)]))).status === 503);
+  const fixture = await openImageFixture(server, { bodiesInFlightMb: 1 });
+  const slow = post(fixture.http, saying([image(`${server.url}/slow`)]));
+  await waitFor(async () => (await post(fixture.http, saying([image(server.url)]))).status === 503);
   rest.resolve();
   expect((await slow).status).toBe(200);
 });
@@ -285,49 +285,49 @@ async function startSilentServer() {
 
 test('a client that leaves ends the fetching', async () => {
   const { server, asked, left } = await startSilentServer();
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const headers = { authorization: 'Bearer conversation-key', 'content-type': 'application/json' };
-  const req = httpRequest(`${house.http.url}/openapi/v1/messages`, { method: 'POST', headers });
+  const req = httpRequest(`${fixture.http.url}/openapi/v1/messages`, { method: 'POST', headers });
   req.on('error', () => undefined).end(JSON.stringify(saying([image(server.url)])));
   await asked;
   req.destroy();
   await left;
-  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+  expect([await fixture.sessions(), fixture.files()]).toEqual([[], 0]);
 });
 
 test('a daemon that ends answers 503 and waits for no image', async () => {
   const { server, asked, left } = await startSilentServer();
-  const house = await openImageHouse(server);
-  const answer = post(house.http, saying([image(server.url)]));
+  const fixture = await openImageFixture(server);
+  const answer = post(fixture.http, saying([image(server.url)]));
   await asked;
-  house.ending.abort();
+  fixture.ending.abort();
   await left;
   expect(await answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
-  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+  expect([await fixture.sessions(), fixture.files()]).toEqual([[], 0]);
 });
 
 test('a repeated request finds its run without fetching the image again', async () => {
   const server = await startWebServer(serving('image/png'));
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const once = saying([image(server.url)], { idempotency_key: 'once' });
-  const first = await post(house.http, once);
-  const again = await post(house.http, once);
+  const first = await post(fixture.http, once);
+  const again = await post(fixture.http, once);
   expect([first.status, again.status, again.headers['idempotency-replayed']]).toEqual([200, 200, 'true']);
   const session = String(first.headers['x-session-id']);
   const next = saying([image(server.url)], { idempotency_key: 'next', metadata: { session_id: session } });
-  const replies = [await post(house.http, next), await post(house.http, next)];
+  const replies = [await post(fixture.http, next), await post(fixture.http, next)];
   expect(new Set(replies.map(({ headers }) => headers['x-run-id'])).size).toBe(1);
   const job = { ...once, background: true, idempotency_key: 'job' };
-  expect([(await post(house.http, job)).status, (await post(house.http, job)).status]).toEqual([202, 202]);
+  expect([(await post(fixture.http, job)).status, (await post(fixture.http, job)).status]).toEqual([202, 202]);
   expect(server.hits).toHaveLength(3);
 });
 
 test('an unknown session is reported before anything is fetched', { tags: ['A1-order'] }, async () => {
   const server = await startWebServer(serving('image/png'));
-  const house = await openImageHouse(server);
+  const fixture = await openImageFixture(server);
   const lost = saying([image(server.url)], { metadata: { session_id: '0198c0de-0000-7000-8000-00000000dead' } });
-  expect((await post(house.http, lost)).status).toBe(404);
+  expect((await post(fixture.http, lost)).status).toBe(404);
   const stored = { type: 'file', source: { data: 'attachments/none/none.txt' } };
-  expect((await post(house.http, saying([image(server.url), stored]))).status).toBe(404);
+  expect((await post(fixture.http, saying([image(server.url), stored]))).status).toBe(404);
   expect(server.hits).toEqual([]);
 });

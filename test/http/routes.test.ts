@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { routesOf } from '../../src/http/app.ts';
 import { shapeOfPath } from '../../src/http/replies/render-error.ts';
-import { openHouse, send, TURN } from '../support/http/http-house.ts';
+import { openFixture, send, TURN } from '../support/http/http-fixture.ts';
 
 const TABLE: readonly string[] = [
   'POST /openapi/v1/auth/token none bare',
@@ -175,14 +175,14 @@ const TABLE: readonly string[] = [
 ];
 
 test('the table of routes is this one', { tags: ['§9-paths', 'H2'] }, async () => {
-  const house = await openHouse();
-  const routes = routesOf(house.parts, () => 'gone');
+  const fixture = await openFixture();
+  const routes = routesOf(fixture.parts, () => 'gone');
   expect(routes.map((r) => `${r.method} ${r.path} ${r.guard} ${r.errors}${r.sse ? ' sse' : ''}`)).toEqual(TABLE);
 });
 
 test('the shape of each route is the shape of its path', async () => {
-  const house = await openHouse();
-  for (const route of routesOf(house.parts, () => 'gone'))
+  const fixture = await openFixture();
+  for (const route of routesOf(fixture.parts, () => 'gone'))
     expect([route.path, shapeOfPath(route.path)]).toEqual([route.path, route.errors]);
 });
 
@@ -217,12 +217,12 @@ test.each(TABLE)(
   { tags: ['§5-credentials', '§5-rule-2', '§5-rule-5'] },
   async (line) => {
     const [method, path, guard] = line.split(' ') as [string, string, string];
-    const house = await openHouse();
+    const fixture = await openFixture();
     const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
     const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
     for (const [who, refusal] of EVERYBODY) {
       const as = who === 'nobody' ? {} : { as: who };
-      const got = await send(house, { method, path: target, ...as, ...body });
+      const got = await send(fixture, { method, path: target, ...as, ...body });
       if (PASSES[guard]!.includes(who) || guard === 'none')
         expect([who, [401, 403].includes(got.status)]).toEqual([who, false]);
       else expect([who, got.status]).toEqual([who, refusalOf(who, guard, refusal)]);
@@ -235,10 +235,10 @@ test.each(TABLE)(
   { tags: ['K1-socket'] },
   async (line) => {
     const [method, path, guard] = line.split(' ') as [string, string, string];
-    const house = await openHouse();
+    const fixture = await openFixture();
     const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
     const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
-    const got = await send(house, { method, path: target, via: 'socket', ...body });
+    const got = await send(fixture, { method, path: target, via: 'socket', ...body });
     if (guard === 'key') expect(got.status).toBe(401);
     else expect([401, 403]).not.toContain(got.status);
   },
@@ -246,7 +246,7 @@ test.each(TABLE)(
 
 test.each(TABLE)('%s refuses other methods before it asks for a key', { tags: ['A1-order'] }, async (line) => {
   const [, path] = line.split(' ') as [string, string];
-  const house = await openHouse();
+  const fixture = await openFixture();
   // A word in the place of an id, such as `redeliver`, is an id to the other methods.
   const isOf = (other: string) => new RegExp(`^${other.split(' ')[1]!.replace(/[:*]\w+/g, '[^/]+')}$`).test(path);
   const allowed = TABLE.filter(isOf).flatMap((other) => {
@@ -255,7 +255,7 @@ test.each(TABLE)('%s refuses other methods before it asks for a key', { tags: ['
   });
   const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const got = await send(house, { method, path: target });
+    const got = await send(fixture, { method, path: target });
     if (allowed.includes(method)) expect([method, got.status]).not.toEqual([method, 405]);
     else {
       expect([method, got.status]).toEqual([method, 405]);

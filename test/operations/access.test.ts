@@ -5,10 +5,10 @@ import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
 import { OPERATOR } from '../support/http/callers.ts';
-import { publishHouse } from '../support/store/publishing.ts';
+import { publishFixture } from '../support/store/publishing.ts';
 import { aTask } from '../support/store/schedules.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 
@@ -18,13 +18,13 @@ type Whose = (typeof WHOSE)[number];
 type Noun = Exclude<keyof Access, 'webhook' | 'delivery' | 'scheduledTask' | 'page' | 'share'>;
 type Ids = Readonly<Record<Noun, string>>;
 
-let rows: StoreHouse;
+let rows: StoreFixture;
 let access: Access;
 let things: Readonly<Record<Whose, Ids>>;
 let callers: Readonly<Record<string, Caller>>;
 
 async function thingsOf(
-  turn: Parameters<StoreHouse['accept']>[0],
+  turn: Parameters<StoreFixture['accept']>[0],
 ): Promise<Ids & { readonly sessionSeqs: readonly number[] }> {
   const asking: Run = await rows.accept(turn);
   const claimed = (await rows.claim(9)).find(({ seq }) => seq === asking.seq);
@@ -42,7 +42,7 @@ async function thingsOf(
 }
 
 beforeEach(async () => {
-  rows = await storeHouse();
+  rows = await storeFixture();
   const { store, user, key } = rows;
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto: User = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
@@ -125,7 +125,7 @@ describe.each(OUTCOMES)('%s', (who, outcomes) => {
   });
 });
 
-/** What becomes of a webhook of one's own, of another user, of the house, and of none. */
+/** What becomes of a webhook of one's own, of another user, of the installation, and of none. */
 const WEBHOOKS: readonly (readonly [string, readonly string[]])[] = [
   [
     'a login token',
@@ -176,9 +176,9 @@ test.each([
 
 test.each(WEBHOOKS)('pages and their shares: %s', async (who, outcomes) => {
   const otto = await rows.store.users.get('otto');
-  const house = await publishHouse(rows);
-  const session = await house.workspace();
-  const pages = [await house.publish(session), await house.publish(session, { userSeq: otto.seq })];
+  const fixture = await publishFixture(rows);
+  const session = await fixture.workspace();
+  const pages = [await fixture.publish(session), await fixture.publish(session, { userSeq: otto.seq })];
   const caller = callers[who]!;
   const outcomeOf = (found: Promise<unknown>) => found.then(() => 'reached').catch((error: Error) => error.message);
   for (const [at, whose] of [0, 1, 3].entries()) {

@@ -135,16 +135,16 @@ test('closing ends what is open, on both sides', async () => {
   await Promise.all(ended);
 });
 
-test('what the browser opens goes through the proxy of the house, which is named when it fails', async () => {
+test('what the browser opens goes through the proxy of the installation, which is named when it fails', async () => {
   const server = await startWebServer();
-  const house = await startConnectProxy({ leads: { 'wiki.example:80': server.port } });
+  const fixture = await startConnectProxy({ leads: { 'wiki.example:80': server.port } });
   onTestFinished(() => takeWays(PLAIN_WAYS));
-  const own = { url: house.url, authorization: null };
+  const own = { url: fixture.url, authorization: null };
   takeWays({ ...PLAIN_WAYS, proxies: { 'http:': own, 'https:': own }, proxyResolves: true });
   const proxy = await openProxy([]);
   expect(await ask(proxy, 'http://wiki.example/a')).toMatchObject({ status: 200, body: 'hello' });
   expect((await tunnel(proxy, 'other.example:443')).line).toBe('HTTP/1.1 502 Refused');
   expect((await tunnel(proxy, '10.0.0.7:443')).line).toBe('HTTP/1.1 403 Refused');
-  expect(house.tunnels.map(({ target }) => target)).toEqual(['wiki.example:80', 'other.example:443']);
-  expect(proxy.refused[0]).toBe(`The proxy 127.0.0.1:${house.port} can't reach other.example (502).`);
+  expect(fixture.tunnels.map(({ target }) => target)).toEqual(['wiki.example:80', 'other.example:443']);
+  expect(proxy.refused[0]).toBe(`The proxy 127.0.0.1:${fixture.port} can't reach other.example (502).`);
 });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { SETTINGS } from '../support/http/http-house.ts';
+import { SETTINGS } from '../support/http/http-fixture.ts';
 import type { EgressPolicy, ResolveName } from '../../src/outbound/egress.ts';
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { makeGuardedPool } from '../../src/outbound/guarded-pool.ts';

@@ -2,16 +2,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { makeReleases } from '../../src/publishing/releases.ts';
-import { artifactHouse } from '../support/files/artifact-house.ts';
+import { artifactFixture } from '../support/files/artifact-fixture.ts';
 import { aPage, MANUAL, requirePublished } from '../support/store/publishing.ts';
 
 const FILES = 260;
 const GENERATIONS = 4;
 
 test('versions that are published while files are replaced hold one state each, with all their bytes', async () => {
-  const house = await artifactHouse();
-  const { store, blobs, clock } = house;
-  const collector = house.collect();
+  const fixture = await artifactFixture();
+  const { store, blobs, clock } = fixture;
+  const collector = fixture.collect();
   const releases = makeReleases({
     store,
     blobs,
@@ -24,17 +24,20 @@ test('versions that are published while files are replaced hold one state each, 
 
   /** A run that replaces every file, and does not wait for the collector. */
   async function replaceAll(generation: number, sessionId: string | null) {
-    const run = await house.begin(sessionId);
+    const run = await fixture.begin(sessionId);
     const files = Array.from({ length: FILES }, (_, index) => [`site/${index}.txt`, `${generation} ${index}`]);
-    house.write(run, { 'site/index.html': `${generation}`, ...(Object.fromEntries(files) as Record<string, string>) });
-    await house.end(run);
+    fixture.write(run, {
+      'site/index.html': `${generation}`,
+      ...(Object.fromEntries(files) as Record<string, string>),
+    });
+    await fixture.end(run);
     collector.wake(run.sessionSeq);
     return run;
   }
 
   const { sessionSeq, sessionId } = await replaceAll(0, null);
   const source = { sessionSeq, entryPath: '/site/index.html' };
-  const page = aPage(house.user.seq, { sessionSeq });
+  const page = aPage(fixture.user.seq, { sessionSeq });
   const { key } = requirePublished(await releases.release(source, { ...MANUAL, page }));
   const { id } = (await store.pages.find(key, clock.now()))!;
 
@@ -58,7 +61,7 @@ test('versions that are published while files are replaced hold one state each, 
   await collector.stop();
 
   const { items } = await store.shares.list({ userSeq: null, pageId: id, limit: 1_000, offset: 0 }, clock.now());
-  const onDisk = new Set(house.blobKeys());
+  const onDisk = new Set(fixture.blobKeys());
   const generations = new Set<string>();
   for (const { seq } of items) {
     const files = await store.manifests.listFiles(seq, '/', 9_999);

@@ -10,24 +10,24 @@ import { makePageSweeper } from '../../src/publishing/page-sweeper.ts';
 import type { Service } from '../../src/services/service.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { openStore } from '../support/store/open-store.ts';
-import { loggedLines } from '../support/http/http-house.ts';
-import { filesOf, publishHouse } from '../support/store/publishing.ts';
+import { loggedLines } from '../support/http/http-fixture.ts';
+import { filesOf, publishFixture } from '../support/store/publishing.ts';
 
-let house: Awaited<ReturnType<typeof publishHouse>>;
+let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let logged: ReturnType<typeof loggedLines>;
 let sweeper: Service;
 
 const over = (store: Store): Service => {
-  const { blobs, releases, clock } = house;
+  const { blobs, releases, clock } = fixture;
   const made = makePageSweeper({ store, blobs, releases, clock, log: logged.log });
   onTestFinished(() => made.stop());
   return made;
 };
 
 beforeEach(async () => {
-  house = await publishHouse();
+  fixture = await publishFixture();
   logged = loggedLines();
-  sweeper = over(house.store);
+  sweeper = over(fixture.store);
 });
 
 async function sweep(): Promise<void> {
@@ -37,26 +37,26 @@ async function sweep(): Promise<void> {
 
 /** A session whose workspace has these texts as files, each a blob. */
 async function workspace(texts: Readonly<Record<string, string>>, sessionId: string | null = null) {
-  const hold = house.blobs.hold();
+  const hold = fixture.blobs.hold();
   const files = await Promise.all(
     Object.entries(texts).map(async ([path, text]) => ({ path, size: 1, sha256: await hold.put(Buffer.from(text)) })),
   );
-  const run = await house.workspace(files, sessionId);
+  const run = await fixture.workspace(files, sessionId);
   hold.release();
   const keys = Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]));
   return { run, keyOf: (path: string) => keys[path]! };
 }
 
-const hasBlob = (key: string) => existsSync(join(house.directory, key.slice(0, 2), key));
+const hasBlob = (key: string) => existsSync(join(fixture.directory, key.slice(0, 2), key));
 
 /** Deletes a session as the daemon does, and cleans up after it. */
 async function deleteSession({ sessionSeq }: { readonly sessionSeq: number }): Promise<void> {
-  await house.store.sessions.deleteSession(sessionSeq);
-  const { store, blobs, clock } = house;
+  await fixture.store.sessions.deleteSession(sessionSeq);
+  const { store, blobs, clock } = fixture;
   const cleaner = makeSweeper({
     store,
     blobs,
-    workspaces: makeWorkspaces({ directory: join(house.directory, '..', 'w'), blobs, owner: null }),
+    workspaces: makeWorkspaces({ directory: join(fixture.directory, '..', 'w'), blobs, owner: null }),
     snapshotThread: { forget: async () => undefined },
     beforeErasing: async () => undefined,
     clock,
@@ -69,7 +69,7 @@ async function deleteSession({ sessionSeq }: { readonly sessionSeq: number }): P
 }
 
 async function removeOrphans(): Promise<void> {
-  const orphans = makeOrphanedBlobs({ ...house, log: logged.log });
+  const orphans = makeOrphanedBlobs({ ...fixture, log: logged.log });
   orphans.wake();
   await orphans.settled();
   await orphans.stop();
@@ -77,9 +77,9 @@ async function removeOrphans(): Promise<void> {
 
 test('versions survive the deletion of their session, its clean-up and the check for orphans', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a', '/site/x.css': 'b', '/notes.txt': 'c' });
-  const { shareCode } = await house.publish(run);
+  const { shareCode } = await fixture.publish(run);
   await deleteSession(run);
-  expect(house.count('workspace_files')).toBe(0);
+  expect(fixture.count('workspace_files')).toBe(0);
   await removeOrphans();
   await sweep();
   expect(['/site/index.html', '/site/x.css', '/notes.txt'].map((path) => hasBlob(keyOf(path)))).toEqual([
@@ -87,78 +87,78 @@ test('versions survive the deletion of their session, its clean-up and the check
     true,
     false,
   ]);
-  await house.store.shares.withdraw(shareCode);
+  await fixture.store.shares.withdraw(shareCode);
   await sweep();
   expect(['/site/index.html', '/site/x.css'].map((path) => hasBlob(keyOf(path)))).toEqual([false, false]);
-  expect([house.count('publish_files'), house.count('publish_removals')]).toEqual([0, 0]);
+  expect([fixture.count('publish_files'), fixture.count('publish_removals')]).toEqual([0, 0]);
 });
 
 test('a blob is stored once for many versions, and removed with its last user', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
   const key = keyOf('/site/index.html');
-  const first = await house.publish(run);
-  const second = await house.release(first.id, run);
-  const other = await house.publish(run);
-  await house.store.shares.withdraw(first.shareCode);
+  const first = await fixture.publish(run);
+  const second = await fixture.release(first.id, run);
+  const other = await fixture.publish(run);
+  await fixture.store.shares.withdraw(first.shareCode);
   await sweep();
   expect(hasBlob(key)).toBe(true);
-  await house.store.pages.delete(other.id);
+  await fixture.store.pages.delete(other.id);
   await deleteSession(run);
   await sweep();
   expect(hasBlob(key)).toBe(true);
-  await house.store.shares.withdraw(second.shareCode);
+  await fixture.store.shares.withdraw(second.shareCode);
   await sweep();
   expect(hasBlob(key)).toBe(false);
 });
 
 test('what the session still has stays when all of its pages end', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
-  const { id } = await house.publish(run);
-  await house.store.pages.delete(id);
+  const { id } = await fixture.publish(run);
+  await fixture.store.pages.delete(id);
   await sweep();
   expect(hasBlob(keyOf('/site/index.html'))).toBe(true);
-  expect(['publish_pages', 'publish_versions', 'publish_files', 'publish_removals'].map(house.count)).toEqual([
+  expect(['publish_pages', 'publish_versions', 'publish_files', 'publish_removals'].map(fixture.count)).toEqual([
     0, 0, 0, 0,
   ]);
 });
 
 test('a deleted page goes with all its versions, its jobs and its bytes; others stay', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a', '/site/own.txt': 'own' });
-  const { id } = await house.publish(run);
-  await house.release(id, run);
+  const { id } = await fixture.publish(run);
+  await fixture.release(id, run);
   const { run: later } = await workspace({ '/site/index.html': 'a' }, run.sessionId);
-  const other = await house.publish(later);
+  const other = await fixture.publish(later);
   await deleteSession(run);
-  await house.store.pages.delete(id);
+  await fixture.store.pages.delete(id);
   await sweep();
   expect([hasBlob(keyOf('/site/index.html')), hasBlob(keyOf('/site/own.txt'))]).toEqual([true, false]);
-  expect(await house.filesOfShare(other.shareCode)).toEqual(['/site/index.html']);
-  expect(house.count('publish_pages')).toBe(1);
+  expect(await fixture.filesOfShare(other.shareCode)).toEqual(['/site/index.html']);
+  expect(fixture.count('publish_pages')).toBe(1);
 });
 
 test('a blob that is held is removed later', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
-  const { shareCode } = await house.publish(run);
+  const { shareCode } = await fixture.publish(run);
   await deleteSession(run);
-  await house.store.shares.withdraw(shareCode);
-  const hold = house.blobs.hold();
+  await fixture.store.shares.withdraw(shareCode);
+  const hold = fixture.blobs.hold();
   hold.add(keyOf('/site/index.html'));
   await sweep();
-  expect([hasBlob(keyOf('/site/index.html')), house.count('publish_removals')]).toEqual([true, 1]);
+  expect([hasBlob(keyOf('/site/index.html')), fixture.count('publish_removals')]).toEqual([true, 1]);
   hold.release();
-  house.clock.advance(60_000);
+  fixture.clock.advance(60_000);
   await sweeper.settled();
-  expect([hasBlob(keyOf('/site/index.html')), house.count('publish_removals')]).toEqual([false, 0]);
+  expect([hasBlob(keyOf('/site/index.html')), fixture.count('publish_removals')]).toEqual([false, 0]);
 });
 
 test('a blob that can not be removed is reported, and does not keep others', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a', '/site/b.txt': 'b' });
-  const { shareCode } = await house.publish(run);
+  const { shareCode } = await fixture.publish(run);
   await deleteSession(run);
-  await house.store.shares.withdraw(shareCode);
-  const { removeUnless } = house.blobs;
+  await fixture.store.shares.withdraw(shareCode);
+  const { removeUnless } = fixture.blobs;
   const stuck = keyOf('/site/b.txt');
-  const spy = vi.spyOn(house.blobs, 'removeUnless').mockImplementation(async (key, isInUse) => {
+  const spy = vi.spyOn(fixture.blobs, 'removeUnless').mockImplementation(async (key, isInUse) => {
     if (key === stuck) throw new Error('EIO');
     return removeUnless(key, isInUse);
   });
@@ -166,7 +166,7 @@ test('a blob that can not be removed is reported, and does not keep others', asy
   expect([hasBlob(keyOf('/site/index.html')), hasBlob(stuck)]).toEqual([false, true]);
   expect(logged.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   spy.mockRestore();
-  house.clock.advance(60_000);
+  fixture.clock.advance(60_000);
   await sweeper.settled();
   expect(hasBlob(stuck)).toBe(false);
 });
@@ -177,21 +177,21 @@ const STEPS = ['clearWithdrawn', 'clearDeleted', 'finishRemovals', 'clearDraft']
 test.each(STEPS)('a sweep that was killed after %s is completed by the next start', async (step) => {
   const texts = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`/site/${index}`, `${index}`]));
   const { run } = await workspace({ ...texts, '/site/index.html': 'a' });
-  const [one, two] = [await house.publish(run), await house.publish(run)];
-  const plan = await house.store.pages.planVersion(
+  const [one, two] = [await fixture.publish(run), await fixture.publish(run)];
+  const plan = await fixture.store.pages.planVersion(
     { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' },
-    house.limits,
+    fixture.limits,
   );
   if (plan.kind !== 'planned') throw new Error(plan.kind);
-  await house.store.pages.copyPart({ seq: null, plan, files: plan.files });
+  await fixture.store.pages.copyPart({ seq: null, plan, files: plan.files });
   await deleteSession(run);
-  await house.store.shares.withdraw(one.shareCode);
-  await house.store.pages.delete(two.id);
-  const verb = house.store.pageRemovals[step] as (...args: unknown[]) => Promise<never>;
+  await fixture.store.shares.withdraw(one.shareCode);
+  await fixture.store.pages.delete(two.id);
+  const verb = fixture.store.pageRemovals[step] as (...args: unknown[]) => Promise<never>;
   let isKilled = false;
   for (const name of STEPS) {
-    const real = house.store.pageRemovals[name] as (...args: unknown[]) => Promise<never>;
-    vi.spyOn(house.store.pageRemovals, name).mockImplementation(async (...args: unknown[]) => {
+    const real = fixture.store.pageRemovals[name] as (...args: unknown[]) => Promise<never>;
+    vi.spyOn(fixture.store.pageRemovals, name).mockImplementation(async (...args: unknown[]) => {
       if (isKilled) throw new Error('killed');
       isKilled = name === step;
       return (name === step ? verb : real)(...args);
@@ -200,24 +200,24 @@ test.each(STEPS)('a sweep that was killed after %s is completed by the next star
   await sweep();
   await sweeper.stop();
   expect(isKilled).toBe(true);
-  const store = openStore(house.file, house.clock);
+  const store = openStore(fixture.file, fixture.clock);
   onTestFinished(() => store.close());
   const again = over(store);
   again.wake();
   await again.settled();
-  expect(['publish_files', 'publish_removals', 'publish_jobs'].map(house.count)).toEqual([0, 0, 0]);
-  expect(house.rows('SELECT no, has_files FROM publish_versions')).toEqual([{ no: 1, has_files: 0 }]);
-  for await (const key of house.blobs.list()) expect.unreachable(`${key} is left`);
+  expect(['publish_files', 'publish_removals', 'publish_jobs'].map(fixture.count)).toEqual([0, 0, 0]);
+  expect(fixture.rows('SELECT no, has_files FROM publish_versions')).toEqual([{ no: 1, has_files: 0 }]);
+  for await (const key of fixture.blobs.list()) expect.unreachable(`${key} is left`);
 });
 
 test('the removal of a large page does not hold up that of a withdrawn share', async () => {
   const many = filesOf('/site/index.html', ...Array.from({ length: 2_000 }, (_, index) => `/site/${index}`));
-  const large = await house.publish(await house.workspace(many));
-  const small = await house.publish(await house.workspace(filesOf('/site/index.html')));
-  await house.store.pages.delete(large.id);
-  await house.store.shares.withdraw(small.shareCode);
-  const deleted = vi.spyOn(house.store.pageRemovals, 'clearDeleted');
-  const withdrawn = vi.spyOn(house.store.pageRemovals, 'clearWithdrawn');
+  const large = await fixture.publish(await fixture.workspace(many));
+  const small = await fixture.publish(await fixture.workspace(filesOf('/site/index.html')));
+  await fixture.store.pages.delete(large.id);
+  await fixture.store.shares.withdraw(small.shareCode);
+  const deleted = vi.spyOn(fixture.store.pageRemovals, 'clearDeleted');
+  const withdrawn = vi.spyOn(fixture.store.pageRemovals, 'clearWithdrawn');
   await sweep();
   expect(deleted.mock.invocationCallOrder.length).toBeGreaterThan(5);
   expect(withdrawn.mock.invocationCallOrder[0]).toBeLessThan(deleted.mock.invocationCallOrder[2]!);
@@ -226,40 +226,40 @@ test('the removal of a large page does not hold up that of a withdrawn share', a
 test('drafts that are being copied stay; abandoned ones go', async () => {
   const { run } = await workspace({ '/site/index.html': 'a' });
   const many = filesOf('/index.html', ...Array.from({ length: 300 }, (_, index) => `/${index}`));
-  const large = await house.workspace(many);
-  const { publish } = house.store.pages;
-  vi.spyOn(house.store.pages, 'publish').mockImplementationOnce(async (...args) => {
+  const large = await fixture.workspace(many);
+  const { publish } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'publish').mockImplementationOnce(async (...args) => {
     await sweep();
-    expect(await house.store.pageRemovals.listDrafts(0)).toHaveLength(1);
+    expect(await fixture.store.pageRemovals.listDrafts(0)).toHaveLength(1);
     return publish(...args);
   });
-  const { shareCode } = await house.publish(large, { entryPath: '/index.html' });
-  expect(await house.filesOfShare(shareCode)).toHaveLength(301);
-  const plan = await house.store.pages.planVersion(
+  const { shareCode } = await fixture.publish(large, { entryPath: '/index.html' });
+  expect(await fixture.filesOfShare(shareCode)).toHaveLength(301);
+  const plan = await fixture.store.pages.planVersion(
     { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' },
-    house.limits,
+    fixture.limits,
   );
   if (plan.kind !== 'planned') throw new Error(plan.kind);
-  await house.store.pages.copyPart({ seq: null, plan, files: plan.files });
-  house.clock.advance(10_000);
+  await fixture.store.pages.copyPart({ seq: null, plan, files: plan.files });
+  fixture.clock.advance(10_000);
   await sweeper.settled();
-  expect(await house.store.pageRemovals.listDrafts(0)).toEqual([]);
-  expect(await house.filesOfShare(shareCode)).toHaveLength(301);
+  expect(await fixture.store.pageRemovals.listDrafts(0)).toEqual([]);
+  expect(await fixture.filesOfShare(shareCode)).toHaveLength(301);
 });
 
 test('the end of a share is noticed when it comes, and its bytes stay: it may get another end', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
-  const { key, shareCode } = await house.publish(run);
-  await house.store.shares.setEnd(shareCode, house.clock.now() + 5_000);
+  const { key, shareCode } = await fixture.publish(run);
+  await fixture.store.shares.setEnd(shareCode, fixture.clock.now() + 5_000);
   await sweep();
-  const open = () => house.rows('SELECT open_versions, latest_published_at IS NULL AS is_null FROM publish_pages');
+  const open = () => fixture.rows('SELECT open_versions, latest_published_at IS NULL AS is_null FROM publish_pages');
   expect(open()).toEqual([{ open_versions: 1, is_null: 0 }]);
-  house.clock.advance(5_000);
+  fixture.clock.advance(5_000);
   await sweeper.settled();
   expect(open()).toEqual([{ open_versions: 0, is_null: 1 }]);
   expect(hasBlob(keyOf('/site/index.html'))).toBe(true);
-  await house.store.shares.setEnd(shareCode, null);
-  expect(await house.page(key)).toMatchObject({ versionCount: 1, latest: { no: 1 } });
+  await fixture.store.shares.setEnd(shareCode, null);
+  expect(await fixture.page(key)).toMatchObject({ versionCount: 1, latest: { no: 1 } });
 });
 
 /** Lets rows of manifests fail as they do on a full disk, for as long as `isFull` says. */
@@ -283,24 +283,24 @@ test('a full disk refuses a page and a version, and leaves nothing of either', a
   let isFull = true;
   fillDisk(() => isFull);
   const { run } = await workspace({ '/site/index.html': 'a' });
-  await expect(house.publish(run)).rejects.toMatchObject(refused);
-  const tables = () => ['publish_pages', 'publish_versions', 'publish_files'].map(house.count);
+  await expect(fixture.publish(run)).rejects.toMatchObject(refused);
+  const tables = () => ['publish_pages', 'publish_versions', 'publish_files'].map(fixture.count);
   expect(tables()).toEqual([0, 0, 0]);
   isFull = false;
-  const { id, key } = await house.publish(run);
+  const { id, key } = await fixture.publish(run);
   isFull = true;
-  await expect(house.release(id, run)).rejects.toMatchObject(refused);
-  expect([await house.page(key), tables()]).toMatchObject([{ versionCount: 1, latest: { no: 1 } }, [1, 1, 1]]);
-  expect(house.committed.filter(({ type }) => type === 'publish_page.published')).toHaveLength(1);
+  await expect(fixture.release(id, run)).rejects.toMatchObject(refused);
+  expect([await fixture.page(key), tables()]).toMatchObject([{ versionCount: 1, latest: { no: 1 } }, [1, 1, 1]]);
+  expect(fixture.committed.filter(({ type }) => type === 'publish_page.published')).toHaveLength(1);
 });
 
 test('a disk that fills while a large version is copied leaves a draft, which the sweeper removes', async () => {
   let rows = 0;
   fillDisk(() => (rows += 1) > 400);
   const many = filesOf('/index.html', ...Array.from({ length: 800 }, (_, index) => `/${index}`));
-  const run = await house.workspace(many);
-  await expect(house.publish(run, { entryPath: '/index.html' })).rejects.toMatchObject(refused);
-  expect([house.abandoned, house.count('publish_pages'), house.count('publish_files')]).toEqual([[1], 0, 250]);
+  const run = await fixture.workspace(many);
+  await expect(fixture.publish(run, { entryPath: '/index.html' })).rejects.toMatchObject(refused);
+  expect([fixture.abandoned, fixture.count('publish_pages'), fixture.count('publish_files')]).toEqual([[1], 0, 250]);
   await sweep();
-  expect(['publish_versions', 'publish_files', 'publish_removals'].map(house.count)).toEqual([0, 0, 0]);
+  expect(['publish_versions', 'publish_files', 'publish_removals'].map(fixture.count)).toEqual([0, 0, 0]);
 });

@@ -4,28 +4,34 @@ import { ErrandError } from '../../src/domain/errors.ts';
 import { makePublisher, type Publisher } from '../../src/publishing/publisher.ts';
 import { openStore } from '../support/store/open-store.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
-import { loggedLines } from '../support/http/http-house.ts';
-import { aPage, filesOf, publishHouse, SITE } from '../support/store/publishing.ts';
+import { loggedLines } from '../support/http/http-fixture.ts';
+import { aPage, filesOf, publishFixture, SITE } from '../support/store/publishing.ts';
 
-let house: Awaited<ReturnType<typeof publishHouse>>;
+let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let logged: ReturnType<typeof loggedLines>;
 let publisher: Publisher;
 
 function start(): Publisher {
-  const made = makePublisher({ store: house.store, releases: house.releases, clock: house.clock, log: logged.log });
+  const made = makePublisher({
+    store: fixture.store,
+    releases: fixture.releases,
+    clock: fixture.clock,
+    log: logged.log,
+  });
   onTestFinished(() => made.stop());
   return made;
 }
 
 beforeEach(async () => {
-  house = await publishHouse();
+  fixture = await publishFixture();
   logged = loggedLines();
   publisher = start();
 });
 
-const createPage = (over = {}) => house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }, over));
+const createPage = (over = {}) =>
+  fixture.store.pages.createPage(aPage(fixture.user.seq, { scheduledTaskId: 't' }, over));
 const fire = (firingSeq: number, { sessionSeq, seq }: ClaimedRun) =>
-  house.enqueue({ taskId: 't', firingSeq, sessionSeq, runSeq: seq });
+  fixture.enqueue({ taskId: 't', firingSeq, sessionSeq, runSeq: seq });
 
 async function wake(): Promise<void> {
   publisher.wake();
@@ -35,34 +41,34 @@ async function wake(): Promise<void> {
 /** Lets time pass a minute at a time, and what is due then end. */
 async function pass(ms: number, service = publisher): Promise<void> {
   for (let left = ms; left > 0; left -= 60_000) {
-    house.clock.advance(Math.min(left, 60_000));
+    fixture.clock.advance(Math.min(left, 60_000));
     await service.settled();
   }
 }
 
-const events = () => house.committed.map(({ type }) => type).filter((type) => type.startsWith('publish_page.'));
+const events = () => fixture.committed.map(({ type }) => type).filter((type) => type.startsWith('publish_page.'));
 
 test('each page of a task gets a version after a firing', { tags: ['F12'] }, async () => {
   const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
-  const run = await house.workspace();
+  const run = await fixture.workspace();
   await fire(1, run);
   await wake();
-  expect(await house.page(one.key)).toMatchObject({ latest: { no: 1, shareType: 'page', fileCount: 3 } });
-  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1, shareType: 'file', fileCount: 1 } });
-  expect(house.count('publish_jobs')).toBe(0);
-  await fire(2, await house.workspace(filesOf('/site/index.html')));
+  expect(await fixture.page(one.key)).toMatchObject({ latest: { no: 1, shareType: 'page', fileCount: 3 } });
+  expect(await fixture.page(two.key)).toMatchObject({ latest: { no: 1, shareType: 'file', fileCount: 1 } });
+  expect(fixture.count('publish_jobs')).toBe(0);
+  await fire(2, await fixture.workspace(filesOf('/site/index.html')));
   await wake();
-  expect(await house.page(one.key)).toMatchObject({ latest: { no: 2, fileCount: 1 }, versionCount: 2 });
+  expect(await fixture.page(one.key)).toMatchObject({ latest: { no: 2, fileCount: 1 }, versionCount: 2 });
   // The second page has no entry in the second workspace, and waits for its next attempt.
-  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1 } });
-  expect([events(), house.count('publish_jobs')]).toEqual([Array(3).fill('publish_page.published'), 1]);
+  expect(await fixture.page(two.key)).toMatchObject({ latest: { no: 1 } });
+  expect([events(), fixture.count('publish_jobs')]).toEqual([Array(3).fill('publish_page.published'), 1]);
 });
 
 test('a missing entry is looked for three times in the same workspace; then publishing has failed', {
   tags: ['F12', 'F14'],
 }, async () => {
   await createPage({ entryPath: '/report.html' });
-  const run = await house.workspace();
+  const run = await fixture.workspace();
   await fire(1, run);
   await wake();
   await pass(29_999);
@@ -71,7 +77,7 @@ test('a missing entry is looked for three times in the same workspace; then publ
   expect(logged.lines).toHaveLength(2);
   await pass(120_000);
   expect(events()).toEqual(['publish_page.failed']);
-  expect(house.committed.at(-1)).toMatchObject({
+  expect(fixture.committed.at(-1)).toMatchObject({
     payload: {
       job: { attemptCount: 3, maxAttempts: 3, runId: run.id, message: expect.stringMatching(/^entry_path: /) },
     },
@@ -83,37 +89,37 @@ test('a missing entry is looked for three times in the same workspace; then publ
 
 test('an entry that is there at a later attempt is published', { tags: ['F12'] }, async () => {
   const { key } = await createPage({ entryPath: '/report.html' });
-  const run = await house.workspace();
+  const run = await fixture.workspace();
   await fire(1, run);
   await wake();
-  await house.workspace([...SITE, ...filesOf('/report.html')], run.sessionId);
+  await fixture.workspace([...SITE, ...filesOf('/report.html')], run.sessionId);
   await pass(30_000);
-  expect(await house.page(key)).toMatchObject({ latest: { no: 1, entryPath: '/report.html' } });
+  expect(await fixture.page(key)).toMatchObject({ latest: { no: 1, entryPath: '/report.html' } });
   expect(events()).toEqual(['publish_page.published']);
 });
 
 test('the next attempt is for the entry that the page has by then', async () => {
   const { key } = await createPage({ entryPath: '/report.html' });
-  await fire(1, await house.workspace());
+  await fire(1, await fixture.workspace());
   await wake();
-  const { id } = (await house.page(key))!;
-  await house.store.pages.change(id, { entryPath: '/notes.txt' });
+  const { id } = (await fixture.page(key))!;
+  await fixture.store.pages.change(id, { entryPath: '/notes.txt' });
   await pass(30_000);
-  expect(await house.page(key)).toMatchObject({ latest: { entryPath: '/notes.txt' } });
+  expect(await fixture.page(key)).toMatchObject({ latest: { entryPath: '/notes.txt' } });
 });
 
 test('attempts go on after the daemon was killed in between, and their number is kept', { tags: ['F14'] }, async () => {
   await createPage({ entryPath: '/report.html' });
-  await fire(1, await house.workspace());
+  await fire(1, await fixture.workspace());
   await wake();
   await pass(30_000);
   await publisher.stop();
   // Nothing is left but the file.
-  const store = openStore(house.file, house.clock);
+  const store = openStore(fixture.file, fixture.clock);
   onTestFinished(() => store.close());
   const after: string[] = [];
   store.onCommitted((committed) => void after.push(...committed.map(({ type }) => type)));
-  const again = makePublisher({ store, releases: house.releases, clock: house.clock, log: logged.log });
+  const again = makePublisher({ store, releases: fixture.releases, clock: fixture.clock, log: logged.log });
   onTestFinished(() => again.stop());
   again.wake();
   await again.settled();
@@ -124,69 +130,69 @@ test('attempts go on after the daemon was killed in between, and their number is
 
 test('a page that is deleted between attempts ends its job without a word', async () => {
   const { key } = await createPage({ entryPath: '/report.html' });
-  await fire(1, await house.workspace());
+  await fire(1, await fixture.workspace());
   await wake();
-  await house.store.pages.delete((await house.page(key))!.id);
+  await fixture.store.pages.delete((await fixture.page(key))!.id);
   await pass(30_000);
-  expect([events(), house.count('publish_jobs'), logged.lines.length]).toEqual([[], 0, 1]);
+  expect([events(), fixture.count('publish_jobs'), logged.lines.length]).toEqual([[], 0, 1]);
 });
 
 test('waiting for files that are not known yet doesn’t count as an attempt', async () => {
   const { key } = await createPage();
-  const run = await house.uncollected();
+  const run = await fixture.uncollected();
   await fire(1, run);
   await wake();
   publisher.collected(run.sessionSeq + 1);
   await publisher.settled();
-  expect(house.count('publish_versions')).toBe(0);
-  await house.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  expect(fixture.count('publish_versions')).toBe(0);
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
   publisher.collected(run.sessionSeq);
   await publisher.settled();
-  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+  expect(await fixture.page(key)).toMatchObject({ latest: { no: 1 } });
   expect(logged.lines).toMatchObject([{ msg: 'a version was published after a scheduled task', version: 1 }]);
 });
 
 test('files that nobody reported are looked for again after a while', async () => {
   const { key } = await createPage();
-  const run = await house.uncollected();
+  const run = await fixture.uncollected();
   await fire(1, run);
   await wake();
-  await house.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
   await pass(30_000);
-  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+  expect(await fixture.page(key)).toMatchObject({ latest: { no: 1 } });
 });
 
 test('storage that refuses doesn’t count as an attempt: it is tried again', async () => {
   const { key } = await createPage();
-  await fire(1, await house.workspace());
+  await fire(1, await fixture.workspace());
   const refusal = new ErrandError('unavailable', 'The disk is full.');
-  vi.spyOn(house.store.pages, 'publish').mockRejectedValueOnce(refusal);
+  vi.spyOn(fixture.store.pages, 'publish').mockRejectedValueOnce(refusal);
   await wake();
   expect(logged.lines).toMatchObject([{ msg: 'versions of scheduled tasks could not be published' }]);
   await pass(1_000);
-  expect(await house.page(key)).toMatchObject({ latest: { no: 1 } });
+  expect(await fixture.page(key)).toMatchObject({ latest: { no: 1 } });
 });
 
 test('while the disk is almost full, jobs wait without an attempt; they are published within a minute of room', async () => {
   const [one, two] = [await createPage(), await createPage({ entryPath: '/notes.txt' })];
-  house.setShortage({ words: 'The disk is almost full.' });
-  await fire(1, await house.workspace());
+  fixture.setShortage({ words: 'The disk is almost full.' });
+  await fire(1, await fixture.workspace());
   await wake();
   await pass(3_600_000);
-  expect(house.rows('SELECT attempt_count FROM publish_jobs')).toEqual([{ attempt_count: 0 }, { attempt_count: 0 }]);
-  expect([events(), house.count('publish_versions')]).toEqual([[], 0]);
-  house.setShortage(null);
+  expect(fixture.rows('SELECT attempt_count FROM publish_jobs')).toEqual([{ attempt_count: 0 }, { attempt_count: 0 }]);
+  expect([events(), fixture.count('publish_versions')]).toEqual([[], 0]);
+  fixture.setShortage(null);
   await pass(60_000);
-  expect(await house.page(one.key)).toMatchObject({ latest: { no: 1 } });
-  expect(await house.page(two.key)).toMatchObject({ latest: { no: 1 } });
-  expect(house.count('publish_jobs')).toBe(0);
+  expect(await fixture.page(one.key)).toMatchObject({ latest: { no: 1 } });
+  expect(await fixture.page(two.key)).toMatchObject({ latest: { no: 1 } });
+  expect(fixture.count('publish_jobs')).toBe(0);
 });
 
 test('hundreds of firings are published one after another, and nothing is left to wake for', async () => {
   const { key } = await createPage();
-  const run = await house.workspace(filesOf('/site/index.html'));
+  const run = await fixture.workspace(filesOf('/site/index.html'));
   for (let firing = 1; firing <= 60; firing += 1) await fire(firing, run);
   await wake();
-  expect(await house.page(key)).toMatchObject({ versionCount: 60, latest: { no: 60 } });
-  expect(await house.store.publishJobs.nextAt()).toBeUndefined();
+  expect(await fixture.page(key)).toMatchObject({ versionCount: 60, latest: { no: 60 } });
+  expect(await fixture.store.publishJobs.nextAt()).toBeUndefined();
 });

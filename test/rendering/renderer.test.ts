@@ -10,7 +10,7 @@ import { fakeClock } from '../support/time/fake-clock.ts';
 /** Its people wait for as long as it takes, and so do its texts, on a machine that is busy. */
 const PATIENT: Clock = { ...systemClock, after: (ms, call) => systemClock.after(ms < 8_000 ? ms : ms * 100, call) };
 
-function house(parts: Partial<RendererParts> = {}) {
+function fixture(parts: Partial<RendererParts> = {}) {
   const renderer = makeRenderer({ clock: PATIENT, log: makeLog({ level: 'fatal' }), ...parts });
   onTestFinished(() => renderer.stop());
   return renderer;
@@ -22,7 +22,7 @@ const markdown = (text: string): RenderTask => ({ form: 'markdown', name: 'a.md'
 const HOSTILE = '<b>'.repeat(300_000);
 
 test('a text is rendered once, also for those who ask at the same time', async () => {
-  const renderer = house();
+  const renderer = fixture();
   const load = vi.fn(async () => markdown('High *water*.'));
   const request = { key: 'a', content: 'a', owner: 'a', load };
   const results = await Promise.all([renderer.render(request), renderer.render(request)]);
@@ -37,7 +37,7 @@ test('a text is rendered once, also for those who ask at the same time', async (
 });
 
 test('a document that takes too long is refused, and not tried again soon', async () => {
-  const renderer = house({ maxCpuMs: 300 });
+  const renderer = fixture({ maxCpuMs: 300 });
   const load = vi.fn(async () => markdown(HOSTILE));
   expect(await renderer.render({ key: 'hostile', content: 'hostile', owner: 'hostile', load })).toEqual({
     kind: 'refused',
@@ -54,7 +54,7 @@ test('a document that takes too long is refused, and not tried again soon', asyn
 });
 
 test('a text that takes too long is not tried under another address', async () => {
-  const renderer = house({ maxCpuMs: 300 });
+  const renderer = fixture({ maxCpuMs: 300 });
   const load = vi.fn(async () => markdown(HOSTILE));
   const requests = ['a', 'b', 'c'].map((key) => ({ key, content: 'hostile', owner: 'mallory', load }));
   const results = await Promise.all(requests.slice(0, 2).map((request) => renderer.render(request)));
@@ -64,7 +64,7 @@ test('a text that takes too long is not tried under another address', async () =
 });
 
 test('owners whose texts took too long have one thread together, and leave the other to the rest', async () => {
-  const renderer = house({ maxCpuMs: 300 });
+  const renderer = fixture({ maxCpuMs: 300 });
   const hostile = ['mallory', 'oscar', 'trudy'];
   const orderOf = (owner: string, name: string, load: () => Promise<RenderTask>) => ({
     key: `${name} of ${owner}`,
@@ -83,7 +83,7 @@ test('owners whose texts took too long have one thread together, and leave the o
 
 test('a person waits for a while only, and gets the source while the text is still rendered', async () => {
   const clock = fakeClock();
-  const renderer = house({ clock });
+  const renderer = fixture({ clock });
   const loading = Promise.withResolvers<RenderTask>();
   const request = { key: 'a', content: 'a', owner: 'a', load: () => loading.promise };
   const first = renderer.render(request);
@@ -96,7 +96,7 @@ test('a person waits for a while only, and gets the source while the text is sti
 });
 
 test('more texts than may wait are not rendered now, and are the next time', async () => {
-  const renderer = house({ maxTasks: 1 });
+  const renderer = fixture({ maxTasks: 1 });
   const loading = Promise.withResolvers<RenderTask>();
   const first = renderer.render({ key: 'a', content: 'a', owner: 'a', load: () => loading.promise });
   const other = { key: 'b', content: 'b', owner: 'b', load: async () => markdown('b') };
@@ -107,7 +107,7 @@ test('more texts than may wait are not rendered now, and are the next time', asy
 });
 
 test('the texts of one owner wait for each other, and others wait for none of them', async () => {
-  const renderer = house();
+  const renderer = fixture();
   const loading = Promise.withResolvers<RenderTask>();
   const second = vi.fn(async () => markdown('b'));
   const own = [{ key: 'a', content: 'a', owner: 'mallory', load: () => loading.promise }].concat(
@@ -126,7 +126,7 @@ test('the texts of one owner wait for each other, and others wait for none of th
 });
 
 test('a text waits for nothing of another owner who has published the same', async () => {
-  const renderer = house();
+  const renderer = fixture();
   const loading = Promise.withResolvers<RenderTask>();
   const request = { key: 'a', content: 'a', load: async () => markdown('a') };
   const first = renderer.render({ key: 'b', content: 'b', owner: 'mallory', load: () => loading.promise });
@@ -137,7 +137,7 @@ test('a text waits for nothing of another owner who has published the same', asy
 });
 
 test('a source that cannot be loaded fails its own request, and is loaded the next time', async () => {
-  const renderer = house();
+  const renderer = fixture();
   const load = vi.fn(async () => markdown('a'));
   load.mockRejectedValueOnce(new Error('gone'));
   await expect(renderer.render({ key: 'a', content: 'a', owner: 'a', load })).rejects.toThrow('gone');

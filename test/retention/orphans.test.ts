@@ -9,23 +9,23 @@ import { makeLog } from '../../src/log/log.ts';
 import { makeOrphans } from '../../src/retention/orphans.ts';
 import { removeDue } from '../../src/retention/pass.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { artifactHouse } from '../support/files/artifact-house.ts';
+import { artifactFixture } from '../support/files/artifact-fixture.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
-async function orphanHouse() {
-  const house = await artifactHouse();
-  const collector = house.collect();
-  const run = await house.begin();
-  house.write(run, { 'tide.txt': 'high' });
-  await house.end(run);
+async function orphanFixture() {
+  const fixture = await artifactFixture();
+  const collector = fixture.collect();
+  const run = await fixture.begin();
+  fixture.write(run, { 'tide.txt': 'high' });
+  await fixture.end(run);
   collector.wake(run.sessionSeq);
-  await waitFor(async () => (await house.exportOf(run)).archive !== null);
-  const dataDir = dirname(dirname(house.workspaces.pathOf(run.sessionId)));
+  await waitFor(async () => (await fixture.exportOf(run)).archive !== null);
+  const dataDir = dirname(dirname(fixture.workspaces.pathOf(run.sessionId)));
   // Of the system's clock, by which files have their times: two hours on.
   const later = { ...systemClock, now: () => Date.now() + 2 * ORPHAN_AGE_MS };
-  const parts = { ...house, dataDir, clock: later, log: makeLog({ level: 'fatal' }) };
+  const parts = { ...fixture, dataDir, clock: later, log: makeLog({ level: 'fatal' }) };
   const blob = async (content: string) => {
-    const hold = house.blobs.hold();
+    const hold = fixture.blobs.hold();
     const key = await hold.put(Buffer.from(content));
     return { key, release: () => void hold.release(), path: blobPath(join(dataDir, 'blobs'), key) };
   };
@@ -44,52 +44,52 @@ async function orphanHouse() {
     });
     return told['orphans'];
   };
-  return { ...house, parts, run, blob, workspace, sweep };
+  return { ...fixture, parts, run, blob, workspace, sweep };
 }
 
 test('what no row names is counted, and goes; what sessions have, and what someone holds, stays', async () => {
-  const house = await orphanHouse();
-  const before = house.blobKeys();
-  const [orphan, held] = [await house.blob('nobody’s'), await house.blob('about to be recorded')];
+  const fixture = await orphanFixture();
+  const before = fixture.blobKeys();
+  const [orphan, held] = [await fixture.blob('nobody’s'), await fixture.blob('about to be recorded')];
   orphan.release();
-  const [one, retired] = [house.workspace(newId()), house.workspace(`.retired-${newId()}`)];
-  const foreign = house.workspace('notes of an administrator');
-  const report = await makeOrphans(house.parts).report();
+  const [one, retired] = [fixture.workspace(newId()), fixture.workspace(`.retired-${newId()}`)];
+  const foreign = fixture.workspace('notes of an administrator');
+  const report = await makeOrphans(fixture.parts).report();
   expect(report).toMatchObject({ blobs: 1, bytes: Buffer.byteLength('nobody’s'), workspaces: 2, isAtLeast: false });
   expect(report.examples).toContainEqual({ kind: 'blob', name: orphan.key, bytes: report.bytes });
-  expect(await house.sweep()).toBe(3);
+  expect(await fixture.sweep()).toBe(3);
   expect([orphan.path, one, retired].filter((path) => existsSync(path))).toEqual([]);
-  expect([held.path, foreign, house.workspaces.pathOf(house.run.sessionId)].every((path) => existsSync(path))).toBe(
+  expect([held.path, foreign, fixture.workspaces.pathOf(fixture.run.sessionId)].every((path) => existsSync(path))).toBe(
     true,
   );
-  expect(house.blobKeys()).toEqual([...before, held.key].sort());
-  expect(await makeOrphans(house.parts).report()).toMatchObject({ blobs: 0, workspaces: 0 });
+  expect(fixture.blobKeys()).toEqual([...before, held.key].sort());
+  expect(await makeOrphans(fixture.parts).report()).toMatchObject({ blobs: 0, workspaces: 0 });
 });
 
 test('what is younger than an hour stays: its row may be on the way', async () => {
-  const house = await orphanHouse();
-  const orphan = await house.blob('nobody’s');
+  const fixture = await orphanFixture();
+  const orphan = await fixture.blob('nobody’s');
   orphan.release();
-  house.workspace(newId());
+  fixture.workspace(newId());
   // A time in the past that someone has set does not make it old.
   utimesSync(orphan.path, 1, 1);
-  const now = makeOrphans({ ...house.parts, clock: systemClock });
+  const now = makeOrphans({ ...fixture.parts, clock: systemClock });
   expect(await now.report()).toMatchObject({ blobs: 0, workspaces: 0 });
 });
 
 test('files of a deleted session are left to its clean-up, and found when they come back after it', async () => {
-  const house = await orphanHouse();
-  const { sessionId, sessionSeq } = house.run;
-  await house.store.sessions.deleteSession(sessionSeq);
-  expect(await makeOrphans(house.parts).report()).toMatchObject({ blobs: 0, workspaces: 0 });
-  const root = house.workspaces.pathOf(sessionId);
+  const fixture = await orphanFixture();
+  const { sessionId, sessionSeq } = fixture.run;
+  await fixture.store.sessions.deleteSession(sessionSeq);
+  expect(await makeOrphans(fixture.parts).report()).toMatchObject({ blobs: 0, workspaces: 0 });
+  const root = fixture.workspaces.pathOf(sessionId);
   renameSync(root, `${root}.aside`);
   let after: number | null = 0;
-  while (after !== null) after = await house.store.erasures.eraseRuns(sessionSeq, after);
-  while (await house.store.erasures.eraseSession(sessionSeq));
+  while (after !== null) after = await fixture.store.erasures.eraseRuns(sessionSeq, after);
+  while (await fixture.store.erasures.eraseSession(sessionSeq));
   for (let keys: readonly string[] | null = []; keys !== null; )
-    keys = await house.store.erasures.finishCleanup(sessionSeq);
+    keys = await fixture.store.erasures.finishCleanup(sessionSeq);
   renameSync(`${root}.aside`, root);
-  expect(await house.sweep()).toBeGreaterThan(1);
-  expect([house.blobKeys(), existsSync(root)]).toEqual([[], false]);
+  expect(await fixture.sweep()).toBeGreaterThan(1);
+  expect([fixture.blobKeys(), existsSync(root)]).toEqual([[], false]);
 });

@@ -6,7 +6,7 @@ import { fakeClock } from '../support/time/fake-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-function queueHouse() {
+function queueFixture() {
   const clock = fakeClock();
   const begun: string[] = [];
   const works = new Map<string, PromiseWithResolvers<boolean>>();
@@ -35,47 +35,47 @@ function queueHouse() {
 }
 
 test('keys are worked on in order, two at once, and never one key twice at once', async () => {
-  const house = queueHouse();
-  for (const key of ['a', 'b', 'a', 'c', 'c']) house.queue.add(key);
-  expect(house.begun).toEqual(['a', 'b']);
-  await house.end('b', false);
-  expect(house.begun).toEqual(['a', 'b', 'c']);
-  await house.end('a', false);
-  expect(house.begun).toEqual(['a', 'b', 'c', 'a']);
+  const fixture = queueFixture();
+  for (const key of ['a', 'b', 'a', 'c', 'c']) fixture.queue.add(key);
+  expect(fixture.begun).toEqual(['a', 'b']);
+  await fixture.end('b', false);
+  expect(fixture.begun).toEqual(['a', 'b', 'c']);
+  await fixture.end('a', false);
+  expect(fixture.begun).toEqual(['a', 'b', 'c', 'a']);
 });
 
 test('a key with more to do goes behind the others', async () => {
-  const house = queueHouse();
-  for (const key of ['a', 'b', 'c']) house.queue.add(key);
-  await house.end('a', true);
-  expect(house.begun).toEqual(['a', 'b', 'c']);
-  await house.end('b', false);
-  expect(house.begun).toEqual(['a', 'b', 'c', 'a']);
+  const fixture = queueFixture();
+  for (const key of ['a', 'b', 'c']) fixture.queue.add(key);
+  await fixture.end('a', true);
+  expect(fixture.begun).toEqual(['a', 'b', 'c']);
+  await fixture.end('b', false);
+  expect(fixture.begun).toEqual(['a', 'b', 'c', 'a']);
 });
 
 test('work that failed is tried again after the time that its error asks for', async () => {
-  const house = queueHouse();
-  house.queue.add('a');
-  await house.fail('a', 'short');
-  house.clock.advance(1_000);
-  expect(house.begun).toEqual(['a', 'a']);
-  await house.fail('a', 'long');
-  house.clock.advance(59_999);
-  expect(house.begun).toHaveLength(2);
-  house.clock.advance(1);
-  expect(house.begun).toHaveLength(3);
+  const fixture = queueFixture();
+  fixture.queue.add('a');
+  await fixture.fail('a', 'short');
+  fixture.clock.advance(1_000);
+  expect(fixture.begun).toEqual(['a', 'a']);
+  await fixture.fail('a', 'long');
+  fixture.clock.advance(59_999);
+  expect(fixture.begun).toHaveLength(2);
+  fixture.clock.advance(1);
+  expect(fixture.begun).toHaveLength(3);
 });
 
 test('a stop waits for work in progress, and nothing else starts', async () => {
-  const house = queueHouse();
-  for (const key of ['a', 'b', 'c']) house.queue.add(key);
+  const fixture = queueFixture();
+  for (const key of ['a', 'b', 'c']) fixture.queue.add(key);
   let stopped = false;
-  const stop = house.queue.stop().then(() => (stopped = true));
-  await house.end('a', true);
+  const stop = fixture.queue.stop().then(() => (stopped = true));
+  await fixture.end('a', true);
   expect(stopped).toBe(false);
-  await house.fail('b', 'short');
+  await fixture.fail('b', 'short');
   await stop;
-  house.clock.advance(60_000);
-  house.queue.add('d');
-  expect(house.begun).toEqual(['a', 'b']);
+  fixture.clock.advance(60_000);
+  fixture.queue.add('d');
+  expect(fixture.begun).toEqual(['a', 'b']);
 });

@@ -5,11 +5,11 @@ import { accountOf } from '../../src/domain/people/account-name.ts';
 import { migrate } from '../../src/store/engine/sqlite/migrate.ts';
 import { openStore } from '../support/store/open-store.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 test('no new account looks like another', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   for (const username of ['mara', 'MARA', 'ｍara']) {
     await expect(store.users.create({ ...user, username, passwordHash: 'x' })).rejects.toMatchObject({
       reason: 'conflict',

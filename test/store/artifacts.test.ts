@@ -4,7 +4,7 @@ import type { FileVersion } from '../../src/domain/sessions/artifact.ts';
 import type { Run } from '../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
 import type { Ending } from '../../src/store/lifecycle/end-run.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../support/store/read-whole.ts';
 
 const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
@@ -16,24 +16,24 @@ const ARCHIVE = { key: 'a'.repeat(64), size: 99 };
 const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
 const found = (...files: FileVersion[]) => ({ files, skipped: { links: 1 } });
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
 });
 
-const artifacts = () => house.store.artifacts;
+const artifacts = () => fixture.store.artifacts;
 const record = (run: Pick<Run, 'seq' | 'sessionSeq'>, after: ReturnType<typeof found>) =>
   recordWhole(artifacts(), run, after);
 
 async function begin(sessionId: string | null = null): Promise<ClaimedRun> {
-  await house.accept({ sessionId });
-  return (await house.claim())[0]!;
+  await fixture.accept({ sessionId });
+  return (await fixture.claim())[0]!;
 }
 
 async function end(run: ClaimedRun, ending = DONE, options: { untouched?: boolean } = {}): Promise<void> {
-  await house.store.runs.finalize(fenceOf(run), ending);
-  await house.store.runs.settle(fenceOf(run), options);
+  await fixture.store.runs.finalize(fenceOf(run), ending);
+  await fixture.store.runs.settle(fenceOf(run), options);
 }
 
 async function ended(ending = DONE, sessionId: string | null = null): Promise<ClaimedRun> {
@@ -43,7 +43,7 @@ async function ended(ending = DONE, sessionId: string | null = null): Promise<Cl
 }
 
 const eventsOf = (...types: string[]) =>
-  house.committed.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
+  fixture.committed.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
 const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await runArtifactsOf(artifacts(), seq)).status;
 const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => workspaceOf(artifacts(), sessionSeq);
 
@@ -69,7 +69,7 @@ describe('a run that did nothing in its workspace', () => {
     ]);
     expect(await artifacts().listSessionsToCollect()).toEqual([]);
     // A run's own events end with its terminal one.
-    const own = house.committed.filter(({ runSeq }) => runSeq === run.seq);
+    const own = fixture.committed.filter(({ runSeq }) => runSeq === run.seq);
     expect(own.at(-1)!.type).toBe('run.done');
   });
 
@@ -169,8 +169,8 @@ describe('uploads', () => {
   const upload = { id: 'u', name: 'a.csv', path: 'attachments/u/a.csv', mimeType: 'text/csv', size: 3, sha256: 'csv' };
 
   test('are not artifacts while they are unchanged, whether or not the baseline was stored', async () => {
-    await house.accept({ attachments: [upload] });
-    const run = (await house.claim())[0]!;
+    await fixture.accept({ attachments: [upload] });
+    const run = (await fixture.claim())[0]!;
     await end(run);
     await record(run, found(file('/out'), { ...upload, path: '/uploads/a.csv' }));
     expect((await runArtifactsOf(artifacts(), run.seq)).files.map(({ path }) => path)).toEqual(['/out']);
@@ -178,8 +178,8 @@ describe('uploads', () => {
   });
 
   test('are modified once the agent has changed them', { tags: ['E5-changes'] }, async () => {
-    await house.accept({ attachments: [upload] });
-    const run = (await house.claim())[0]!;
+    await fixture.accept({ attachments: [upload] });
+    const run = (await fixture.claim())[0]!;
     await artifacts().keepBaseline(fenceOf(run), { files: [{ ...upload, path: '/uploads/a.csv' }] });
     await end(run);
     await record(run, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
@@ -224,9 +224,9 @@ describe('a run that failed', () => {
 
   test('because it was stopped is examined only after its executor has ended', { tags: ['§3.2'] }, async () => {
     const run = await begin();
-    await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+    await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
     expect((await artifacts().findWork(run.sessionSeq))?.run).toBeUndefined();
-    await house.store.runs.confirmStop(run.sessionSeq);
+    await fixture.store.runs.confirmStop(run.sessionSeq);
     expect(await artifacts().findWork(run.sessionSeq)).toMatchObject({ run: { runSeq: run.seq }, hasMore: false });
     await record(run, found(file('/a')));
     expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({
@@ -236,8 +236,8 @@ describe('a run that failed', () => {
   });
 
   test('because it was canceled in the queue has nothing to collect', async () => {
-    const run = await house.accept();
-    await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+    const run = await fixture.accept();
+    await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
     expect([await statusOf(run), await artifacts().listSessionsToCollect()]).toEqual(['failed', []]);
     expect((await exportOf(run)).status).toBe('ready');
   });
@@ -264,7 +264,7 @@ test('a workspace that could not be examined fails artifacts and export, and the
     error: { type: 'api_error', message: 'The disk is full.' },
   });
   expect(await exportOf(run)).toMatchObject({ status: 'failed', error: 'The disk is full.' });
-  expect((await house.store.runs.get(run.seq)).status).toBe('completed');
+  expect((await fixture.store.runs.get(run.seq)).status).toBe('completed');
 });
 
 test('an export that a later run overtook is packed for that one, and the old archive is given up once', {
@@ -302,25 +302,25 @@ test('a session whose last run is not looked at yet is pending, whatever was exp
 describe('blobs', () => {
   test('are in use while a row names them, and the clean-up of a deleted session says which it has erased', async () => {
     const run = await ended();
-    const inUse = (...keys: string[]) => Promise.all(keys.map((key) => house.store.sessions.isBlobInUse(key)));
+    const inUse = (...keys: string[]) => Promise.all(keys.map((key) => fixture.store.sessions.isBlobInUse(key)));
     await record(run, found(file('/a', 'content')));
     await artifacts().finishArtifacts(run.seq, { key: 'tar', size: 1 });
     await artifacts().finishExport(run.sessionSeq, run.seq, { key: 'zip', size: 1 });
     expect(await inUse('content', 'tar', 'zip', 'other')).toEqual([true, true, true, false]);
-    await house.store.sessions.deleteSession(run.sessionSeq);
-    expect((await house.store.erasures.finishCleanup(run.sessionSeq))?.toSorted()).toEqual(['content', 'tar', 'zip']);
+    await fixture.store.sessions.deleteSession(run.sessionSeq);
+    expect((await fixture.store.erasures.finishCleanup(run.sessionSeq))?.toSorted()).toEqual(['content', 'tar', 'zip']);
     expect(await inUse('content', 'tar', 'zip')).toEqual([false, false, false]);
-    expect(await house.store.sessions.listCleanups(0, 10)).toHaveLength(1);
-    expect(await house.store.erasures.finishCleanup(run.sessionSeq)).toBe(null);
-    expect(await house.store.sessions.listCleanups(0, 10)).toEqual([]);
-    expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
+    expect(await fixture.store.sessions.listCleanups(0, 10)).toHaveLength(1);
+    expect(await fixture.store.erasures.finishCleanup(run.sessionSeq)).toBe(null);
+    expect(await fixture.store.sessions.listCleanups(0, 10)).toEqual([]);
+    expect(fixture.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
   });
 
   test('of a deleted session are no longer packed', async () => {
     const run = await ended();
     await record(run, found(file('/a')));
     const other = await ended(DONE, run.sessionId);
-    await house.store.sessions.deleteSession(run.sessionSeq);
+    await fixture.store.sessions.deleteSession(run.sessionSeq);
     expect(await artifacts().listSessionsToCollect()).toEqual([]);
     expect(await record(other, found(file('/b')))).toBeUndefined();
     expect(await artifacts().finishArtifacts(run.seq, ARCHIVE)).toBe(false);

@@ -1,11 +1,11 @@
 // Ids found by their start.
 import { expect, test } from 'vitest';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 
 test('ids that begin so are found in their order, up to the limit, and not those of deleted sessions', async () => {
-  const house = await storeHouse();
-  const { store } = house;
-  const runs = [await house.accept({}), await house.accept({}), await house.accept({})];
+  const fixture = await storeFixture();
+  const { store } = fixture;
+  const runs = [await fixture.accept({}), await fixture.accept({}), await fixture.accept({})];
   const [first, second, third] = runs;
   expect(await store.findIds('runs', first!.id, 9)).toEqual([first!.id]);
   expect(await store.findIds('sessions', second!.sessionId.slice(0, 30), 9)).toContain(second!.sessionId);

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../src/store/open-store.ts';
 import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { leastOfThree } from '../support/time/machine-speed.ts';
-import { inTurns, largestHouse } from '../support/store/largest-house.ts';
+import { inTurns, largestFixture } from '../support/store/largest-fixture.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
-import { aStep, FREE } from '../support/store/store-house.ts';
+import { aStep, FREE } from '../support/store/store-fixture.ts';
 
 const LONGEST_MS = 50;
 const PAGE = { limit: 500, offset: 0 };
@@ -15,8 +15,8 @@ const PORTION = 250;
 const LAST = Number.MAX_SAFE_INTEGER;
 const ALL = { characters: LAST, bytes: 8_000_000, documentBytes: 0 };
 
-type House = Awaited<ReturnType<typeof largestHouse>>;
-type Case = (house: House) => Promise<unknown>;
+type Fixture = Awaited<ReturnType<typeof largestFixture>>;
+type Case = (fixture: Fixture) => Promise<unknown>;
 
 /** The largest case of each verb whose work grows with its input, or with what there is. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -40,7 +40,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'runs.listMilestones': ({ store, steps }) => store.runs.listMilestones(steps.runSeq, 0),
   'runs.listExecutingSessions': ({ store }) => store.runs.listExecutingSessions(),
   'sessions.list': ({ store }) => store.sessions.list({ ...PAGE, userSeq: null, keySeq: null }),
-  'sessions.listOfKey': ({ store, house }) => store.sessions.listOfKey(house.key.seq, PAGE.limit, 0),
+  'sessions.listOfKey': ({ store, fixture }) => store.sessions.listOfKey(fixture.key.seq, PAGE.limit, 0),
   'events.listOfSession': ({ store, many }) =>
     store.events.listOfSession(many.seq, { afterId: 0, beforeId: LAST, order: 'desc', limit: 500 }),
   'artifacts.listRunFiles': ({ store, files }) => store.artifacts.listRunFiles(files.runSeq, '', PORTION),
@@ -62,7 +62,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'users.list': ({ store }) => store.users.list('', PORTION),
   'users.listLookAlikes': ({ store }) => store.users.listLookAlikes(),
   'keys.list': ({ store }) => store.keys.list(null, 0, PORTION),
-  'holdings.count': ({ store, house }) => store.holdings.count(house.user.seq),
+  'holdings.count': ({ store, fixture }) => store.holdings.count(fixture.user.seq),
   'pins.lost': ({ store, now }) =>
     store.pins.lost({ model: new Set(), scenario: new Set(), expert: new Set(), team: new Set() }, now, 10),
   'teams.list': ({ store }) => store.teams.list(),
@@ -89,7 +89,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'compactions.record': ({ store, nextFence, text }) =>
     store.compactions.record(nextFence(), { step: 1, summary: text, characters: text.length }),
   'documents.keep': ({ store, text, nextId }) => store.documents.keep(nextId(), { text }),
-  'runs.accept': ({ house, text }) => house.accept({ content: [{ type: 'text', text }] }),
+  'runs.accept': ({ fixture, text }) => fixture.accept({ content: [{ type: 'text', text }] }),
   // As much as the executor gives it at once.
   'runs.appendStream': ({ store, nextFence, text }) =>
     store.runs.appendStream(nextFence(), [
@@ -109,14 +109,14 @@ const CASES: Readonly<Record<string, Case>> = {
     await store.artifacts.keepBaseline(fence, { files: MANY_FILES });
     await store.artifacts.keepBaseline(fence, { files: [], gone: MANY_FILES.map(({ path }) => path) });
   },
-  'artifacts.recordArtifacts': async (house) =>
-    house.store.artifacts.recordArtifacts(await endOne(house), { files: MANY_FILES, skipped: {} }),
-  'artifacts.failCollection': async (house) => {
-    const runSeq = await endOne(house);
+  'artifacts.recordArtifacts': async (fixture) =>
+    fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} }),
+  'artifacts.failCollection': async (fixture) => {
+    const runSeq = await endOne(fixture);
     // Left by a process that was killed.
-    house.house.change(`INSERT INTO run_artifact_files (run_seq, path, state, size, sha256)
-      SELECT ${runSeq}, path, state, size, sha256 FROM run_artifact_files WHERE run_seq = ${house.files.runSeq}`);
-    await house.store.artifacts.failCollection(runSeq, 'No time.');
+    fixture.fixture.change(`INSERT INTO run_artifact_files (run_seq, path, state, size, sha256)
+      SELECT ${runSeq}, path, state, size, sha256 FROM run_artifact_files WHERE run_seq = ${fixture.files.runSeq}`);
+    await fixture.store.artifacts.failCollection(runSeq, 'No time.');
   },
 };
 
@@ -127,7 +127,7 @@ const MANY_FILES = Array.from({ length: 60_000 }, (_, index) => ({
 }));
 
 /** Ends a run of a session of its own. */
-async function endOne({ store, nextFence }: House): Promise<number> {
+async function endOne({ store, nextFence }: Fixture): Promise<number> {
   const fence = nextFence();
   await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await store.runs.settle(fence);
@@ -193,15 +193,15 @@ const namesOf = (store: Store) =>
   );
 
 test('no verb works longer than 50 ms on its largest case, and each has a case or is known to need none', async () => {
-  const house = await largestHouse();
+  const fixture = await largestFixture();
   const few = Object.entries(FEW_ROWS).flatMap(([group, verbs]) =>
     verbs === '' ? [group] : verbs.split(' ').map((verb) => `${group}.${verb}`),
   );
   const known = [...Object.keys(CASES), ...few];
-  expect(known.toSorted()).toEqual(namesOf(house.store).toSorted());
+  expect(known.toSorted()).toEqual(namesOf(fixture.store).toSorted());
   const longer: [string, number][] = [];
   for (const [name, call] of Object.entries(CASES)) {
-    const least = await leastOfThree(LONGEST_MS, async () => longestTurnMsOf(async () => call(house)));
+    const least = await leastOfThree(LONGEST_MS, async () => longestTurnMsOf(async () => call(fixture)));
     if (least >= LONGEST_MS) longer.push([name, Math.round(least)]);
   }
   expect(longer).toEqual([]);

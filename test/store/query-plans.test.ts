@@ -6,7 +6,7 @@ import { openStore } from '../support/store/open-store.ts';
 import { callEveryVerb } from '../support/store/every-verb.ts';
 import { work } from '../support/store/schedules.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Tables that grow with people and definitions, or with what is in progress, not with what was done; and what a statement makes of its own values. */
@@ -141,8 +141,8 @@ test.each([
   ['a new store', async () => join(temporaryDirectory(), 'errand.db')],
   ['a store with statistics of one row a table', fileWithStatistics],
 ])('no statement of any verb reads a growing table from end to end: %s', async (_, makeFile) => {
-  const house = await storeHouse(await makeFile());
-  const { result: uncalled, statements } = await statementsOf(() => callEveryVerb(house));
+  const fixture = await storeFixture(await makeFile());
+  const { result: uncalled, statements } = await statementsOf(() => callEveryVerb(fixture));
   expect(uncalled).toEqual([]);
   expect(statements.length).toBeGreaterThan(150);
   expect(statements.flatMap(growingReads)).toEqual([]);
@@ -151,24 +151,24 @@ test.each([
 test('no store has statistics of its rows: a new one makes none, an old one loses them when it is opened', async () => {
   const file = await fileWithStatistics();
   expect(statisticsOf(file)).not.toEqual([]);
-  const house = await storeHouse(file);
+  const fixture = await storeFixture(file);
   expect(statisticsOf(file)).toEqual([]);
-  await callEveryVerb(house);
-  await house.store.close();
+  await callEveryVerb(fixture);
+  await fixture.store.close();
   expect(statisticsOf(file)).toEqual([]);
 });
 
 test('no statement of any verb has a parameter that SQLite may plan by', async () => {
-  const house = await storeHouse();
-  const { statements } = await statementsOf(() => callEveryVerb(house));
+  const fixture = await storeFixture();
+  const { statements } = await statementsOf(() => callEveryVerb(fixture));
   const withParameters = statements.filter(({ sql }) => sql.includes('?'));
   expect(withParameters.length).toBeGreaterThan(150);
   expect(withParameters.filter(({ sql }) => /(?<!\+)\?/.test(sql)).map(({ sql }) => sql)).toEqual([]);
 });
 
 test('sessions are read only for what the short list of clean-ups names, whatever statistics say of them', async () => {
-  const house = await storeHouse();
-  const { statements } = await statementsOf(() => house.store.sessions.listCleanups(0, 9));
+  const fixture = await storeFixture();
+  const { statements } = await statementsOf(() => fixture.store.sessions.listCleanups(0, 9));
   const connection = new Connection(await fileWithStatistics());
   onTestFinished(() => void connection.close());
   const plan = statements.flatMap(({ sql }) => planOf(connection, sql));
@@ -176,12 +176,12 @@ test('sessions are read only for what the short list of clean-ups names, whateve
 });
 
 test('sums, errors and pictures of a long session are found without looking through its runs', async () => {
-  const house = await storeHouse();
-  const { sessionSeq } = await house.accept();
+  const fixture = await storeFixture();
+  const { sessionSeq } = await fixture.accept();
   const { statements } = await statementsOf(async () => {
-    await house.store.office.getOverview(sessionSeq);
-    await house.store.office.getSummary(sessionSeq);
-    await house.store.screenshots.find(sessionSeq, 'x');
+    await fixture.store.office.getOverview(sessionSeq);
+    await fixture.store.office.getSummary(sessionSeq);
+    await fixture.store.screenshots.find(sessionSeq, 'x');
   });
   const plan = statements.flatMap(({ connection, sql }) => planOf(connection, sql)).join('\n');
   for (const index of ['runs_unfinished', 'runs_failed', 'screenshots_by_session', 'messages_by_session'])
@@ -195,13 +195,13 @@ test('sums, errors and pictures of a long session are found without looking thro
 });
 
 test("a run's events of its session are found without looking through the session's", async () => {
-  const house = await storeHouse();
-  const { sessionSeq, seq, id } = await house.accept();
+  const fixture = await storeFixture();
+  const { sessionSeq, seq, id } = await fixture.accept();
   const { statements } = await statementsOf(async () => {
     const range = { afterId: 0, beforeId: null, order: 'asc', limit: 9 } as const;
-    await house.store.events.listOfRunInSession({ seq, id }, { range, fromStreamSeq: null });
-    await house.store.runs.timelineRest(await house.store.runs.get(seq), []);
-    await house.store.erasures.eraseSession(sessionSeq);
+    await fixture.store.events.listOfRunInSession({ seq, id }, { range, fromStreamSeq: null });
+    await fixture.store.runs.timelineRest(await fixture.store.runs.get(seq), []);
+    await fixture.store.erasures.eraseSession(sessionSeq);
   });
   const plans = statements
     .filter(({ sql }) => /\bevents\b.* AND run_seq IS NULL/s.test(sql))
@@ -211,8 +211,8 @@ test("a run's events of its session are found without looking through the sessio
 });
 
 test('streamed text is found by stretch and run, in order without sorting', async () => {
-  const house = await storeHouse();
-  const { statements } = await statementsOf(() => callEveryVerb(house));
+  const fixture = await storeFixture();
+  const { statements } = await statementsOf(() => callEveryVerb(fixture));
   const plans = statements
     .filter(({ sql }) => sql.includes('stretches'))
     .map(({ connection, sql }) => planOf(connection, sql).join('\n'));
@@ -224,13 +224,13 @@ test('streamed text is found by stretch and run, in order without sorting', asyn
 });
 
 test('a run that no task made asks nothing of the tables of scheduled tasks', async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const { statements } = await statementsOf(async () => {
-    await house.accept();
-    await work(house);
-    const { sessionSeq } = await house.accept();
-    await house.claim();
-    await house.store.runs.stopSession(sessionSeq, 'user_requested_stop');
+    await fixture.accept();
+    await work(fixture);
+    const { sessionSeq } = await fixture.accept();
+    await fixture.claim();
+    await fixture.store.runs.stopSession(sessionSeq, 'user_requested_stop');
   });
   expect(statements.map(({ sql }) => sql).filter((sql) => /\b(firings|scheduled_\w+|task_plans)\b/.test(sql))).toEqual(
     [],

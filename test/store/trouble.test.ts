@@ -12,7 +12,7 @@ import { explainToOperator, isLocked } from '../../src/store/engine/sqlite/stora
 import { type FakeClock, fakeClock } from '../support/time/fake-clock.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
-interface House {
+interface Fixture {
   readonly database: Database;
   readonly clock: FakeClock;
   readonly file: string;
@@ -20,7 +20,7 @@ interface House {
   readonly lost: unknown[];
 }
 
-function open(file = join(temporaryDirectory(), 'errand.db')): House {
+function open(file = join(temporaryDirectory(), 'errand.db')): Fixture {
   const clock = fakeClock();
   const [troubles, lost]: [string[], unknown[]] = [[], []];
   const alarms: StoreAlarms = {
@@ -35,13 +35,13 @@ function open(file = join(temporaryDirectory(), 'errand.db')): House {
 
 const addTeam = (tx: Transaction, name: string) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name.slice(0, 40), name);
-const teamsOf = ({ database }: House) =>
+const teamsOf = ({ database }: Fixture) =>
   database.read(function* (tx) {
     return (yield* tx.all<{ id: string }>('SELECT id FROM teams ORDER BY id')).map(({ id }) => id);
   })();
 
 /** Another process that writes: a shell, or a tool that makes a copy. */
-function lockBeside({ file }: House): { end(): void } {
+function lockBeside({ file }: Fixture): { end(): void } {
   const other = new Connection(file);
   onTestFinished(() => void other.close());
   other.exec('BEGIN IMMEDIATE');
@@ -54,34 +54,34 @@ async function turns(count: number): Promise<void> {
 }
 
 test('verbs wait for the lock of another process, and the event loop turns meanwhile', async () => {
-  const house = open();
-  const lock = lockBeside(house);
+  const fixture = open();
+  const lock = lockBeside(fixture);
   let settled = 0;
   const writes = ['one', 'two'].map((name) =>
-    house.database
+    fixture.database
       .write(addTeam)(name)
       .finally(() => (settled += 1)),
   );
   await turns(1_000);
   expect(settled).toBe(0);
-  expect(await teamsOf(house)).toEqual([]);
-  expect(house.database.fault()).toBeNull();
-  const late = house.database.write(addTeam)('three');
+  expect(await teamsOf(fixture)).toEqual([]);
+  expect(fixture.database.fault()).toBeNull();
+  const late = fixture.database.write(addTeam)('three');
   lock.end();
   await Promise.all([...writes, late]);
-  expect(await teamsOf(house)).toEqual(['one', 'three', 'two']);
-  expect(house.troubles).toEqual([]);
+  expect(await teamsOf(fixture)).toEqual(['one', 'three', 'two']);
+  expect(fixture.troubles).toEqual([]);
 });
 
 test('a lock that lasts refuses what waits for it, all at once and in words, and leaves the store well', async () => {
-  const house = open();
-  const lock = lockBeside(house);
-  const first = house.database.write(addTeam)('one');
+  const fixture = open();
+  const lock = lockBeside(fixture);
+  const first = fixture.database.write(addTeam)('one');
   await turns(10);
-  house.clock.advance(4_000);
-  const second = house.database.write(addTeam)('two');
+  fixture.clock.advance(4_000);
+  const second = fixture.database.write(addTeam)('two');
   const outcomes = Promise.allSettled([first, second]);
-  house.clock.advance(1_000);
+  fixture.clock.advance(1_000);
   for (const outcome of await outcomes) {
     expect(outcome).toMatchObject({
       status: 'rejected',
@@ -89,23 +89,23 @@ test('a lock that lasts refuses what waits for it, all at once and in words, and
     });
     if (outcome.status === 'rejected') expect(isLocked(outcome.reason)).toBe(true);
   }
-  expect(house.database.fault()).toMatch(/locked/);
-  expect(house.troubles).toEqual([expect.stringContaining(house.file)]);
+  expect(fixture.database.fault()).toMatch(/locked/);
+  expect(fixture.troubles).toEqual([expect.stringContaining(fixture.file)]);
   lock.end();
-  await house.database.write(addTeam)('three');
-  expect(await teamsOf(house)).toEqual(['three']);
-  expect(house.database.fault()).toBeNull();
+  await fixture.database.write(addTeam)('three');
+  expect(await teamsOf(fixture)).toEqual(['three']);
+  expect(fixture.database.fault()).toBeNull();
 });
 
 test('a database that is closed under a lock keeps what was asked for before', async () => {
-  const house = open();
-  const lock = lockBeside(house);
-  const write = house.database.write(addTeam)('one');
-  const closed = house.database.close();
+  const fixture = open();
+  const lock = lockBeside(fixture);
+  const write = fixture.database.write(addTeam)('one');
+  const closed = fixture.database.close();
   await turns(10);
   lock.end();
   await Promise.all([write, closed]);
-  const other = new Connection(house.file, { readonly: true });
+  const other = new Connection(fixture.file, { readonly: true });
   onTestFinished(() => void other.close());
   expect(other.prepare('SELECT id FROM teams').pluck().all()).toEqual(['one']);
 });
@@ -131,29 +131,29 @@ test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC'])(
   'after a failed sync (%s) nothing more is written, and the opener of the store is notified once',
   async (code) => {
     const failing = failStatement(/^COMMIT$/, code, 'disk I/O error');
-    const house = open();
+    const fixture = open();
     const refusal = { reason: 'unavailable', message: expect.not.stringMatching(/SQLITE|errand\.db/) };
-    await expect(house.database.write(addTeam)('one')).rejects.toMatchObject(refusal);
-    expect(house.lost).toEqual([
+    await expect(fixture.database.write(addTeam)('one')).rejects.toMatchObject(refusal);
+    expect(fixture.lost).toEqual([
       expect.objectContaining({ message: expect.stringMatching(new RegExp(`errand\\.db .*${code}`)) }),
     ]);
     for (const name of ['two', 'three']) {
-      await expect(house.database.write(addTeam)(name)).rejects.toMatchObject(refusal);
+      await expect(fixture.database.write(addTeam)(name)).rejects.toMatchObject(refusal);
     }
     expect(failing.tries()).toBe(1);
-    expect(house.lost).toHaveLength(1);
-    expect(house.troubles).toHaveLength(1);
+    expect(fixture.lost).toHaveLength(1);
+    expect(fixture.troubles).toHaveLength(1);
   },
 );
 
 test('a sync that fails in a checkpoint ends writing as one in a commit does', async () => {
   failStatement(/wal_checkpoint\(PASSIVE\)/, 'SQLITE_IOERR_FSYNC', 'disk I/O error');
-  const house = open();
-  await house.database.write(addTeam)('x'.repeat(5_000_000));
-  expect(house.lost).toEqual([]);
-  house.clock.advance(50);
-  expect(house.lost).toHaveLength(1);
-  await expect(house.database.write(addTeam)('two')).rejects.toMatchObject({ reason: 'unavailable' });
+  const fixture = open();
+  await fixture.database.write(addTeam)('x'.repeat(5_000_000));
+  expect(fixture.lost).toEqual([]);
+  fixture.clock.advance(50);
+  expect(fixture.lost).toHaveLength(1);
+  await expect(fixture.database.write(addTeam)('two')).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
 test.each([
@@ -163,14 +163,14 @@ test.each([
   ['SQLITE_CANTOPEN', /refuses to write/],
 ])('%s is reported to callers without its code, and to operators with its code and the file', async (code, words) => {
   failStatement(/^COMMIT$/, code, 'as SQLite says');
-  const house = open();
-  const refused = await house.database
+  const fixture = open();
+  const refused = await fixture.database
     .write(addTeam)('one')
     .catch((error: unknown) => messageOf(error));
   expect(refused).toMatch(words);
   expect(refused).not.toMatch(/SQLITE|errand\.db/);
-  expect(house.troubles).toEqual([expect.stringMatching(new RegExp(`errand\\.db .*as SQLite says, ${code}`))]);
-  expect(house.lost).toEqual([]);
+  expect(fixture.troubles).toEqual([expect.stringMatching(new RegExp(`errand\\.db .*as SQLite says, ${code}`))]);
+  expect(fixture.lost).toEqual([]);
 });
 
 /** A database with pages that a test can damage. */
@@ -204,14 +204,14 @@ test('a damaged page refuses what needs it, in words; the rest continues, and th
   for (let at = Math.floor(size / 8192) * 4096; at < size; at += 4096)
     writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, at);
   closeSync(descriptor);
-  const house = open(file);
-  const read = () => house.database.read((tx) => tx.all('SELECT * FROM teams'))();
+  const fixture = open(file);
+  const read = () => fixture.database.read((tx) => tx.all('SELECT * FROM teams'))();
   await expect(read()).rejects.toThrow(/^The daemon's storage is damaged\.$/);
-  expect(house.troubles).toEqual([expect.stringMatching(/errand\.db is damaged .*CORRUPT.*backup/)]);
-  await house.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'))();
-  expect(house.database.fault()).toMatch(/damaged/);
+  expect(fixture.troubles).toEqual([expect.stringMatching(/errand\.db is damaged .*CORRUPT.*backup/)]);
+  await fixture.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'))();
+  expect(fixture.database.fault()).toMatch(/damaged/);
   await expect(read()).rejects.toThrow(/damaged/);
-  expect(house.troubles).toHaveLength(1);
+  expect(fixture.troubles).toHaveLength(1);
 });
 
 test('a truncated file is reported as damaged', async () => {
@@ -231,12 +231,12 @@ test('a truncated file is reported as damaged', async () => {
 });
 
 test('the writer answers with a commit, and with a refusal while another process holds the file', async () => {
-  const house = open();
-  await expect(house.database.answered()).resolves.toBeUndefined();
-  const lock = lockBeside(house);
-  const answer = house.database.answered();
+  const fixture = open();
+  await expect(fixture.database.answered()).resolves.toBeUndefined();
+  const lock = lockBeside(fixture);
+  const answer = fixture.database.answered();
   await turns(1);
-  house.clock.advance(5_000);
+  fixture.clock.advance(5_000);
   await expect(answer).rejects.toMatchObject({ reason: 'unavailable' });
   lock.end();
 });

@@ -2,24 +2,24 @@
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { KEPT_BEATS, MOST_NODES } from '../../src/store/worker-nodes.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 
 /** A store with rows of nodes and the beat that each was last heard with; negative once it has left. */
-async function houseWith(nodes: Readonly<Record<string, number | null>>) {
-  const house = await storeHouse();
-  const database = new Connection(house.file);
+async function fixtureWith(nodes: Readonly<Record<string, number | null>>) {
+  const fixture = await storeFixture();
+  const database = new Connection(fixture.file);
   const insert = database.prepare(
     'INSERT INTO worker_nodes (id, capacity, supports_openapi, beats, registered_at) VALUES (?, 4, 1, ?, 0)',
   );
   database.transaction(() => Object.entries(nodes).forEach((node) => insert.run(...node)))();
   database.close();
-  const { nodes: verbs } = house.store;
-  return { ...house, nodes: verbs, ids: async () => (await verbs.list()).map(({ id }) => id) };
+  const { nodes: verbs } = fixture.store;
+  return { ...fixture, nodes: verbs, ids: async () => (await verbs.list()).map(({ id }) => id) };
 }
 
 test('nodes that left or fell silent are forgotten after thirty days of beats, whatever the clock says', async () => {
   const now = 2 * KEPT_BEATS;
-  const { nodes, ids, clock } = await houseWith({
+  const { nodes, ids, clock } = await fixtureWith({
     'left-lately': -(now - KEPT_BEATS + 2),
     'left-long-ago': -(now - KEPT_BEATS),
     'left-once': null,
@@ -35,7 +35,7 @@ test('nodes that left or fell silent are forgotten after thirty days of beats, w
 });
 
 test('a node that left is listed as such, and counts again when it returns', async () => {
-  const { nodes } = await houseWith({});
+  const { nodes } = await fixtureWith({});
   await nodes.beat('one', 4);
   await nodes.beat('two', 2);
   for (const _ of [1, 2]) await nodes.leave('one');
@@ -51,7 +51,7 @@ test('a node that left is listed as such, and counts again when it returns', asy
 });
 
 test('once a node has registered, one stays registered', async () => {
-  const { nodes, ids } = await houseWith({ elsewhere: -1 });
+  const { nodes, ids } = await fixtureWith({ elsewhere: -1 });
   await nodes.leave('elsewhere');
   expect(await ids()).toEqual(['elsewhere']);
   await nodes.beat('here', 4);
@@ -61,7 +61,7 @@ test('once a node has registered, one stays registered', async () => {
 
 test('of too many nodes the last thousand stay, and a beat forgets at most a hundred', async () => {
   const crowd = Array.from({ length: MOST_NODES + 149 }, (_, i) => [`n${i}`, i + 1] as const);
-  const { nodes, ids } = await houseWith(Object.fromEntries(crowd));
+  const { nodes, ids } = await fixtureWith(Object.fromEntries(crowd));
   const left: string[][] = [];
   for (const _ of [1, 2, 3]) {
     await nodes.beat('here', 4);

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/domain/json.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
 import { EVENT_BODIES } from '../../src/wire/webhooks/event-bodies.ts';
 import { fitsSchema } from '../support/http/fits-schema.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 
 type ResultType = 'scheduled_task.run_status_changed' | 'publish_page.published' | 'publish_page.failed';
@@ -14,18 +14,20 @@ const ID = '0198c0de-0000-7000-8000-000000000001';
 
 /** The body that a webhook gets for an event of a session in the journal. */
 async function bodyOf<T extends ResultType>(type: T, payload: EventPayloads[T]) {
-  const house = await storeHouse();
-  const webhook = await house.store.webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }));
-  const run = await house.accept();
-  const connection = new Connection(house.file);
+  const fixture = await storeFixture();
+  const webhook = await fixture.store.webhooks.create(
+    aWebhook({ userSeq: fixture.user.seq, events: WEBHOOK_EVENT_TYPES }),
+  );
+  const run = await fixture.accept();
+  const connection = new Connection(fixture.file);
   onTestFinished(() => void connection.close());
   connection
     .prepare(
       'INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (?, NULL, NULL, ?, ?, ?)',
     )
-    .run(run.sessionSeq, type, JSON.stringify(payload), house.clock.now());
-  while ((await house.store.deliveries.plan()).more);
-  const [delivery, ...others] = await house.store.deliveries.listPending(webhook.id, 9);
+    .run(run.sessionSeq, type, JSON.stringify(payload), fixture.clock.now());
+  while ((await fixture.store.deliveries.plan()).more);
+  const [delivery, ...others] = await fixture.store.deliveries.listPending(webhook.id, 9);
   expect([delivery?.eventType, others]).toEqual([type, []]);
   const body = JSON.parse(delivery!.body) as JsonObject;
   expect(EVENT_BODIES[type].read(body, '')).toEqual(body);
@@ -34,9 +36,9 @@ async function bodyOf<T extends ResultType>(type: T, payload: EventPayloads[T]) 
     schema_version: 'v1',
     event_type: type,
     event_id: delivery!.eventId,
-    occurred_at: new Date(house.clock.now()).toISOString(),
+    occurred_at: new Date(fixture.clock.now()).toISOString(),
     is_test: false,
-    user: { user_id: house.user.id, username: 'mara', full_name: 'Mara Vogt', department: 'Lab', role: 'admin' },
+    user: { user_id: fixture.user.id, username: 'mara', full_name: 'Mara Vogt', department: 'Lab', role: 'admin' },
     webhook: { id: webhook.id, owner_scope: 'user' },
   };
   return { body, envelope, eventId: delivery!.eventId, sessionId: run.sessionId };

@@ -6,7 +6,7 @@ import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../src/webhooks/bodies/sample-facts.ts';
 import { EVENT_BODIES } from '../../src/wire/webhooks/event-bodies.ts';
 import { fitsSchema } from '../support/http/fits-schema.ts';
-import { aStep, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { aStep, fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 
 const PRICE = {
@@ -20,17 +20,17 @@ const QUESTION = { toolUseId: 'q', toolName: 'ask_user', toolInput: { question: 
 const iso = (at: number) => new Date(at).toISOString();
 
 /** A store with a webhook of its user for every event; `bodies` plans and answers what was sent since, by type. */
-async function bodyHouse() {
-  const house = await storeHouse();
+async function bodyFixture() {
+  const fixture = await storeFixture();
   const events = WEBHOOK_EVENT_TYPES;
-  const webhook = await house.store.webhooks.create(aWebhook({ userSeq: house.user.seq, events }));
+  const webhook = await fixture.store.webhooks.create(aWebhook({ userSeq: fixture.user.seq, events }));
   const run = async (turn = {}) => {
-    await house.accept(turn);
-    return (await house.claim())[0]!;
+    await fixture.accept(turn);
+    return (await fixture.claim())[0]!;
   };
   const bodies = async () => {
-    while ((await house.store.deliveries.plan()).more);
-    const pending = await house.store.deliveries.listPending(webhook.id, 99);
+    while ((await fixture.store.deliveries.plan()).more);
+    const pending = await fixture.store.deliveries.listPending(webhook.id, 99);
     return pending.map(({ body, eventType, eventId }) => {
       const value = JSON.parse(body) as JsonObject;
       expect(strictly(eventType, value)).toEqual(value);
@@ -39,7 +39,7 @@ async function bodyHouse() {
       return value;
     });
   };
-  return { ...house, webhook, run, bodies };
+  return { ...fixture, webhook, run, bodies };
 }
 
 /** What the shape reads of a body: the same, when there is nothing that the shape does not have. */
@@ -48,7 +48,7 @@ function strictly(type: WebhookEventType, value: JsonValue): unknown {
 }
 
 function envelope(
-  house: StoreHouse & { webhook: { id: number } },
+  fixture: StoreFixture & { webhook: { id: number } },
   body: JsonObject | undefined,
   type: WebhookEventType,
 ) {
@@ -56,34 +56,34 @@ function envelope(
     schema_version: 'v1',
     event_type: type,
     event_id: body?.['event_id'],
-    occurred_at: iso(house.clock.now()),
+    occurred_at: iso(fixture.clock.now()),
     is_test: false,
-    user: { user_id: house.user.id, username: 'mara', full_name: 'Mara Vogt', department: 'Lab', role: 'admin' },
-    webhook: { id: house.webhook.id, owner_scope: 'user' },
+    user: { user_id: fixture.user.id, username: 'mara', full_name: 'Mara Vogt', department: 'Lab', role: 'admin' },
+    webhook: { id: fixture.webhook.id, owner_scope: 'user' },
   };
 }
 
 test('session.completed, as a whole', {
   tags: ['§6.3-envelope', '§6.5-session.completed', '§9-schema-version', 'H9', 'H13'],
 }, async () => {
-  const house = await bodyHouse();
-  const createdAt = house.clock.now();
-  const run = await house.run();
-  house.clock.advance(1_000);
-  const startedAt = house.rows<{ at: number }>('SELECT started_at AS at FROM runs')[0]!.at;
-  await house.store.runs.recordStep(fenceOf(run), aStep(), MODEL);
-  await house.store.runs.finalize(fenceOf(run), {
+  const fixture = await bodyFixture();
+  const createdAt = fixture.clock.now();
+  const run = await fixture.run();
+  fixture.clock.advance(1_000);
+  const startedAt = fixture.rows<{ at: number }>('SELECT started_at AS at FROM runs')[0]!.at;
+  await fixture.store.runs.recordStep(fenceOf(run), aStep(), MODEL);
+  await fixture.store.runs.finalize(fenceOf(run), {
     outcome: 'completed',
     answer: 'Twice a day.',
     stopReason: 'max_tokens',
   });
-  await house.store.runs.settle(fenceOf(run));
+  await fixture.store.runs.settle(fenceOf(run));
   const files = [{ path: '/tides.md', size: 4, sha256: 'a'.repeat(64) }];
-  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
-  const [body, ...others] = await house.bodies();
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+  const [body, ...others] = await fixture.bodies();
   expect(others).toEqual([]);
   expect(body).toEqual({
-    ...envelope(house, body, 'session.completed'),
+    ...envelope(fixture, body, 'session.completed'),
     session: {
       session_id: run.sessionId,
       title: 'Tides',
@@ -91,7 +91,7 @@ test('session.completed, as a whole', {
       status: 'completed',
       project_id: null,
       created_at: iso(createdAt),
-      updated_at: iso(house.clock.now()),
+      updated_at: iso(fixture.clock.now()),
     },
     run: {
       run_id: run.id,
@@ -100,7 +100,7 @@ test('session.completed, as a whole', {
       schedule_mode: 'queued',
       scheduled_task_id: null,
       started_at: iso(startedAt),
-      finished_at: iso(house.clock.now()),
+      finished_at: iso(fixture.clock.now()),
     },
     summary: {
       has_artifacts: true,
@@ -122,21 +122,21 @@ test('session.completed, as a whole', {
     },
   });
   const { duration_ms } = body!['summary'] as { duration_ms: number };
-  expect(duration_ms).toBe(house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM session_totals')[0]!.ms);
+  expect(duration_ms).toBe(fixture.rows<{ ms: number }>('SELECT worked_ms AS ms FROM session_totals')[0]!.ms);
 });
 
 test.each(['failed', 'incomplete'] as const)(
   'a run that ends %s sends session.failed, with its error',
   { tags: ['§6.5-session.failed', 'H12'] },
   async (outcome) => {
-    const house = await bodyHouse();
-    const run = await house.run();
+    const fixture = await bodyFixture();
+    const run = await fixture.run();
     const error = { type: 'api_error', message: 'The model is gone.', retryable: true } as const;
-    await house.store.runs.finalize(fenceOf(run), { outcome, error });
-    await house.store.runs.settle(fenceOf(run));
-    const [body] = await house.bodies();
+    await fixture.store.runs.finalize(fenceOf(run), { outcome, error });
+    await fixture.store.runs.settle(fenceOf(run));
+    const [body] = await fixture.bodies();
     expect(body).toMatchObject({
-      ...envelope(house, body, 'session.failed'),
+      ...envelope(fixture, body, 'session.failed'),
       session: { status: 'failed' },
       run: { run_id: run.id, status: 'failed', last_error: 'The model is gone.' },
       summary: { has_assistant_response: false, message_count: 1, assistant_message_count: 0 },
@@ -151,12 +151,12 @@ test.each(['failed', 'incomplete'] as const)(
 );
 
 test('a stopped run sends session.stopped, and has no files', { tags: ['§6.5-session.stopped', 'H12'] }, async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.store.runs.stopSession(run.sessionSeq, 'operator_requested_stop');
-  const [body] = await house.bodies();
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
+  await fixture.store.runs.stopSession(run.sessionSeq, 'operator_requested_stop');
+  const [body] = await fixture.bodies();
   expect(body).toMatchObject({
-    ...envelope(house, body, 'session.stopped'),
+    ...envelope(fixture, body, 'session.stopped'),
     session: { status: 'stopped' },
     run: { status: 'stopped', last_error: 'Stopped by the user.' },
     summary: { has_artifacts: false },
@@ -165,11 +165,11 @@ test('a stopped run sends session.stopped, and has no files', { tags: ['§6.5-se
 });
 
 test('a run that did nothing in its workspace surely left no files', async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run), { untouched: true });
-  const bodies = await house.bodies();
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
+  await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run), { untouched: true });
+  const bodies = await fixture.bodies();
   const ended = bodies.find(({ event_type: type }) => type === 'session.completed');
   expect(ended).toMatchObject({ summary: { has_artifacts: false } });
   const nothing = {
@@ -184,24 +184,24 @@ test('a run that did nothing in its workspace surely left no files', async () =>
 });
 
 test('the status is what the run made of the session, also when the next one waits already', async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.accept({ sessionId: run.sessionId });
-  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run));
-  expect(house.rows('SELECT status FROM sessions')).toEqual([{ status: 'pending' }]);
-  expect(await house.bodies()).toMatchObject([{ session: { status: 'completed' } }]);
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
+  await fixture.accept({ sessionId: run.sessionId });
+  await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run));
+  expect(fixture.rows('SELECT status FROM sessions')).toEqual([{ status: 'pending' }]);
+  expect(await fixture.bodies()).toMatchObject([{ session: { status: 'completed' } }]);
 });
 
 test('user_input.requested and user_input.answered, as a whole', { tags: ['§6.5-user_input', 'H9'] }, async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.store.runs.waitForUser(fenceOf(run), QUESTION);
-  const asked = house.clock.now();
-  const [{ id }] = house.rows<{ id: string }>('SELECT id FROM user_inputs') as [{ id: string }];
-  house.clock.advance(500);
-  await house.store.userInputs.answer(id, { tide: ['spring', null, 7] });
-  const [first, second] = await house.bodies();
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
+  await fixture.store.runs.waitForUser(fenceOf(run), QUESTION);
+  const asked = fixture.clock.now();
+  const [{ id }] = fixture.rows<{ id: string }>('SELECT id FROM user_inputs') as [{ id: string }];
+  fixture.clock.advance(500);
+  await fixture.store.userInputs.answer(id, { tide: ['spring', null, 7] });
+  const [first, second] = await fixture.bodies();
   const question = {
     request_id: id,
     session_id: run.sessionId,
@@ -212,19 +212,19 @@ test('user_input.requested and user_input.answered, as a whole', { tags: ['§6.5
   const { session } = first as { session: JsonValue };
   // It is shown as it was when it was asked, although it has been answered since.
   expect(first).toEqual({
-    ...envelope(house, first, 'user_input.requested'),
+    ...envelope(fixture, first, 'user_input.requested'),
     occurred_at: iso(asked),
     user_input: { ...question, status: 'pending', answers: null, answered_at: null },
     session,
     meta: { trigger: 'question_asked', source: 'user_input', idempotency_key: first?.['event_id'] },
   });
   expect(second).toEqual({
-    ...envelope(house, second, 'user_input.answered'),
+    ...envelope(fixture, second, 'user_input.answered'),
     user_input: {
       ...question,
       status: 'answered',
       answers: { tide: ['spring', null, 7] },
-      answered_at: iso(house.clock.now()),
+      answered_at: iso(fixture.clock.now()),
     },
     session,
     meta: { trigger: 'question_answered', source: 'user_input', idempotency_key: second?.['event_id'] },
@@ -234,15 +234,15 @@ test('user_input.requested and user_input.answered, as a whole', { tags: ['§6.5
 test('workbench.insight_status_changed, as a whole: reported, then moved', {
   tags: ['§6.5-workbench.insight_status_changed', 'H9', 'H14'],
 }, async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
   const text = { title: 'Low water', summary: 'The pier runs dry.', priority: 'high' } as const;
-  const id = await house.store.insights.report(fenceOf(run), { callId: 'i', ...text });
-  await house.store.insights.setStatus(id!, 'acknowledged', 'api');
-  const [reported, moved] = await house.bodies();
+  const id = await fixture.store.insights.report(fenceOf(run), { callId: 'i', ...text });
+  await fixture.store.insights.setStatus(id!, 'acknowledged', 'api');
+  const [reported, moved] = await fixture.bodies();
   const source = 'workbench';
   expect(reported).toEqual({
-    ...envelope(house, reported, 'workbench.insight_status_changed'),
+    ...envelope(fixture, reported, 'workbench.insight_status_changed'),
     insight: { insight_id: id, ...text, previous_status: null, status: 'new' },
     meta: {
       trigger: 'insight_reported',
@@ -264,18 +264,18 @@ test.each([
   'workspace_export.completed of an archive %s, as a whole',
   { tags: ['§6.5-workspace_export.completed', 'H9', 'H15'] },
   async (_when, packedOnRequest) => {
-    const house = await bodyHouse();
-    const run = await house.run();
-    await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-    await house.store.runs.settle(fenceOf(run));
+    const fixture = await bodyFixture();
+    const run = await fixture.run();
+    await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await fixture.store.runs.settle(fenceOf(run));
     const files = [{ path: '/tides.csv', size: 3, sha256: 'a' }];
     const limit = packedOnRequest === undefined ? {} : { packedOnRequest };
-    await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {}, ...limit });
-    await house.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
-    const [ended, exported] = await house.bodies();
+    await fixture.store.artifacts.recordArtifacts(run.seq, { files, skipped: {}, ...limit });
+    await fixture.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
+    const [ended, exported] = await fixture.bodies();
     const { session, run: endedRun } = ended as { session: JsonValue; run: JsonValue };
     expect(exported).toEqual({
-      ...envelope(house, exported, 'workspace_export.completed'),
+      ...envelope(fixture, exported, 'workspace_export.completed'),
       workspace_export: {
         status: 'ready',
         files_prefix: `sessions/${run.sessionId}/workspace/`,
@@ -296,7 +296,7 @@ test.each([
 );
 
 test.each(WEBHOOK_EVENT_TYPES)('a made-up %s has the shape of a real one, and says that it is a test', async (type) => {
-  const { user, clock } = await storeHouse();
+  const { user, clock } = await storeFixture();
   const facts = sampleFacts(type, { user }, clock.now());
   const body = JSON.parse(renderBody(facts, { id: 7, ownerScope: 'system' })) as JsonObject;
   expect(strictly(type, body)).toEqual(body);
@@ -311,22 +311,25 @@ test.each(WEBHOOK_EVENT_TYPES)('a made-up %s has the shape of a real one, and sa
 });
 
 test('a test of a real session has what such an event of it would have', async () => {
-  const house = await bodyHouse();
-  const run = await house.run();
-  await house.store.insights.report(fenceOf(run), { callId: 'i', title: 'Low water', summary: '', priority: 'low' });
-  await house.store.runs.waitForUser(fenceOf(run), QUESTION);
-  const [{ id }] = house.rows<{ id: string }>('SELECT id FROM user_inputs') as [{ id: string }];
-  await house.store.userInputs.answer(id, 'spring');
-  const [resumed] = await house.claim();
-  await house.store.runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(resumed!));
-  await house.store.artifacts.recordArtifacts(run.seq, { files: [{ path: '/a', size: 1, sha256: 'a' }], skipped: {} });
-  await house.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
-  const real = new Map((await house.bodies()).map((body) => [body['event_type'], body]));
+  const fixture = await bodyFixture();
+  const run = await fixture.run();
+  await fixture.store.insights.report(fenceOf(run), { callId: 'i', title: 'Low water', summary: '', priority: 'low' });
+  await fixture.store.runs.waitForUser(fenceOf(run), QUESTION);
+  const [{ id }] = fixture.rows<{ id: string }>('SELECT id FROM user_inputs') as [{ id: string }];
+  await fixture.store.userInputs.answer(id, 'spring');
+  const [resumed] = await fixture.claim();
+  await fixture.store.runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(resumed!));
+  await fixture.store.artifacts.recordArtifacts(run.seq, {
+    files: [{ path: '/a', size: 1, sha256: 'a' }],
+    skipped: {},
+  });
+  await fixture.store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'b', size: 9 });
+  const real = new Map((await fixture.bodies()).map((body) => [body['event_type'], body]));
   for (const type of WEBHOOK_EVENT_TYPES) {
-    const facts = await house.store.deliveries.findTestFacts(run.sessionSeq, type);
-    const rendered = renderBody(sampleFacts(type, facts, house.clock.now()), {
-      id: house.webhook.id,
+    const facts = await fixture.store.deliveries.findTestFacts(run.sessionSeq, type);
+    const rendered = renderBody(sampleFacts(type, facts, fixture.clock.now()), {
+      id: fixture.webhook.id,
       ownerScope: 'user',
     });
     const body = JSON.parse(rendered) as JsonObject;
@@ -342,10 +345,10 @@ test('a test of a real session has what such an event of it would have', async (
 });
 
 test('text of every kind is the same after it was sent', async () => {
-  const house = await bodyHouse();
+  const fixture = await bodyFixture();
   const title = 'é 潮 🌊 \u2028 \u0001 </script> "\\" ﷽ a\u0301';
-  const run = await house.run({ title });
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
-  const [body] = await house.bodies();
+  const run = await fixture.run({ title });
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  const [body] = await fixture.bodies();
   expect(body).toMatchObject({ session: { title } });
 });

@@ -2,21 +2,21 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { makeClockWatch } from '../../src/webhooks/clock-watch.ts';
-import { fenceOf, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILED = { at: 1, statusCode: 500, durationMs: 1, error: 'no', responseExcerpt: null };
 
-/** A house with webhooks of its user, each with a delivery that is due in an hour. */
+/** A fixture with webhooks of its user, each with a delivery that is due in an hour. */
 async function scene(count: number) {
-  const house = await storeHouse();
-  const { store, clock } = house;
+  const fixture = await storeFixture();
+  const { store, clock } = fixture;
   const ids: number[] = [];
   for (let made = 0; made < count; made += 1)
-    ids.push((await store.webhooks.create(aWebhook({ userSeq: house.user.seq }))).id);
-  await house.accept();
-  const [run] = await house.claim();
+    ids.push((await store.webhooks.create(aWebhook({ userSeq: fixture.user.seq }))).id);
+  await fixture.accept();
+  const [run] = await fixture.claim();
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await store.runs.settle(fenceOf(run!));
   while ((await store.deliveries.plan()).more);
@@ -26,7 +26,7 @@ async function scene(count: number) {
   /** In ms from now. */
   const dueIn = async () => Promise.all(ids.map(async (id) => (await pending(id)).nextAttemptAt - clock.now()));
   const failingSince = async () => Promise.all(ids.map(async (id) => (await store.webhooks.find(id))!.failingSince));
-  return { house, store, clock, ids, dueIn, failingSince };
+  return { fixture, store, clock, ids, dueIn, failingSince };
 }
 
 const log = pino({ level: 'silent' });
@@ -72,9 +72,9 @@ test('a clock that is set again before all has moved moves it by both', async ()
 });
 
 test('what rests with a disabled user moves too', async () => {
-  const { house, store, clock, dueIn } = await scene(1);
-  await store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
-  await store.users.change(house.user.username, { disabled: true });
+  const { fixture, store, clock, dueIn } = await scene(1);
+  await store.users.create({ ...fixture.user, username: 'olga', passwordHash: 'x' });
+  await store.users.change(fixture.user.username, { disabled: true });
   const check = makeClockWatch({ store, clock, log });
   clock.jump(-24 * HOUR_MS);
   expect(await check()).toBe(true);

@@ -4,12 +4,12 @@ import type { EventsPage } from '../../src/store/webhooks/read-events.ts';
 import { HOLD_MS } from '../../src/store/webhooks/held-deliveries.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 
 const FILES = [{ path: '/tides.md', size: 4, sha256: 'a'.repeat(64) }];
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let planner: Planner;
 let webhookId: number;
 /** What was reported as planned or released. */
@@ -18,18 +18,18 @@ let planned: number[];
 let releases: number;
 
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
   [planned, releases] = [[], 0];
-  const { deliveries } = house.store;
+  const { deliveries } = fixture.store;
   const releaseHeld: typeof deliveries.releaseHeld = async (held) => {
     releases += 1;
     return deliveries.releaseHeld(held);
   };
   const store = { deliveries: { plan: deliveries.plan, releaseHeld } };
-  planner = makePlanner({ store, clock: house.clock, log: makeLog({ level: 'fatal' }) });
+  planner = makePlanner({ store, clock: fixture.clock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => planner.stop());
-  webhookId = (await house.store.webhooks.create(aWebhook())).id;
-  house.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
+  webhookId = (await fixture.store.webhooks.create(aWebhook())).id;
+  fixture.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   await look();
 });
 
@@ -42,30 +42,30 @@ type Outcome = 'completed' | 'incomplete' | 'failed';
 
 /** A run that ends with commands behind it, so that only a look tells whether there are files. */
 async function endRun(outcome: Outcome = 'completed', turn: { title?: string } = {}) {
-  await house.accept(turn);
-  const [run] = await house.claim();
+  await fixture.accept(turn);
+  const [run] = await fixture.claim();
   const error = { type: 'api_error', message: 'It was in vain.', retryable: false } as const;
-  await house.store.runs.finalize(
+  await fixture.store.runs.finalize(
     fenceOf(run!),
     outcome === 'completed' ? { outcome, answer: '', stopReason: 'end_turn' } : { outcome, error },
   );
-  await house.store.runs.settle(fenceOf(run!));
+  await fixture.store.runs.settle(fenceOf(run!));
   await look();
   return run!;
 }
 
 /** The workspace is examined, and the planner hears of it. */
 async function collect(run: { seq: number; sessionSeq: number }, files = FILES): Promise<void> {
-  await house.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files, skipped: {} });
   planner.collected(run.sessionSeq);
   await planner.settled();
 }
 
 /** What is to be sent: in how many milliseconds, and what it says. */
 async function pending() {
-  return (await house.store.deliveries.listPending(webhookId, 9)).map(({ nextAttemptAt, body }) => {
+  return (await fixture.store.deliveries.listPending(webhookId, 9)).map(({ nextAttemptAt, body }) => {
     const { summary } = JSON.parse(body) as { summary: { has_artifacts: boolean } };
-    return { inMs: nextAttemptAt - house.clock.now(), hasArtifacts: summary.has_artifacts };
+    return { inMs: nextAttemptAt - fixture.clock.now(), hasArtifacts: summary.has_artifacts };
   });
 }
 
@@ -78,7 +78,7 @@ test.each([
   async (_, files, hasArtifacts) => {
     const run = await endRun();
     expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
-    house.clock.advance(80);
+    fixture.clock.advance(80);
     await collect(run, files);
     expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
     expect(planned).toEqual([webhookId, webhookId]);
@@ -89,14 +89,14 @@ test('texts of a body that look like the flag stay as they are', async () => {
   const title = 'Is "has_artifacts":false?';
   const run = await endRun('completed', { title });
   await collect(run);
-  const [sent] = await house.store.deliveries.listPending(webhookId, 9);
+  const [sent] = await fixture.store.deliveries.listPending(webhookId, 9);
   expect(JSON.parse(sent!.body)).toMatchObject({ session: { title }, summary: { has_artifacts: true } });
 });
 
 test('what is already known when the end is planned is not waited for', async () => {
-  await house.accept();
-  const [run] = await house.claim();
-  await house.store.runs.end(
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  await fixture.store.runs.end(
     fenceOf(run!),
     { outcome: 'completed', answer: '', stopReason: 'end_turn' },
     { untouched: true },
@@ -127,7 +127,7 @@ test('a look that takes too long is not waited for, and later changes nothing of
   tags: ['§6.5-has_artifacts'],
 }, async () => {
   const run = await endRun();
-  house.clock.advance(HOLD_MS);
+  fixture.clock.advance(HOLD_MS);
   await collect(run);
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
 });
@@ -144,7 +144,7 @@ test('workspaces that no delivery waits for cost nothing', async () => {
 
 test('who listens without a webhook gets the end at the same moment', async () => {
   const wanted = { owner: 0, types: ['session.completed'], afterId: 0, limit: 9 } as const;
-  const read = async (): Promise<EventsPage> => house.store.deliveries.readEvents(wanted, house.clock.now());
+  const read = async (): Promise<EventsPage> => fixture.store.deliveries.readEvents(wanted, fixture.clock.now());
   const [first, second] = [await endRun(), await endRun()];
   await collect(first);
   const page = await read();

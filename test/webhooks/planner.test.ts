@@ -11,14 +11,14 @@ import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const log = makeLog({ level: 'fatal' });
 const sleep = () => undefined;
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let planner: Planner;
 /** Looks of the planner into the store, which it can reach by nothing else. */
 let looks: number;
@@ -28,7 +28,7 @@ let refuse: (() => void) | undefined;
 let hold: Promise<void> | undefined;
 
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
   [looks, planned, refuse, hold] = [0, [], undefined, undefined];
   planner = makePlanner({
     store: {
@@ -36,39 +36,39 @@ beforeEach(async () => {
         plan: async (options) => {
           looks += 1;
           refuse?.();
-          const result = await house.store.deliveries.plan(options);
+          const result = await fixture.store.deliveries.plan(options);
           await hold;
           return result;
         },
         releaseHeld: (held) => {
           looks += 1;
-          return house.store.deliveries.releaseHeld(held);
+          return fixture.store.deliveries.releaseHeld(held);
         },
       },
     },
-    clock: house.clock,
+    clock: fixture.clock,
     log,
   });
-  house.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
+  fixture.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   onTestFinished(() => planner.stop());
   const bus = makeBus();
-  house.store.onCommitted(bus.publish);
+  fixture.store.onCommitted(bus.publish);
   makeWakes().follow(bus, { ...ASLEEP, planner: (_, occasion) => planner.notice(occasion) });
 });
 
 async function create(over: Parameters<typeof aWebhook>[0] = {}) {
-  const webhook = await house.store.webhooks.create(aWebhook(over));
+  const webhook = await fixture.store.webhooks.create(aWebhook(over));
   planner.wake();
   await planner.settled();
   return webhook;
 }
 
 async function endRun(turn: object = {}) {
-  await house.accept(turn);
-  const [run] = await house.claim();
-  await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
-  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run!));
+  await fixture.accept(turn);
+  const [run] = await fixture.claim();
+  await fixture.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await fixture.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run!));
   await planner.settled();
   return run!;
 }
@@ -78,7 +78,7 @@ test('the end of a run is planned once it is committed, and its webhooks are rep
   await create({ events: ['session.failed'] });
   await endRun();
   expect(planned).toEqual([first.id, second.id]);
-  expect(await house.store.deliveries.listPending(first.id, 9)).toHaveLength(1);
+  expect(await fixture.store.deliveries.listPending(first.id, 9)).toHaveLength(1);
 });
 
 test('an event that no webhook wants costs nothing', async () => {
@@ -93,33 +93,33 @@ test('without a webhook, a run costs nothing after the first look', async () => 
   await planner.settled();
   looks = 0;
   await endRun();
-  house.clock.advance(3_600_000);
+  fixture.clock.advance(3_600_000);
   expect(looks).toBe(0);
 });
 
 test('what was committed before the first look, or between a change and the wake, is not missed', async () => {
-  const { id } = await house.store.webhooks.create(aWebhook());
+  const { id } = await fixture.store.webhooks.create(aWebhook());
   await endRun();
-  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(1);
-  const stale = await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }));
-  const run = await house.accept();
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  expect(await fixture.store.deliveries.listPending(id, 9)).toHaveLength(1);
+  const stale = await fixture.store.webhooks.create(aWebhook({ events: ['session.stopped'] }));
+  const run = await fixture.accept();
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   planner.wake();
   await planner.settled();
-  expect(await house.store.deliveries.listPending(stale.id, 9)).toHaveLength(1);
+  expect(await fixture.store.deliveries.listPending(stale.id, 9)).toHaveLength(1);
 });
 
 test('an event that is committed with the look that learns of its webhook is not missed', async () => {
   planner.wake();
   await planner.settled();
-  const { id } = await house.store.webhooks.create(aWebhook());
+  const { id } = await fixture.store.webhooks.create(aWebhook());
   const { promise, resolve } = Promise.withResolvers<void>();
   hold = promise;
   planner.wake();
-  const run = await house.accept();
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  const run = await fixture.accept();
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   resolve();
-  await waitFor(async () => (await house.store.deliveries.listPending(id, 9)).length === 1);
+  await waitFor(async () => (await fixture.store.deliveries.listPending(id, 9)).length === 1);
 });
 
 test('an event whose notice was missed is planned a minute later', async () => {
@@ -127,10 +127,10 @@ test('an event whose notice was missed is planned a minute later', async () => {
   const notice = vi.spyOn(planner, 'notice').mockImplementation(sleep);
   await endRun();
   notice.mockRestore();
-  expect(await house.store.deliveries.listPending(id, 9)).toEqual([]);
-  house.clock.advance(60_000);
+  expect(await fixture.store.deliveries.listPending(id, 9)).toEqual([]);
+  fixture.clock.advance(60_000);
   await planner.settled();
-  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(1);
+  expect(await fixture.store.deliveries.listPending(id, 9)).toHaveLength(1);
 });
 
 test('when the store refuses, it is tried again', async () => {
@@ -139,12 +139,12 @@ test('when the store refuses, it is tried again', async () => {
     throw new Error('disk full');
   };
   await endRun();
-  expect(await house.store.deliveries.listPending(id, 9)).toEqual([]);
+  expect(await fixture.store.deliveries.listPending(id, 9)).toEqual([]);
   await expect(planner.catchUp()).rejects.toThrow('disk full');
   refuse = undefined;
   await waitFor(async () => {
-    house.clock.advance(1_000);
-    return (await house.store.deliveries.listPending(id, 9)).length === 1;
+    fixture.clock.advance(1_000);
+    return (await fixture.store.deliveries.listPending(id, 9)).length === 1;
   });
 });
 
@@ -158,7 +158,7 @@ test('a planner that stops ends between two commits, and the next one continues'
   expect(looks).toBe(before);
   refuse = undefined;
   await planner.catchUp();
-  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(2);
+  expect(await fixture.store.deliveries.listPending(id, 9)).toHaveLength(2);
 });
 
 async function sweeperOf(beforeErasing: () => Promise<void>) {
@@ -166,7 +166,7 @@ async function sweeperOf(beforeErasing: () => Promise<void>) {
   mkdirSync(join(directory, 'workspaces'));
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
-  const { store, clock } = house;
+  const { store, clock } = fixture;
   const sweeper = makeSweeper({
     store,
     blobs,
@@ -186,10 +186,10 @@ const RESULT = { at: 1, statusCode: 200, durationMs: 1, error: null, responseExc
 
 /** A session that ends, whose events nobody has planned, and that is deleted. */
 async function deletedUnplanned() {
-  const webhook = await house.store.webhooks.create(aWebhook());
+  const webhook = await fixture.store.webhooks.create(aWebhook());
   const notice = vi.spyOn(planner, 'notice').mockImplementation(sleep);
   const run = await endRun({ title: SECRET });
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   notice.mockRestore();
   return { webhook, run };
 }
@@ -198,46 +198,46 @@ test('events of a deleted session are planned before its texts go, sent as they 
   const { webhook } = await deletedUnplanned();
   const sweeper = await sweeperOf(planner.catchUp);
   sweeper.wake();
-  await waitFor(async () => (await house.store.sessions.listCleanups(0, 9)).length === 0);
-  const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
+  await waitFor(async () => (await fixture.store.sessions.listCleanups(0, 9)).length === 0);
+  const [delivery] = await fixture.store.deliveries.listPending(webhook.id, 9);
   expect(titleOf(delivery!.body)).toBe(SECRET);
-  expect(house.rows('SELECT title FROM sessions')).toEqual([{ title: '' }]);
-  await house.store.deliveries.recordAttempt(delivery!.id, {
+  expect(fixture.rows('SELECT title FROM sessions')).toEqual([{ title: '' }]);
+  await fixture.store.deliveries.recordAttempt(delivery!.id, {
     result: { ...RESULT, error: 'no' },
     epoch: 1,
     retryAt: 5,
   });
-  const [again] = await house.store.deliveries.listPending(webhook.id, 9);
+  const [again] = await fixture.store.deliveries.listPending(webhook.id, 9);
   expect(again?.body).toBe(delivery!.body);
-  await house.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
-  const record = await house.store.deliveries.find(delivery!.id);
+  await fixture.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
+  const record = await fixture.store.deliveries.find(delivery!.id);
   expect(record).toMatchObject({
     state: 'delivered',
     body: '',
     attempts: [{ responseExcerpt: null }, { error: null }],
   });
   expect(JSON.stringify(record)).not.toContain(SECRET);
-  expect(await house.store.deliveries.redeliver(delivery!.id)).toBe(false);
+  expect(await fixture.store.deliveries.redeliver(delivery!.id)).toBe(false);
 });
 
 test('what was sent before its session was deleted is erased with it', async () => {
   const webhook = await create();
   const run = await endRun({ title: SECRET });
-  const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
-  await house.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
-  expect(await house.store.deliveries.find(delivery!.id)).toMatchObject({ attempts: [RESULT] });
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  const [delivery] = await fixture.store.deliveries.listPending(webhook.id, 9);
+  await fixture.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
+  expect(await fixture.store.deliveries.find(delivery!.id)).toMatchObject({ attempts: [RESULT] });
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   const sweeper = await sweeperOf(planner.catchUp);
   sweeper.wake();
-  await waitFor(async () => (await house.store.sessions.listCleanups(0, 9)).length === 0);
-  expect(JSON.stringify(await house.store.deliveries.find(delivery!.id))).not.toContain(SECRET);
+  await waitFor(async () => (await fixture.store.sessions.listCleanups(0, 9)).length === 0);
+  expect(JSON.stringify(await fixture.store.deliveries.find(delivery!.id))).not.toContain(SECRET);
 });
 
 test('a delivery of a deleted session that is canceled loses its body as well', async () => {
   const { webhook } = await deletedUnplanned();
   await planner.catchUp();
-  await house.store.webhooks.change(webhook.id, { enabled: false });
-  const bodies = house.rows('SELECT state, body FROM webhook_deliveries');
+  await fixture.store.webhooks.change(webhook.id, { enabled: false });
+  const bodies = fixture.rows('SELECT state, body FROM webhook_deliveries');
   expect(bodies).toEqual([{ state: 'canceled', body: '' }]);
 });
 
@@ -251,6 +251,6 @@ test('while the planner fails, the texts of deleted sessions stay', async () => 
   sweeper.wake();
   await waitFor(() => refused > 0);
   await sweeper.stop();
-  expect(house.rows('SELECT title FROM sessions')).toEqual([{ title: SECRET }]);
-  expect(await house.store.sessions.listCleanups(0, 9)).toHaveLength(1);
+  expect(fixture.rows('SELECT title FROM sessions')).toEqual([{ title: SECRET }]);
+  expect(await fixture.store.sessions.listCleanups(0, 9)).toHaveLength(1);
 });

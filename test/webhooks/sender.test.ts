@@ -5,21 +5,21 @@ import type { Store } from '../../src/store/open-store.ts';
 import type { NewWebhook } from '../../src/store/webhooks/webhooks.ts';
 import type { SenderParts } from '../../src/webhooks/attempts.ts';
 import { makeSender } from '../../src/webhooks/sender.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import { type FakeReceivers, fakeReceivers, type Sent } from '../support/webhooks.ts';
 
 const DAY_MS = 86_400_000;
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let store: Store;
 let receivers: FakeReceivers;
 let lines: { readonly msg: string }[];
 let disabled: number;
 beforeEach(async () => {
-  house = await storeHouse();
-  ({ store } = house);
+  fixture = await storeFixture();
+  ({ store } = fixture);
   receivers = fakeReceivers();
   [lines, disabled] = [[], 0];
 });
@@ -30,7 +30,7 @@ function startSender(over: Partial<SenderParts> = {}) {
     store,
     secrets: { open: (sealed) => Buffer.from(sealed).toString() },
     pool: receivers,
-    clock: house.clock,
+    clock: fixture.clock,
     log,
     random: () => 0.5,
     happened: (occasion) => void (disabled += Number(occasion === 'webhook disabled')),
@@ -38,7 +38,7 @@ function startSender(over: Partial<SenderParts> = {}) {
   });
   onTestFinished(async () => {
     const stopped = sender.stop();
-    house.clock.advance(3_000);
+    fixture.clock.advance(3_000);
     await stopped;
   });
   sender.wake();
@@ -48,8 +48,8 @@ function startSender(over: Partial<SenderParts> = {}) {
 /** Ends runs, and plans a delivery of each for every webhook that wants it. */
 async function endRuns(count = 1): Promise<void> {
   for (let ended = 0; ended < count; ended += 1) {
-    await house.accept();
-    const [run] = await house.claim();
+    await fixture.accept();
+    const [run] = await fixture.claim();
     await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
     await store.runs.settle(fenceOf(run!));
   }
@@ -76,7 +76,7 @@ async function recorded(webhookId: number, attempts = 1) {
 
 /** Lets time pass, and what it made due begin. */
 async function pass(ms: number, sender: { settled(): Promise<void> }): Promise<void> {
-  house.clock.advance(ms);
+  fixture.clock.advance(ms);
   await sender.settled();
 }
 
@@ -109,8 +109,8 @@ test('what the change of one webhook planned for another is sent at once', async
   const sender = startSender();
   store.onPlanned(({ webhookIds }) => sender.wake(webhookIds));
   await sender.settled();
-  await house.accept();
-  const [run] = await house.claim();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   await store.runs.stopSession(run!.sessionSeq, 'user_requested_stop');
   await store.webhooks.change(other.id, { enabled: false });
   (await nth(1)).reply(204);
@@ -129,7 +129,7 @@ test('a failure is repeated after a pause that grows, with the same body and a s
     await sender.settled();
     await pass(pauseMs - 1, sender);
     expect(receivers.sent).toHaveLength(index + 1);
-    house.clock.advance(1);
+    fixture.clock.advance(1);
   }
   (await nth(4)).reply(200);
   await recorded(webhook.id, 4);
@@ -160,7 +160,7 @@ test.each([
   await endRuns();
   startSender();
   (await nth(1)).reply(429, { 'retry-after': header });
-  expect(await recorded(webhook.id)).toMatchObject({ state: 'pending', nextAttemptAt: house.clock.now() + pauseMs });
+  expect(await recorded(webhook.id)).toMatchObject({ state: 'pending', nextAttemptAt: fixture.clock.now() + pauseMs });
 });
 
 test('410 disables the webhook with a reason and a line in the log, and cancels what is pending', {
@@ -184,7 +184,7 @@ test('five days without a success disable a webhook', async () => {
   const webhook = await create({ retryCount: 20, retryBackoffMs: 3_600_000 });
   await endRuns();
   const sender = startSender();
-  const startedAt = house.clock.now();
+  const startedAt = fixture.clock.now();
   for (let attempts = 1; (await get(webhook.id)).enabled; attempts += 1) {
     await recorded(webhook.id, attempts);
     // What follows the record, and then the next attempt.
@@ -193,7 +193,7 @@ test('five days without a success disable a webhook', async () => {
     await waitFor(() => receivers.sent.length > attempts || lines.length > 0);
   }
   expect(lines).toMatchObject([{ msg: 'A webhook was disabled.' }]);
-  expect(house.clock.now() - startedAt).toBeGreaterThanOrEqual(5 * DAY_MS);
+  expect(fixture.clock.now() - startedAt).toBeGreaterThanOrEqual(5 * DAY_MS);
   const { disabledReason } = await get(webhook.id);
   expect(disabledReason).toMatch(/^All \d+ attempts of 5 days have failed\. The last error: .* status 500\.$/);
 });
@@ -215,15 +215,15 @@ test('days on which no daemon ran do not disable a webhook at its next failure',
   await endRuns();
   const [delivery] = await pending(webhook.id);
   const failed = { at: 0, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: null };
-  const retryAt = house.clock.now();
+  const retryAt = fixture.clock.now();
   for (let count = 0; count < 12; count += 1)
     await store.deliveries.recordAttempt(delivery!.id, { result: failed, epoch: 1, retryAt });
-  house.clock.advance(6 * DAY_MS);
+  fixture.clock.advance(6 * DAY_MS);
   startSender();
   await recorded(webhook.id, 13);
   expect(await get(webhook.id)).toMatchObject({ enabled: true, failures: 13 });
   for (const attempts of [14, 15]) {
-    house.clock.advance(10 * 3_600_000);
+    fixture.clock.advance(10 * 3_600_000);
     await recorded(webhook.id, attempts);
   }
   await waitFor(() => lines.some(({ msg }) => msg === 'A webhook was disabled.'));
@@ -236,11 +236,11 @@ test('a due time survives a restart', async () => {
   (await nth(1)).reply(500);
   await recorded(webhook.id);
   await first.stop();
-  house.clock.advance(4_000);
+  fixture.clock.advance(4_000);
   const second = startSender();
   await pass(999, second);
   expect(receivers.sent).toHaveLength(1);
-  house.clock.advance(1);
+  fixture.clock.advance(1);
   await nth(2);
 });
 
@@ -258,7 +258,7 @@ test('an attempt in flight may end while the daemon stops, for three seconds', a
   const stopped = sender.stop();
   fast.reply(200);
   await waitFor(async () => (await pending(webhook.id)).length === 1);
-  house.clock.advance(3_000);
+  fixture.clock.advance(3_000);
   await stopped;
   // It was not recorded: the next daemon sends it again.
   expect(await pending(webhook.id)).toMatchObject([{ eventId: slow.eventId, attemptCount: 0 }]);
@@ -276,7 +276,7 @@ test('a clock that is set back by a day delays no retry', async () => {
   await recorded(webhook.id);
   await sender.settled();
   const { failingSince } = await get(webhook.id);
-  house.clock.jump(-DAY_MS);
+  fixture.clock.jump(-DAY_MS);
   await pass(5_000, sender);
   await waitFor(() => (sender.wake(), receivers.sent.length === 2));
   expect(await get(webhook.id)).toMatchObject({ failingSince: failingSince! - DAY_MS });
@@ -294,9 +294,9 @@ test('a clock that is set forward by a week disables no webhook', async () => {
       return (await get(webhook.id)).failures >= count;
     });
   await failures(4);
-  house.clock.jump(7 * DAY_MS);
+  fixture.clock.jump(7 * DAY_MS);
   await failures(4 + 4);
-  house.clock.advance(3_600_000);
+  fixture.clock.advance(3_600_000);
   await failures(12);
   expect(await get(webhook.id)).toMatchObject({ enabled: true });
 });
@@ -349,17 +349,17 @@ test('a webhook that is deleted in flight sends nothing more', { tags: ['H17'] }
 });
 
 test('the webhooks of a disabled user rest, and go on within a minute of being enabled again', async () => {
-  const webhook = await create({ userSeq: house.user.seq });
+  const webhook = await create({ userSeq: fixture.user.seq });
   await endRuns();
-  const { fullName, department, teamId, functionalRole, scenario } = house.user;
+  const { fullName, department, teamId, functionalRole, scenario } = fixture.user;
   const other = { username: 'noor', role: 'admin', passwordHash: 'x' } as const;
   await store.users.create({ ...other, fullName, department, teamId, functionalRole, scenario });
-  await store.users.change(house.user.username, { disabled: true });
+  await store.users.change(fixture.user.username, { disabled: true });
   const sender = startSender();
   await pass(120_000, sender);
   expect(receivers.sent).toEqual([]);
-  await store.users.change(house.user.username, { disabled: false });
-  house.clock.advance(60_000);
+  await store.users.change(fixture.user.username, { disabled: false });
+  fixture.clock.advance(60_000);
   (await nth(1)).reply(200);
   await recorded(webhook.id);
 });
@@ -374,7 +374,7 @@ test('during a rotation both secrets sign, afterwards one', async () => {
   expect(sent.headers['X-Service-Signature-Previous']).toBeDefined();
   sent.reply(200);
   await recorded(webhook.id);
-  house.clock.advance(DAY_MS);
+  fixture.clock.advance(DAY_MS);
   await endRuns();
   sender.wake([webhook.id]);
   expect((await nth(2)).headers['X-Service-Signature-Previous']).toBeUndefined();
@@ -415,7 +415,7 @@ test('a result that cannot be recorded is recorded later, and nothing is sent tw
     await waitFor(() => lines.length === count);
     sender.wake();
     await sender.settled();
-    house.clock.advance(5_000);
+    fixture.clock.advance(5_000);
   }
   expect(await recorded(webhook.id)).toMatchObject({ state: 'delivered' });
   expect(receivers.sent).toHaveLength(1);
@@ -426,7 +426,7 @@ test('a backlog is sent oldest first, at 20 a second', async () => {
   const webhook = await create();
   await endRuns(60);
   const planned = (await pending(webhook.id)).map(({ eventId }) => eventId);
-  house.clock.advance(DAY_MS);
+  fixture.clock.advance(DAY_MS);
   const sender = startSender();
   await waitFor(() => receivers.sent.length === 20);
   await waitFor(async () => (await pending(webhook.id)).length === 40);
@@ -435,7 +435,7 @@ test('a backlog is sent oldest first, at 20 a second', async () => {
   for (let second = 1; second <= 2; second += 1) {
     for (let step = 1; step <= 20; step += 1) {
       const count = second * 20 + step;
-      house.clock.advance(50);
+      fixture.clock.advance(50);
       await waitFor(() => receivers.sent.length === count);
       await sender.settled();
     }

@@ -2,15 +2,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { makeLog } from '../../src/log/log.ts';
 import { makeUpkeep } from '../../src/webhooks/upkeep.ts';
-import { storeHouse } from '../support/store/store-house.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const DAY = 86_400_000;
 
-async function upkeepHouse(retentionDays = 30) {
-  const house = await storeHouse();
-  const { store, clock } = house;
+async function upkeepFixture(retentionDays = 30) {
+  const fixture = await storeFixture();
+  const { store, clock } = fixture;
   const settings = () => ({ webhooks: { retentionDays } });
   const upkeep = makeUpkeep({ store, clock, log: makeLog({ level: 'fatal' }), settings });
   onTestFinished(() => upkeep.stop());
@@ -26,12 +26,12 @@ async function upkeepHouse(retentionDays = 30) {
     }
   };
   const count = (where = 'TRUE') =>
-    house.rows<{ count: number }>(`SELECT count(*) AS count FROM webhook_deliveries WHERE ${where}`)[0]!.count;
-  return { ...house, upkeep, webhook, deliver, count };
+    fixture.rows<{ count: number }>(`SELECT count(*) AS count FROM webhook_deliveries WHERE ${where}`)[0]!.count;
+  return { ...fixture, upkeep, webhook, deliver, count };
 }
 
 test('deliveries are kept for thirty days', async () => {
-  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  const { upkeep, clock, deliver, count } = await upkeepFixture();
   await deliver(250);
   clock.advance(DAY);
   await deliver(1);
@@ -46,7 +46,7 @@ test('deliveries are kept for thirty days', async () => {
 });
 
 test('what is pending is never pruned, and kept for thirty days from its end', async () => {
-  const { upkeep, store, clock, deliver, count, rows } = await upkeepHouse();
+  const { upkeep, store, clock, deliver, count, rows } = await upkeepFixture();
   await deliver(150, { redelivered: true });
   clock.advance(30 * DAY);
   upkeep.wake();
@@ -69,7 +69,7 @@ test('what is pending is never pruned, and kept for thirty days from its end', a
 });
 
 test('a delivery that was delivered again is kept for thirty days from then on', async () => {
-  const { upkeep, store, clock, deliver, count } = await upkeepHouse();
+  const { upkeep, store, clock, deliver, count } = await upkeepFixture();
   await deliver(1, { redelivered: true });
   clock.advance(29 * DAY);
   await store.deliveries.recordAttempt(1, {
@@ -84,7 +84,7 @@ test('a delivery that was delivered again is kept for thirty days from then on',
 });
 
 test('a secret before a rotation is removed once it signs no more', async () => {
-  const { upkeep, store, clock, rows } = await upkeepHouse();
+  const { upkeep, store, clock, rows } = await upkeepFixture();
   const { id } = await store.webhooks.create(aWebhook({ sealSecret: () => Buffer.from('first') }));
   await store.webhooks.rotateSecret(id, Buffer.from('second'));
   const left = async () => {
@@ -101,7 +101,7 @@ test('a secret before a rotation is removed once it signs no more', async () => 
 });
 
 test('a setting says how long they are kept', async () => {
-  const { upkeep, clock, deliver, count } = await upkeepHouse(2);
+  const { upkeep, clock, deliver, count } = await upkeepFixture(2);
   await deliver(1);
   clock.advance(2 * DAY + 1);
   upkeep.wake();
@@ -110,7 +110,7 @@ test('a setting says how long they are kept', async () => {
 });
 
 test('nobody has to wake it for what becomes old', async () => {
-  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  const { upkeep, clock, deliver, count } = await upkeepFixture();
   await deliver(1);
   upkeep.wake();
   await waitFor(async () => {
@@ -121,7 +121,7 @@ test('nobody has to wake it for what becomes old', async () => {
 });
 
 test('a long list of a disabled webhook is canceled to its end', async () => {
-  const { upkeep, store, webhook, deliver, count } = await upkeepHouse();
+  const { upkeep, store, webhook, deliver, count } = await upkeepFixture();
   await deliver(450, { redelivered: true });
   await store.webhooks.giveUp(webhook, 'gone');
   expect(count("state = 'pending'")).toBe(250);
@@ -131,7 +131,7 @@ test('a long list of a disabled webhook is canceled to its end', async () => {
 });
 
 test('a deleted webhook goes with all of its deliveries, and no other does', async () => {
-  const { upkeep, store, rows, webhook, deliver, count } = await upkeepHouse();
+  const { upkeep, store, rows, webhook, deliver, count } = await upkeepFixture();
   await deliver(250);
   const other = await store.webhooks.create(aWebhook());
   await store.webhooks.delete(webhook.id);
@@ -142,7 +142,7 @@ test('a deleted webhook goes with all of its deliveries, and no other does', asy
 });
 
 test('a clock that jumps ahead by a year prunes and cancels nothing for a day', async () => {
-  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  const { upkeep, clock, deliver, count } = await upkeepFixture();
   await deliver(1);
   await deliver(1, { redelivered: true });
   const work = async (byMs: number) => {

@@ -23,7 +23,7 @@ const DEADLINE_MS = 3_600_000;
 const SETTLED_MS = 2_100;
 const CHANGED = 10;
 
-interface House {
+interface Fixture {
   readonly directory: string;
   readonly blobs: Awaited<ReturnType<typeof openBlobStore>>;
   readonly snapshotThread: SnapshotThread;
@@ -38,12 +38,12 @@ export async function measureFiles(scratch: string, scale: Scale, say: (text: st
   const blobs = await openBlobStore(blobsDir);
   const parts = { directory: join(directory, 'snapshots'), blobs: blobsDir, clock: systemClock };
   const snapshotThread = makeSnapshotThread({ ...parts, log: makeLog({ level: 'error' }) });
-  const house: House = { directory, blobs, snapshotThread, say };
+  const fixture: Fixture = { directory, blobs, snapshotThread, say };
   try {
     return {
-      ...(await snapshots(house, scale.files, 'snapshot')),
-      ...(await snapshots(house, scale.crowd, 'crowd')),
-      ...(await archives(house, scale.packedMb)),
+      ...(await snapshots(fixture, scale.files, 'snapshot')),
+      ...(await snapshots(fixture, scale.crowd, 'crowd')),
+      ...(await archives(fixture, scale.packedMb)),
     };
   } finally {
     await snapshotThread.stop();
@@ -51,7 +51,7 @@ export async function measureFiles(scratch: string, scale: Scale, say: (text: st
 }
 
 /** The first snapshot, which stores everything, and the next after a few files have changed. */
-async function snapshots({ directory, blobs, snapshotThread }: House, count: number, name: string): Promise<Figures> {
+async function snapshots({ directory, blobs, snapshotThread }: Fixture, count: number, name: string): Promise<Figures> {
   const root = join(directory, name);
   const pathOf = (i: number) => join(root, `d${i % 97}`, `e${i % 7}`, `file-${i}.txt`);
   for (let i = 0; i < count; i += 1) {
@@ -87,7 +87,7 @@ function textOf(bytes: number): Buffer {
 }
 
 /** Megabytes a second of packing, here and by the system's programs, and what memory it takes to pack and to send. */
-async function archives({ directory, blobs, snapshotThread, say }: House, megabytes: number): Promise<Figures> {
+async function archives({ directory, blobs, snapshotThread, say }: Fixture, megabytes: number): Promise<Figures> {
   const root = join(directory, 'large');
   const size = 8 * 1_048_576;
   const piece = textOf(size);
@@ -130,7 +130,7 @@ async function archives({ directory, blobs, snapshotThread, say }: House, megaby
 }
 
 /** Sends a blob over a connection of this process to itself; returns how many bytes arrived. */
-async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
+async function sendOnce(blobs: Fixture['blobs'], key: string): Promise<number> {
   const grant = { key, sessionId: '', name: 'a.bin', disposition: 'attachment', expiresAt: 0 } as const;
   const presentation = { disposition: 'attachment', contentType: 'application/octet-stream' } as const;
   const openFile = async () => ({ grant, presentation, key, blob: await blobs.open(key) });

@@ -32,7 +32,7 @@ const LIMITS = { maxUnfinishedPerKey: 1_000_000, maxUnfinishedPerUser: 1_000_000
 const TOGETHER = 100;
 const HAND_OVERS = 50;
 
-interface House {
+interface Fixture {
   readonly store: Store;
   readonly user: User;
   readonly key: ApiKey;
@@ -46,18 +46,18 @@ export async function measureStore(scratch: string, scale: Scale): Promise<Figur
   const open = (): Store => openStore(join(directory, 'errand.db'), systemClock, { renderBody });
   let store = open();
   try {
-    const house = await furnish(store, 'mara');
-    const figures: Figures = { ...(await credentials(house, scratch, scale)) };
-    const session = await crowdSession(house);
+    const fixture = await furnish(store, 'mara');
+    const figures: Figures = { ...(await credentials(fixture, scratch, scale)) };
+    const session = await crowdSession(fixture);
     const blocked = await blockBackground(await furnish(store, 'olaf'));
-    const alone = await handOvers(house, session.running);
-    Object.assign(figures, await claims(house, 'Alone'), { handOverAloneP50Ms: alone.p50Ms });
+    const alone = await handOvers(fixture, session.running);
+    Object.assign(figures, await claims(fixture, 'Alone'), { handOverAloneP50Ms: alone.p50Ms });
 
     await store.close();
     fillSession(directory, session.last.id, scale.queued);
     fillStore(directory, blocked.sessionId, scale.queued);
     store = open();
-    const crowded = { ...house, store };
+    const crowded = { ...fixture, store };
     const behind = await handOvers(crowded, alone.running);
     return Object.assign(figures, await claims(crowded, 'Behind'), { handOverBehindP50Ms: behind.p50Ms });
   } finally {
@@ -65,7 +65,7 @@ export async function measureStore(scratch: string, scale: Scale): Promise<Figur
   }
 }
 
-async function furnish(store: Store, username: string): Promise<House> {
+async function furnish(store: Store, username: string): Promise<Fixture> {
   const user = await store.users.create({
     username,
     fullName: username,
@@ -93,28 +93,28 @@ async function furnish(store: Store, username: string): Promise<House> {
 }
 
 /** A session with one run that executes and others that wait behind it. */
-async function crowdSession(house: House): Promise<{ running: ClaimedRun; last: Run }> {
-  const first = await accept(house);
-  const others = Array.from({ length: 2 * HAND_OVERS }, () => accept(house, { sessionId: first.sessionId }));
+async function crowdSession(fixture: Fixture): Promise<{ running: ClaimedRun; last: Run }> {
+  const first = await accept(fixture);
+  const others = Array.from({ length: 2 * HAND_OVERS }, () => accept(fixture, { sessionId: first.sessionId }));
   const last = (await Promise.all(others)).at(-1)!;
-  return { running: await claimOne(house.store), last };
+  return { running: await claimOne(fixture.store), last };
 }
 
 /** A background run that may not start, because its key has reached its limit of executing runs. Returns it. */
-async function blockBackground(house: House): Promise<Run> {
+async function blockBackground(fixture: Fixture): Promise<Run> {
   const background = { payload: null, limits: LIMITS };
-  const runs = await Promise.all([0, 1, 2].map((n) => accept(house, { background, idempotencyKey: `blocked-${n}` })));
-  await claimTimed(house.store, 3, 2);
+  const runs = await Promise.all([0, 1, 2].map((n) => accept(fixture, { background, idempotencyKey: `blocked-${n}` })));
+  await claimTimed(fixture.store, 3, 2);
   return runs[2]!;
 }
 
 /** The cost of looking for a run when none may start, and of claiming each that may, in microseconds. */
-async function claims(house: House, where: 'Alone' | 'Behind'): Promise<Figures> {
-  const { store } = house;
+async function claims(fixture: Fixture, where: 'Alone' | 'Behind'): Promise<Figures> {
+  const { store } = fixture;
   const [nothing, together]: [number[], number[]] = [[], []];
   for (let i = 0; i < 200; i += 1) nothing.push((await claimTimed(store, 1, 0)).tookMs);
   for (let i = 0; i < 10; i += 1) {
-    await Promise.all(Array.from({ length: TOGETHER }, () => accept(house)));
+    await Promise.all(Array.from({ length: TOGETHER }, () => accept(fixture)));
     const { tookMs, runs } = await claimTimed(store, TOGETHER, TOGETHER);
     together.push(tookMs);
     await Promise.all(runs.map((run) => end(store, run)));
@@ -126,7 +126,7 @@ async function claims(house: House, where: 'Alone' | 'Behind'): Promise<Figures>
 }
 
 /** Ends the session's run and claims the next, repeatedly: the time until the next may begin. */
-async function handOvers({ store }: House, first: ClaimedRun): Promise<{ p50Ms: number; running: ClaimedRun }> {
+async function handOvers({ store }: Fixture, first: ClaimedRun): Promise<{ p50Ms: number; running: ClaimedRun }> {
   const times: number[] = [];
   let running = first;
   for (let i = 0; i < HAND_OVERS; i += 1) {
@@ -163,7 +163,7 @@ async function end(store: Store, { sessionSeq, seq, attempt, workedMs }: Claimed
   if (!ended.every(Boolean)) throw new Error('A run could not be ended.');
 }
 
-async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}): Promise<Run> {
+async function accept({ store, user, key }: Fixture, over: Partial<NewTurn> = {}): Promise<Run> {
   const text = 'Tell me of tides.';
   const acceptance = await store.runs.accept({
     user,
@@ -190,7 +190,7 @@ async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}):
 }
 
 /** How many credentials of each kind are checked in a second. */
-async function credentials({ store, user, secret }: House, scratch: string, scale: Scale): Promise<Figures> {
+async function credentials({ store, user, secret }: Fixture, scratch: string, scale: Scale): Promise<Figures> {
   const clock = systemClock;
   const deriveKey = openMasterKey({ path: join(scratch, 'master.key'), isCredential: false });
   const settings = () => ({ loginTokenTtlSeconds: 3_600 });

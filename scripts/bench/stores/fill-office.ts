@@ -1,7 +1,7 @@
 // Fills a closed store with weeks of work: teams, people, sessions, runs and their model calls.
 import { inStore } from './fill-store.ts';
 
-export interface House {
+export interface Fixture {
   readonly teams: number;
   readonly users: number;
   readonly sessions: number;
@@ -25,8 +25,8 @@ const COUNTER = (count: number) =>
   `WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < ${count})`;
 
 /** Inserts the rows, then computes the sums from them. The store must be new and closed. */
-export function fillOffice(dataDir: string, house: House): void {
-  const { teams, users, sessions, calls, callsToday, live, now } = house;
+export function fillOffice(dataDir: string, fixture: Fixture): void {
+  const { teams, users, sessions, calls, callsToday, live, now } = fixture;
   const callsOfSession = calls / sessions;
   const runs = sessions * RUNS_OF_SESSION;
   const today = callsToday / callsOfSession;

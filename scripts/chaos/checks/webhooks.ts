@@ -67,7 +67,7 @@ export function pendingDeliveries(file: string): readonly number[] {
 /** Returns every violation in words; reads a database that nobody writes to. */
 export function checkWebhooks(listener: HookListener, { records, erased }: StoredFacts, file: string): string[] {
   const arrivals = listener.arrivals.map((one) => ({ ...one, event: JSON.parse(one.body.toString()) as Body }));
-  const atHouse = arrivals.filter(({ path }) => path === HOOKS.house);
+  const atSystem = arrivals.filter(({ path }) => path === HOOKS.system);
   const rows = readRows(file);
   const stops = readStops(file);
   const silent = new Set(stops.filter(({ isSilent }) => isSilent === 1).map(({ run_seq }) => run_seq));
@@ -75,7 +75,7 @@ export function checkWebhooks(listener: HookListener, { records, erased }: Store
   return [
     ...checkStops(stops),
     ...listener.unsigned.map(({ eventId }) => `webhooks: event ${eventId} is not signed as it must be`),
-    ...checkRuns(runs, atHouse),
+    ...checkRuns(runs, atSystem),
     ...checkBytes(arrivals),
     ...checkRows(rows, runs, arrivals),
     ...checkOwner(arrivals),
@@ -130,7 +130,7 @@ function checkRows(rows: readonly DeliveryRow[], runs: readonly EndedRun[], arri
   });
   const expected = Map.groupBy(runs, ({ run }) => run.session_seq);
   const planned = Map.groupBy(
-    rows.filter(({ path }) => path === HOOKS.house),
+    rows.filter(({ path }) => path === HOOKS.system),
     (row) => row.session_seq,
   );
   const counts = [...new Set([...expected.keys(), ...planned.keys()])].flatMap((session) => {
@@ -149,7 +149,7 @@ function checkOwner(arrivals: readonly Arrival[]): string[] {
   const eventsOf = (wanted: string, isWanted: (arrival: Arrival) => boolean) =>
     new Set(arrivals.filter((one) => one.path === wanted && isWanted(one)).map(({ eventId }) => eventId));
   const own = eventsOf(HOOKS.ada, () => true);
-  const all = eventsOf(HOOKS.house, ({ event }) => event.user.username === 'ada');
+  const all = eventsOf(HOOKS.system, ({ event }) => event.user.username === 'ada');
   return [
     ...[...own].filter((id) => !all.has(id)).map((id) => `webhooks: ada was sent ${id}, which is not hers`),
     ...[...all].filter((id) => !own.has(id)).map((id) => `webhooks: ada was never sent ${id}`),

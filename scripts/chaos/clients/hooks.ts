@@ -6,7 +6,7 @@ import { type HookReply, type Received, startHookReceiver } from '../../../test/
 import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 
 /** Whose events arrive at which path. */
-export const HOOKS = { house: '/house', ada: '/ada', results: '/results' } as const;
+export const HOOKS = { system: '/system', ada: '/ada', results: '/results' } as const;
 
 const RESULT_EVENTS = ['scheduled_task.run_status_changed', 'publish_page.published', 'publish_page.failed'];
 const SECRET = 'a secret of the storm, which signs';
@@ -32,7 +32,7 @@ export interface HookListener {
   close(): Promise<void>;
 }
 
-/** Creates a webhook of the house and one of ada's, for the end of every run, and one for what reaches people by itself. */
+/** Creates a webhook of the system and one of ada's, for the end of every run, and one for what reaches people by itself. */
 export async function openHooks(daemon: DaemonProcess, seed: number): Promise<HookListener> {
   const receiver = await startHookReceiver();
   const chance = makeChance(seed ^ 0x40c5);
@@ -68,7 +68,7 @@ export async function openHooks(daemon: DaemonProcess, seed: number): Promise<Ho
     }
   }
 
-  const ofHouse = { name: 'house', url: receiver.url + HOOKS.house, owner_scope: 'system' };
+  const ofSystem = { name: 'system', url: receiver.url + HOOKS.system, owner_scope: 'system' };
   const ofAda = { name: 'ada', url: receiver.url + HOOKS.ada, user: 'ada' };
   const ofResults = {
     name: 'results',
@@ -78,7 +78,7 @@ export async function openHooks(daemon: DaemonProcess, seed: number): Promise<Ho
   };
   const events = ['session.completed', 'session.failed', 'session.stopped'];
   const fields = { events, secret: SECRET, retry_count: 20, retry_backoff_ms: 100 };
-  for (const hook of [ofHouse, ofAda, ofResults])
+  for (const hook of [ofSystem, ofAda, ofResults])
     await daemon.admin('POST', '/api/v1/webhooks', { ...fields, ...hook });
   const coming = comeAndGo();
   coming.catch(() => undefined);

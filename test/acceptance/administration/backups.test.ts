@@ -19,7 +19,7 @@ type Json = ReturnType<typeof JSON.parse>;
 const HANG: Reply = { text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 };
 const call = (name: string, input: object): Reply => ({ text: 'Calling. ', tools: [{ name, input }] });
 
-async function drillHouse(of: Of = { onTestFinished }) {
+async function drillFixture(of: Of = { onTestFinished }) {
   const model = await startModelServer();
   const daemon = await startDaemonProcess({ modelServerUrl: model.url });
   const directory = temporaryDirectory({ passphrase: 'a passphrase of the vault\n' }, of);
@@ -53,7 +53,7 @@ async function say(daemon: DaemonProcess, text: string, sessionId?: string): Pro
 }
 
 test('a daemon that was restored answers, lists, streams, resumes, and serves what was published', async () => {
-  const { model, daemon, directory, place, errand } = await drillHouse();
+  const { model, daemon, directory, place, errand } = await drillFixture();
   model.enqueue(call('write_file', { path: '/site/index.html', content: '<h1>Tides</h1>' }), { text: 'Written.' });
   const sessionId = await say(daemon, 'make a page');
   const [file] = await waitFor(async () => {
@@ -131,16 +131,16 @@ test('a daemon that was restored answers, lists, streams, resumes, and serves wh
 describe('as docs/BACKUPS.md has it', () => {
   const { block, blocks, tried, untried } = openTriedDocument(ROOT, 'docs/BACKUPS.md');
   const ends: (() => void | Promise<void>)[] = [];
-  let house: Awaited<ReturnType<typeof drillHouse>>;
+  let fixture: Awaited<ReturnType<typeof drillFixture>>;
   let paste: (text: string) => Promise<string>;
 
   beforeAll(async () => {
     const of = { onTestFinished: (end: () => void | Promise<void>) => void ends.unshift(end) };
-    house = await drillHouse(of);
-    const reader = openReader(house.daemon, of);
+    fixture = await drillFixture(of);
+    const reader = openReader(fixture.daemon, of);
     const places = {
-      '/mnt/backup/errand': house.place,
-      '/root/backup-passphrase': join(house.directory, 'passphrase'),
+      '/mnt/backup/errand': fixture.place,
+      '/root/backup-passphrase': join(fixture.directory, 'passphrase'),
     };
     paste = (text) =>
       reader.paste(Object.entries(places).reduce((all, [name, own]) => all.replaceAll(name, own), text));
@@ -150,7 +150,7 @@ describe('as docs/BACKUPS.md has it', () => {
   });
 
   test('a daemon that is killed in the middle of a backup leaves none, and makes the next one', async () => {
-    const { model, daemon, place, errand } = house;
+    const { model, daemon, place, errand } = fixture;
     model.script({ text: 'Done.' });
     const sessionId = await say(daemon, 'begin');
     const folder = join(daemon.dataDir, 'workspaces', sessionId, 'many');
@@ -177,7 +177,7 @@ describe('as docs/BACKUPS.md has it', () => {
   });
 
   test('an archive, the master key, a restore and a removal', async () => {
-    const { daemon, directory, place, errand } = house;
+    const { daemon, directory, place, errand } = fixture;
     const archive = join(directory, 'errand.tar');
     await paste(block('ssh vault').text.replace("ssh vault 'cat > errand.tar'", `cat > ${archive}`));
     await paste(block('--with-master-key').text);

@@ -361,7 +361,7 @@ describe('models, people and capabilities', () => {
     expect(await reader.paste(verify)).toContain('The audit log is intact');
   });
 
-  test('the house, as a key for it, as a table and over HTTP', async () => {
+  test('the installation, as a key for it, as a table and over HTTP', async () => {
     const [create] = block('docs/OFFICE.md', 'keys create').text.split(/(?<=\n)/);
     await reader.paste(create ?? '');
     await reader.paste(block('docs/OFFICE.md', 'office --once').text);

@@ -82,11 +82,11 @@ function configure({ configDir }: DaemonProcess): void {
     api_key_file: 'model_key.txt',
     headers: { 'x-house': PLANTED.model_header },
     header_files: { 'x-file': 'model_header_file.txt' },
-    query: { tenant: PLANTED.model_query, store: `redis://house:${PLANTED.model_query_address}@cache.example/1` },
+    query: { tenant: PLANTED.model_query, store: `redis://tide:${PLANTED.model_query_address}@cache.example/1` },
     extra_body: {
       route: PLANTED.model_body,
       metadata: { tags: [PLANTED.model_body_deep] },
-      database: `postgres://house:${PLANTED.model_address}@db.example/tides`,
+      database: `postgres://tide:${PLANTED.model_address}@db.example/tides`,
     },
   };
   write('models.yaml', {
@@ -103,7 +103,7 @@ function configure({ configDir }: DaemonProcess): void {
   });
   const program = {
     TOKEN: PLANTED.program_variable,
-    DATABASE_URL: `postgres://house:${PLANTED.program_address}@db.example/tides`,
+    DATABASE_URL: `postgres://tide:${PLANTED.program_address}@db.example/tides`,
   };
   const given = ['--token', PLANTED.program_argument, `redis://:${PLANTED.program_argument_address}@cache.example/2`];
   const files = { KEPT: 'program_file.txt' };
@@ -287,7 +287,7 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
   const leaks = Object.entries(shown).flatMap(([where, text]) => found(text).map((place) => `${place} in ${where}`));
   expect(leaks).toEqual([]);
   expect(shown['the log']).toContain('[credential]');
-  // Who is asked for one by its bundle knows only what the files of the house say: nothing of connections and webhooks.
+  // Who is asked for one by its bundle knows only what the files of the installation say: nothing of connections and webhooks.
   const sealed = new Set(['refresh_token', 'service_token', 'webhook_secret', 'model_body_deep']);
   expect(found(packed).filter((place) => !sealed.has(place))).toEqual([]);
 });

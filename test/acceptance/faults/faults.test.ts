@@ -82,7 +82,7 @@ const TEMPERS = {
 } as const;
 type Temper = keyof typeof TEMPERS;
 
-interface House {
+interface Fixture {
   readonly daemon: DaemonProcess;
   /** By the name of the model. */
   readonly keys: ReadonlyMap<string, string>;
@@ -91,19 +91,19 @@ interface House {
 describe('models and tools', () => {
   let model: ModelServer;
   let narrow: ModelServer;
-  const houses = new Map<Temper, House>();
+  const fixtures = new Map<Temper, Fixture>();
 
   beforeAll(async () => {
     [model, narrow] = await Promise.all([startModelServer(), startModelServer()]);
     model.script(makeScript());
-    for (const [temper, limits] of Object.entries(TEMPERS)) houses.set(temper as Temper, await openHouse(limits));
+    for (const [temper, limits] of Object.entries(TEMPERS)) fixtures.set(temper as Temper, await openFixture(limits));
   });
   afterAll(async () => {
-    for (const { daemon } of houses.values()) await daemon.close();
+    for (const { daemon } of fixtures.values()) await daemon.close();
     await Promise.all([model.close(), narrow.close()]);
   });
 
-  async function openHouse(limits: string): Promise<House> {
+  async function openFixture(limits: string): Promise<Fixture> {
     const daemon = await startDaemonProcess({
       errandYaml: `model: { max_steps: ${MAX_STEPS}${limits} }\n`,
       modelsYaml: [
@@ -136,7 +136,7 @@ describe('models and tools', () => {
     readonly stream?: boolean;
   }
   const doorOf = (key: string, temper: Temper = 'patient') => {
-    const { daemon, keys } = houses.get(temper)!;
+    const { daemon, keys } = fixtures.get(temper)!;
     return { url: daemon.url, apiKey: keys.get(key)! };
   };
   const ask = ({ key, temper, ...request }: Asking): Promise<TurnAnswer> => takeTurn(doorOf(key, temper), request);
@@ -321,7 +321,7 @@ describe('models and tools', () => {
       const message = new RegExp(`did not finish within ${MAX_STEPS} steps`);
       expectFailure(answer, way, { status: 500, type: 'api_error', message });
       const sql = 'SELECT count(*) AS steps FROM steps s JOIN runs r ON r.seq = s.run_seq WHERE r.id = ?';
-      expect(rowsOf(houses.get('patient')!.daemon, sql, answer.runId ?? '')).toEqual([{ steps: MAX_STEPS }]);
+      expect(rowsOf(fixtures.get('patient')!.daemon, sql, answer.runId ?? '')).toEqual([{ steps: MAX_STEPS }]);
     }
   });
 
@@ -346,7 +346,7 @@ describe('models and tools', () => {
       const sql = `SELECT r.status, ${ANSWER} FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
       WHERE m.content LIKE ?`;
       const row = await waitFor(() =>
-        rowsOf<{ status: string; answer: string }>(houses.get('patient')!.daemon, sql, `%leave=${stream}%`).find(
+        rowsOf<{ status: string; answer: string }>(fixtures.get('patient')!.daemon, sql, `%leave=${stream}%`).find(
           ({ status }) => status === 'completed',
         ),
       );
@@ -357,7 +357,7 @@ describe('models and tools', () => {
   test.each(Object.keys(TEMPERS) as Temper[])(
     'after all of it the %s daemon is ready and holds no run',
     async (temper) => {
-      const { daemon } = houses.get(temper)!;
+      const { daemon } = fixtures.get(temper)!;
       const status = await daemon.admin('GET', '/api/v1/status');
       expect(status).toMatchObject({
         ready: true,

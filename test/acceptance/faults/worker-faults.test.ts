@@ -55,7 +55,7 @@ describe('worker threads', () => {
   test.each(['throw', 'exit', 'allocate', 'loop'])(
     'a thread that dies (%s) takes no run with it: its runs resume and the others do not notice',
     async (fault) => {
-      const house = fault === 'loop' ? hasty : daemon;
+      const fixture = fault === 'loop' ? hasty : daemon;
       // Four runs fill both threads, two each. A run that asks again after the fault gets its reply at once.
       let broken = false;
       const before = model.requests.length;
@@ -63,23 +63,23 @@ describe('worker threads', () => {
       const words = Array.from({ length: 30 }, () => 'w');
       model.script(() => (broken ? { text: 'resumed' } : { text: words, hang: 'mid-stream', until: resumed.promise }));
       const turns = Array.from({ length: 4 }, () =>
-        takeTurn({ url: house.url, apiKey: house.apiKey }, { content: fault, stream: true }),
+        takeTurn({ url: fixture.url, apiKey: fixture.apiKey }, { content: fault, stream: true }),
       );
       await model.waitForRequest(before + 4);
       broken = true;
-      writeFileSync(join(house === hasty ? ofHasty : faults, fault), '');
+      writeFileSync(join(fixture === hasty ? ofHasty : faults, fault), '');
       // The others are in the middle of their replies until the model calls of the dead thread were repeated.
       await model.waitForRequest(before + 6);
       resumed.resolve();
       const answers = await Promise.all(turns);
-      const why = house
+      const why = fixture
         .stderr()
         .match(/"why":"[^"]*"/g)
         ?.slice(-8)
         .join('\n');
       const runs = answers.map(({ runId }) => runId ?? '');
       const rows = rowsOf<{ status: string; resumes: number; attempt: number; answer: string }>(
-        house,
+        fixture,
         `SELECT status, resumes, attempt, ${ANSWER} FROM runs r WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY attempt`,
         ...runs,
       );

@@ -10,7 +10,7 @@ import { makeSseParser } from '../../support/http/sse.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 
 const WATCHERS_OF_SESSION = 200;
-const WATCHERS_OF_HOUSE = 200;
+const WATCHERS_OF_INSTALLATION = 200;
 const AT_ONCE = 100;
 const OFFICE = '/api/v1/office-mode';
 const WORDS = Array.from({ length: 25 }, (_, at) => `word ${at}, `);
@@ -139,7 +139,10 @@ test.skipIf(!hasRoom)(
     const paths = sessions.flatMap((id) => Array<string>(WATCHERS_OF_SESSION).fill(`${OFFICE}/sessions/${id}/stream`));
     const places = [
       ...paths.map((path) => ({ path, runs: turns })),
-      ...Array.from({ length: WATCHERS_OF_HOUSE }, () => ({ path: `${OFFICE}/stream`, runs: turns * talks.length })),
+      ...Array.from({ length: WATCHERS_OF_INSTALLATION }, () => ({
+        path: `${OFFICE}/stream`,
+        runs: turns * talks.length,
+      })),
     ];
     const watchers: ReturnType<typeof watch>[] = [];
     for (let from = 0; from < places.length; from += AT_ONCE) {
@@ -179,9 +182,9 @@ test.skipIf(!hasRoom)(
       for (const seen of watched.slice(at * WATCHERS_OF_SESSION, (at + 1) * WATCHERS_OF_SESSION))
         expect(ofTurns(seen, runIds[at]!)).toEqual(all);
     }
-    // The house has the same but for their words.
-    const ofHouse = everything.filter(({ type }) => !type.startsWith('content_block_')).sort((a, b) => a.id - b.id);
+    // The feed of the installation has the same but for their words.
+    const ofSystem = everything.filter(({ type }) => !type.startsWith('content_block_')).sort((a, b) => a.id - b.id);
     for (const seen of watched.slice(sessions.length * WATCHERS_OF_SESSION))
-      expect(ofTurns(seen, runIds.flat())).toEqual(ofHouse);
+      expect(ofTurns(seen, runIds.flat())).toEqual(ofSystem);
   },
 );

@@ -48,7 +48,7 @@ async function open(server: OfficeServer, environment = 'COLORTERM=truecolor') {
   };
 }
 
-async function house(): Promise<OfficeServer> {
+async function fixture(): Promise<OfficeServer> {
   const server = await startOfficeServer(
     aSnapshot([anEntity(1), anEntity(2, { session_title: 'evil \u001b]0;x\u0007\u202e title' })]),
   );
@@ -60,7 +60,7 @@ async function house(): Promise<OfficeServer> {
 test.skipIf(!hasTmux)(
   'the floor lives: events, a daemon that restarts, every size, and the terminal as it was',
   async () => {
-    const server = await house();
+    const server = await fixture();
     const view = await open(server);
     await view.until('● live');
     expect(view.modes()).toBe('1 1 0');
@@ -101,7 +101,7 @@ test.skipIf(!hasTmux)(
 );
 
 test.skipIf(!hasTmux)('without colours there are none, and SIGTERM leaves the terminal as it was', async () => {
-  const server = await house();
+  const server = await fixture();
   const view = await open(server, 'NO_COLOR=1');
   await view.until('● live');
   // oxlint-disable-next-line no-control-regex

@@ -88,13 +88,13 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
   const { sessionId } = first;
   const session = `${OFFICE}/sessions/${sessionId}`;
   await waitFor(async () => (await itemsOf(`${session}/stream-events`)).some(({ type }) => type === 'run.done'));
-  const ofHouse: Item[] = [];
+  const ofSystem: Item[] = [];
   const isLast = ({ type, run_id: id }: Item) => type === 'run.done' && id === runId;
   let runId = '';
-  const house = watch(`${OFFICE}/stream`, isLast, ofHouse);
+  const fixture = watch(`${OFFICE}/stream`, isLast, ofSystem);
   await waitFor(async () => {
     await begin('Hello. [[text=Hi.]]');
-    return ofHouse.length > 0;
+    return ofSystem.length > 0;
   });
   ({ runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]', sessionId));
   const paths = [`${session}/stream?replay=true`, `${session}/run-events/stream?run_id=${runId}&after_id=1`];
@@ -119,8 +119,8 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
   const sequence = own.flatMap(({ stream_seq: seq }) => seq ?? []);
   expect(sequence).toEqual(sequence.map((_, at) => at + 1));
   expect(own.filter(({ type }) => type === 'run.resumed')).toHaveLength(2);
-  // The house keeps no past events across a restart: it sends a reset, and continues.
-  const { seen, resets } = await house;
+  // The feed of the installation keeps no past events across a restart: it sends a reset, and continues.
+  const { seen, resets } = await fixture;
   expect(resets).toBeGreaterThanOrEqual(1);
   expect(seen.map(({ id }) => id)).toEqual([...new Set(seen.map(({ id }) => id))].sort((a, b) => a - b));
 });

@@ -5,38 +5,38 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Json,
   type Person,
-  type PublishedHouse,
-  startPublishedHouse,
-} from '../../support/publishing/published-house.ts';
+  type PublishedFixture,
+  startPublishedFixture,
+} from '../../support/publishing/published-fixture.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000009';
 
-let house: PublishedHouse;
+let fixture: PublishedFixture;
 let session: string;
 let sessionOfBen: string;
 let key: string;
 let code: string;
 
-const asMara = (method: string, path: string, body?: unknown) => house.manage(house.mara, method, path, body);
+const asMara = (method: string, path: string, body?: unknown) => fixture.manage(fixture.mara, method, path, body);
 const page = (over: object = {}) => ({ name: 'Tides', session_id: session, entry_path: '/site/index.html', ...over });
 const dayFromNow = () => new Date(Date.now() + 86_400_000).toISOString();
 
 beforeAll(async () => {
-  house = await startPublishedHouse();
-  session = await house.write(house.mara, { '/site/index.html': '<h1>Tides</h1>', '/top.md': '# Top' });
-  sessionOfBen = await house.write(house.ben, { '/site/index.html': '<h1>Ebb</h1>' });
-  const workspace = join(house.daemon.dataDir, 'workspaces', session);
+  fixture = await startPublishedFixture();
+  session = await fixture.write(fixture.mara, { '/site/index.html': '<h1>Tides</h1>', '/top.md': '# Top' });
+  sessionOfBen = await fixture.write(fixture.ben, { '/site/index.html': '<h1>Ebb</h1>' });
+  const workspace = join(fixture.daemon.dataDir, 'workspaces', session);
   mkdirSync(join(workspace, 'site/folder.html'));
   mkdirSync(join(workspace, 'uploads'), { recursive: true });
   writeFileSync(join(workspace, 'uploads/sent.txt'), 'sent');
   writeFileSync(join(workspace, '.hidden.html'), 'hidden');
   symlinkSync('index.html', join(workspace, 'site/link.html'));
-  await house.write(house.mara, { '/site/more.txt': 'more' }, session);
+  await fixture.write(fixture.mara, { '/site/more.txt': 'more' }, session);
   const { data } = await asMara('POST', '/publishes', page());
   [key, code] = [data.publish_key, data.latest_share_code];
 });
 afterAll(async () => {
-  await house.daemon.close();
+  await fixture.daemon.close();
 });
 
 test('a page is created with its defaults, and returned as its detail', {
@@ -63,8 +63,8 @@ test('a page is created with its defaults, and returned as its detail', {
     scheduled_task_id: null,
     version_count: 1,
   });
-  expect(json.data.page_url).toBe(`${house.daemon.url}/share/p/${json.data.publish_key}`);
-  expect(json.data.latest_share_url).toBe(`${house.daemon.url}/share/${json.data.latest_share_code}`);
+  expect(json.data.page_url).toBe(`${fixture.daemon.url}/share/p/${json.data.publish_key}`);
+  expect(json.data.latest_share_url).toBe(`${fixture.daemon.url}/share/${json.data.latest_share_code}`);
 });
 
 test.each([
@@ -133,7 +133,7 @@ test('an entry in uploads is taken, and so is one at the root, which has the res
   const upload = await asMara('POST', '/publishes', page({ entry_path: '/uploads/sent.txt' }));
   expect([upload.status, upload.data.share_type]).toEqual([201, 'file']);
   const { data } = await asMara('POST', '/publishes', page({ entry_path: '/top.md' }));
-  const tree = await house.read(`/api/v1/public/publishes/${data.publish_key}/versions/1/files`);
+  const tree = await fixture.read(`/api/v1/public/publishes/${data.publish_key}/versions/1/files`);
   expect(tree.data.map(({ path }: { path: string }) => path)).toEqual(['/site', '/top.md']);
 });
 
@@ -151,10 +151,10 @@ describe('who may', () => {
     'one may $method one’s own, an administrator everybody’s, others 403',
     { tags: ['F7-access'] },
     async ({ method, path, body }) => {
-      const { daemon, mara, ben } = house;
+      const { daemon, mara, ben } = fixture;
       const asked = async (authorization: string | undefined) =>
         (
-          await house.read(`/api/v1${path()}`, {
+          await fixture.read(`/api/v1${path()}`, {
             method,
             body,
             headers: authorization === undefined ? {} : { authorization },
@@ -171,19 +171,19 @@ describe('who may', () => {
   );
 
   test('lists have one’s own only, an administrator’s those of all', { tags: ['F7-access'] }, async () => {
-    await house.manage(house.ben, 'POST', '/publishes', page({ session_id: sessionOfBen, name: 'Ebb' }));
+    await fixture.manage(fixture.ben, 'POST', '/publishes', page({ session_id: sessionOfBen, name: 'Ebb' }));
     const accounts = async (who: Person) =>
       new Set(
-        (await house.manage(who, 'GET', '/publishes?limit=500')).data.items.map((one: Json) => one.owner.account),
+        (await fixture.manage(who, 'GET', '/publishes?limit=500')).data.items.map((one: Json) => one.owner.account),
       );
-    expect(await accounts(house.ben)).toEqual(new Set(['ben']));
-    expect(await accounts(house.mara)).toEqual(new Set(['mara']));
-    const all = (await house.daemon.admin('GET', '/api/v1/publishes?limit=500')) as { items: Json[]; total: number };
+    expect(await accounts(fixture.ben)).toEqual(new Set(['ben']));
+    expect(await accounts(fixture.mara)).toEqual(new Set(['mara']));
+    const all = (await fixture.daemon.admin('GET', '/api/v1/publishes?limit=500')) as { items: Json[]; total: number };
     expect(new Set(all.items.map(({ owner }) => owner.account))).toEqual(new Set(['mara', 'ben']));
     expect(all.total).toBe(all.items.length);
-    const shares = (await house.manage(house.ben, 'GET', '/shares')).data;
+    const shares = (await fixture.manage(fixture.ben, 'GET', '/shares')).data;
     expect([shares.total, shares.items[0].name]).toEqual([1, 'Ebb']);
-    expect((await house.manage(house.ben, 'GET', `/shares?publish_key=${key}`)).status).toBe(403);
+    expect((await fixture.manage(fixture.ben, 'GET', `/shares?publish_key=${key}`)).status).toBe(403);
   });
 
   test.each([
@@ -219,7 +219,7 @@ test('a change counts at once, and leaves what is not named', async () => {
     tags: [],
     description: 'New',
   });
-  const shared = await house.read(`/api/v1/public/shares/${data.latest_share_code}`);
+  const shared = await fixture.read(`/api/v1/public/shares/${data.latest_share_code}`);
   expect(shared.data).toMatchObject({ name: 'After', description: 'New', distraction_free_mode_enabled: true });
 });
 
@@ -273,14 +273,14 @@ test('a share has its fields, and its end is changed', { tags: ['F7-shares'] }, 
     share_code: code,
     version_no: 1,
     share_status: 'active',
-    share_url: `${house.daemon.url}/share/${code}`,
+    share_url: `${fixture.daemon.url}/share/${code}`,
     trigger_type: 'manual',
     expires_at: null,
     withdrawn_at: null,
   });
   const end = dayFromNow();
   expect((await asMara('PATCH', `/shares/${code}`, { expires_at: end })).data.expires_at).toBe(end);
-  expect((await house.read(`/api/v1/public/shares/${code}`)).data.expires_at).toBe(end);
+  expect((await fixture.read(`/api/v1/public/shares/${code}`)).data.expires_at).toBe(end);
   expect((await asMara('PATCH', `/shares/${code}`, { expires_at: null })).data.expires_at).toBeNull();
 });
 
@@ -296,26 +296,26 @@ test.each([
 });
 
 test('a version outlives its session, which gets no further ones', { tags: ['F1-copy'] }, async () => {
-  const own = await house.write(house.mara, { '/last.txt': 'last' });
+  const own = await fixture.write(fixture.mara, { '/last.txt': 'last' });
   const { data } = await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/last.txt' }));
-  await house.daemon.admin('DELETE', `/api/v1/sessions/${own}`);
-  const content = await house.read(`/api/v1/public/shares/${data.latest_share_code}/content`);
+  await fixture.daemon.admin('DELETE', `/api/v1/sessions/${own}`);
+  const content = await fixture.read(`/api/v1/public/shares/${data.latest_share_code}/content`);
   expect([content.status, content.text.trim()]).toEqual([200, 'last']);
   expect((await asMara('POST', `/publishes/${data.publish_key}/versions`, {})).status).toBe(409);
   expect((await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/last.txt' }))).status).toBe(404);
 });
 
 test('a version stays as it was when a later run changes and removes its files', { tags: ['F1-copy'] }, async () => {
-  const own = await house.write(house.mara, { '/a/index.html': 'first', '/a/b.txt': 'first' });
+  const own = await fixture.write(fixture.mara, { '/a/index.html': 'first', '/a/b.txt': 'first' });
   const { data } = await asMara('POST', '/publishes', page({ session_id: own, entry_path: '/a/index.html' }));
-  await house.write(house.mara, { '/a/index.html': 'second', '/a/c.txt': 'new' }, own);
+  await fixture.write(fixture.mara, { '/a/index.html': 'second', '/a/c.txt': 'new' }, own);
   const first = `/api/v1/public/shares/${data.latest_share_code}`;
-  expect((await house.read(`${first}/content`)).text.trim()).toBe('first');
-  expect((await house.read(`${first}/assets/c.txt`)).status).toBe(404);
+  expect((await fixture.read(`${first}/content`)).text.trim()).toBe('first');
+  expect((await fixture.read(`${first}/assets/c.txt`)).status).toBe(404);
   const second = (await asMara('POST', `/publishes/${data.publish_key}/versions`, {})).data;
   const later = `/api/v1/public/shares/${second.share_code}`;
-  expect((await house.read(`${later}/content`)).text.trim()).toBe('second');
-  expect((await house.read(`${later}/assets/c.txt`)).text.trim()).toBe('new');
+  expect((await fixture.read(`${later}/content`)).text.trim()).toBe('second');
+  expect((await fixture.read(`${later}/assets/c.txt`)).text.trim()).toBe('new');
 });
 
 test.each(['limit=0', 'limit=501', 'offset=-1', 'origin=elsewhere', 'limit=1&limit=2'])(

@@ -8,7 +8,7 @@ beforeAll(async () => {
   site = await startPublishedSite();
 });
 afterAll(async () => {
-  await site.house.daemon.close();
+  await site.fixture.daemon.close();
 });
 
 describe('bytes', () => {

@@ -1,6 +1,6 @@
 // The list, pages and versions of the public interface (§4.7) to the letter, asked of a real daemon.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Reply } from '../../support/publishing/published-house.ts';
+import type { Reply } from '../../support/publishing/published-fixture.ts';
 import {
   BEIJING,
   CODE,
@@ -18,7 +18,7 @@ beforeAll(async () => {
   site = await startPublishedSite();
 });
 afterAll(async () => {
-  await site.house.daemon.close();
+  await site.fixture.daemon.close();
 });
 
 describe('the list', () => {
@@ -114,9 +114,9 @@ describe('the detail', () => {
       },
     });
     const { pathname, search } = new URL(data.workspace_file.url);
-    expect((await site.house.read(pathname + search)).text.trim()).toBe(HTML);
+    expect((await site.fixture.read(pathname + search)).text.trim()).toBe(HTML);
     const download = new URL(data.workspace_file.downloadUrl);
-    const { headers } = await site.house.read(download.pathname + download.search);
+    const { headers } = await site.fixture.read(download.pathname + download.search);
     expect(headers['content-disposition']).toMatch(/^attachment/);
   });
 

@@ -1,7 +1,7 @@
 // Files and shares of the public interface (§4.7) to the letter, and how they end, asked of a real daemon.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '../../support/publishing/published-house.ts';
+import type { Json } from '../../support/publishing/published-fixture.ts';
 import {
   HTML,
   ISO,
@@ -18,7 +18,7 @@ beforeAll(async () => {
   site = await startPublishedSite();
 });
 afterAll(async () => {
-  await site.house.daemon.close();
+  await site.fixture.daemon.close();
 });
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
@@ -89,7 +89,7 @@ describe('files', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     for (const { url, type } of all.filter((node) => node.type === 'file')) {
       const { pathname, search } = new URL(url);
-      expect([url, type, (await site.house.read(pathname + search)).status]).toEqual([url, 'file', 200]);
+      expect([url, type, (await site.fixture.read(pathname + search)).status]).toEqual([url, 'file', 200]);
     }
   });
 
@@ -184,9 +184,9 @@ describe('a share', () => {
     const plain = await site.read(site.share('page'));
     for (const headers of [
       { authorization: 'Bearer errand_wrong' },
-      { authorization: `Bearer ${site.house.ben.key}` },
+      { authorization: `Bearer ${site.fixture.ben.key}` },
       { 'x-api-key': 'nonsense' },
-      { authorization: `Bearer ${site.house.mara.token}`, 'x-api-key': site.house.ben.key },
+      { authorization: `Bearer ${site.fixture.mara.token}`, 'x-api-key': site.fixture.ben.key },
       { authorization: ['Bearer a', 'Bearer b'] as unknown as string },
       { cookie: 'session=1' },
     ]) {

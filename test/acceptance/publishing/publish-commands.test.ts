@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runErrand } from '../../support/daemon/daemon-process.ts';
 import { type HookReceiver, startHookReceiver } from '../../support/http/hook-receiver.ts';
-import { type PublishedHouse, startPublishedHouse } from '../../support/publishing/published-house.ts';
+import { type PublishedFixture, startPublishedFixture } from '../../support/publishing/published-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-let house: PublishedHouse;
+let fixture: PublishedFixture;
 let receiver: HookReceiver;
 beforeAll(async () => {
   receiver = await startHookReceiver();
-  house = await startPublishedHouse({
+  fixture = await startPublishedFixture({
     errandYaml: `egress: { allow: [{ cidr: 127.0.0.1/32, ports: [${receiver.port}], for: [webhook] }] }\n`,
   });
   const types = ['publish_page.published', 'publish_page.failed', 'scheduled_task.run_status_changed'];
@@ -17,17 +17,17 @@ beforeAll(async () => {
   await errand('webhooks', 'create', 'site', `${receiver.url}/hook`, '--system', ...events);
 });
 afterAll(async () => {
-  await house.daemon.close();
+  await fixture.daemon.close();
   await receiver.off();
 });
 
 async function errand(...args: readonly string[]) {
-  const { stdout } = await runErrand([...args, '--data-dir', house.daemon.dataDir, '-o', 'json']);
+  const { stdout } = await runErrand([...args, '--data-dir', fixture.daemon.dataDir, '-o', 'json']);
   return JSON.parse(stdout);
 }
 
 const codeOf = (...args: readonly string[]) =>
-  runErrand([...args, '--data-dir', house.daemon.dataDir]).then(
+  runErrand([...args, '--data-dir', fixture.daemon.dataDir]).then(
     () => 0,
     ({ code }: { code: number }) => code,
   );
@@ -37,14 +37,14 @@ const eventsOf = (type: string) =>
 
 /** The status of a share's content, as anybody reads it. */
 const contentOf = async ({ share_code: code }: { readonly share_code: string }) =>
-  (await house.read(`/api/v1/public/shares/${code}/content`)).status;
+  (await fixture.read(`/api/v1/public/shares/${code}/content`)).status;
 const detailOf = async ({ publish_key: key }: { readonly publish_key: string }) =>
-  house.read(`/api/v1/public/publishes/${key}`);
+  fixture.read(`/api/v1/public/publishes/${key}`);
 
 test('a page is created, shown, released, expired, revoked and deleted, and each version is reported once', {
   tags: ['§6.5-publish_page.published', 'K7-publishes'],
 }, async () => {
-  const session = await house.write(house.mara, { '/site/index.html': '<h1>First</h1>', '/site/a.css': 'h1 {}' });
+  const session = await fixture.write(fixture.mara, { '/site/index.html': '<h1>First</h1>', '/site/a.css': 'h1 {}' });
   const page = await errand(
     'publishes',
     'create',
@@ -57,12 +57,12 @@ test('a page is created, shown, released, expired, revoked and deleted, and each
   );
   const first = { share_code: page.latest_share_code };
   expect([await contentOf(first), (await detailOf(page)).status]).toEqual([200, 200]);
-  expect(page.page_url).toBe(`${house.daemon.url}/share/p/${page.publish_key}`);
-  expect(page.latest_share_url).toBe(`${house.daemon.url}/share/${first.share_code}`);
+  expect(page.page_url).toBe(`${fixture.daemon.url}/share/p/${page.publish_key}`);
+  expect(page.latest_share_url).toBe(`${fixture.daemon.url}/share/${first.share_code}`);
   expect(await errand('publishes', 'show', 'Tides')).toEqual(page);
   expect(await errand('publishes', 'show', page.page_url)).toEqual(page);
 
-  await house.write(house.mara, { '/site/index.html': '<h1>Second</h1>' }, session);
+  await fixture.write(fixture.mara, { '/site/index.html': '<h1>Second</h1>' }, session);
   const second = await errand('publishes', 'release', 'Tides', '--reason', 'Corrected');
   expect(second).toMatchObject({ version_no: 2, is_latest: true, reason: 'Corrected', trigger_type: 'manual' });
   const versions = await errand('publishes', 'versions', page.publish_key);
@@ -140,7 +140,7 @@ test('the page of a task has a version after a firing, and each change of its ru
     version: { version_no: 1, trigger_type: 'auto', entry_path: '/report.md' },
     session: { kind: 'scheduled' },
   });
-  const content = await house.read(`/api/v1/public/shares/${told.version.share_code}/content`);
+  const content = await fixture.read(`/api/v1/public/shares/${told.version.share_code}/content`);
   expect(content.text.trim()).toBe('# Daily');
   await waitFor(() => eventsOf('scheduled_task.run_status_changed').length === 3);
   const moves = eventsOf('scheduled_task.run_status_changed').map(({ run }) => [run.previous_status, run.status]);

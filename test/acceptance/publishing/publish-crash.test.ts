@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHookReceiver } from '../../support/http/hook-receiver.ts';
-import { type Json, type Reply, startPublishedHouse } from '../../support/publishing/published-house.ts';
+import { type Json, type Reply, startPublishedFixture } from '../../support/publishing/published-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** More than are copied in one commit. */
@@ -16,10 +16,10 @@ test('what was released is whole after kill -9, what was not is nowhere, and num
   tags: ['§6.5-publish_page.published', 'F1-copy', 'F7-versions'],
 }, async () => {
   const receiver = await startHookReceiver();
-  const house = await startPublishedHouse({
+  const fixture = await startPublishedFixture({
     errandYaml: `egress: { allow: [{ cidr: 127.0.0.1/32, ports: [${receiver.port}], for: [webhook] }] }\n`,
   });
-  const { daemon, mara } = house;
+  const { daemon, mara } = fixture;
   onTestFinished(async () => {
     await daemon.close();
     await receiver.off();
@@ -31,18 +31,18 @@ test('what was released is whole after kill -9, what was not is nowhere, and num
     owner_scope: 'system',
     retry_backoff_ms: 100,
   });
-  const session = await house.write(mara, { '/site/index.html': '<h1>Tides</h1>' });
+  const session = await fixture.write(mara, { '/site/index.html': '<h1>Tides</h1>' });
   const folder = join(daemon.dataDir, 'workspaces', session, 'site/files');
   mkdirSync(folder);
   for (let i = 0; i < FILES; i += 1) writeFileSync(join(folder, `${i}.txt`), `file ${i}`);
-  await house.write(mara, { '/small/index.html': '<h1>Small</h1>' }, session);
+  await fixture.write(mara, { '/small/index.html': '<h1>Small</h1>' }, session);
 
   const entries = { large: '/site/index.html', small: '/small/index.html' };
   const pages: Record<string, string> = {};
   const acknowledged: Record<string, string[]> = { large: [], small: [] };
   for (const [name, entryPath] of Object.entries(entries)) {
     const body = { name, session_id: session, entry_path: entryPath };
-    const { data } = await house.manage(mara, 'POST', '/publishes', body);
+    const { data } = await fixture.manage(mara, 'POST', '/publishes', body);
     pages[name] = data.publish_key;
     acknowledged[name]!.push(data.latest_share_code);
   }
@@ -51,7 +51,9 @@ test('what was released is whole after kill -9, what was not is nowhere, and num
     let replies = 0;
     const releases = Object.keys(pages).flatMap((name) =>
       Array.from({ length: RELEASES }, async () => {
-        const reply = await house.manage(mara, 'POST', `/publishes/${pages[name]}/versions`, {}).catch(() => undefined);
+        const reply = await fixture
+          .manage(mara, 'POST', `/publishes/${pages[name]}/versions`, {})
+          .catch(() => undefined);
         if (reply === undefined) return;
         replies += 1;
         expect(reply.status).toBe(201);
@@ -67,16 +69,16 @@ test('what was released is whole after kill -9, what was not is nowhere, and num
 
   const codes = new Set<string>();
   for (const [name, key] of Object.entries(pages)) {
-    const { data } = await house.manage(mara, 'GET', `/publishes/${key}/versions?limit=500`);
+    const { data } = await fixture.manage(mara, 'GET', `/publishes/${key}/versions?limit=500`);
     const numbers = data.items.map((one: Json) => one.version_no);
     expect(numbers).toEqual(Array.from({ length: data.total }, (_, i) => data.total - i));
     const listed: string[] = data.items.map((one: Json) => one.share_code);
     expect(listed).toEqual(expect.arrayContaining(acknowledged[name]!));
     for (const { share_code: code, version_no: no, file_count: count } of data.items) {
       codes.add(code);
-      const tree = await house.read(`/api/v1/public/publishes/${key}/versions/${no}/files`);
+      const tree = await fixture.read(`/api/v1/public/publishes/${key}/versions/${no}/files`);
       expect([name, no, count, filesIn(tree.data)]).toEqual([name, no, name === 'large' ? FILES + 1 : 1, count]);
-      const last: Reply = await house.read(`/api/v1/public/shares/${code}/assets/files/${FILES - 1}.txt`);
+      const last: Reply = await fixture.read(`/api/v1/public/shares/${code}/assets/files/${FILES - 1}.txt`);
       expect([name, no, last.status]).toEqual([name, no, name === 'large' ? 200 : 404]);
     }
   }

@@ -8,7 +8,7 @@ import { type Gallery, startGallery } from '../../support/publishing/gallery.ts'
 import { findings, type Look, look, startBrowser } from '../../support/publishing/look.ts';
 import { SAMPLES } from '../../support/publishing/samples.ts';
 
-let house: Gallery;
+let fixture: Gallery;
 let browser: Browser;
 let elsewhere: Awaited<ReturnType<typeof startElsewhere>>;
 let survey: { readonly key: string; readonly code: string };
@@ -53,12 +53,12 @@ const RUNS = "document.documentElement.setAttribute('ran', ''); document.title =
 
 beforeAll(async () => {
   if (!chromium.ok) return;
-  [house, browser, elsewhere] = await Promise.all([
+  [fixture, browser, elsewhere] = await Promise.all([
     startGallery(),
     startBrowser(chromium.executable),
     startElsewhere(),
   ]);
-  await house.make({
+  await fixture.make({
     ...SAMPLES,
     'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
     'hostile/index.html': hostile(elsewhere.url),
@@ -71,8 +71,8 @@ beforeAll(async () => {
       '# Hi\n\n<script>document.title = "x"</script><img src=x onerror="document.title = 1">[j](javascript:x)',
   });
   const share = async (kind: string, entry_path: string, more: object = {}) => {
-    const page = await house.publish({ name: `A page: ${kind}`, entry_path, ...more });
-    addresses.set(kind, `${house.daemon.url}/share/p/${page.key}`);
+    const page = await fixture.publish({ name: `A page: ${kind}`, entry_path, ...more });
+    addresses.set(kind, `${fixture.daemon.url}/share/p/${page.key}`);
     return page;
   };
   const filed = {
@@ -82,8 +82,8 @@ beforeAll(async () => {
     public_to_board_enabled: true,
   };
   survey = await share('Markdown', '/survey/index.md', filed);
-  await house.release(survey.key);
-  addresses.set('an old version', `${house.daemon.url}/share/${survey.code}`);
+  await fixture.release(survey.key);
+  addresses.set('an old version', `${fixture.daemon.url}/share/${survey.code}`);
   await share('HTML', '/tides/index.html', { public_to_board_enabled: true });
   await share('source code', '/soundings.py');
   await share('a picture', '/quay.png', { public_to_board_enabled: true });
@@ -101,15 +101,15 @@ beforeAll(async () => {
   });
   await share('Markdown alone', '/survey/index.md', { distraction_free_mode_enabled: true });
   await share('HTML alone', '/tides/index.html', { distraction_free_mode_enabled: true });
-  addresses.set('the board', `${house.daemon.url}/share`);
-  addresses.set('a search', `${house.daemon.url}/share?q=page&category=Surveys`);
-  addresses.set('a search without results', `${house.daemon.url}/share?q=nowhere`);
-  addresses.set('an error', `${house.daemon.url}/share/nowhere`);
+  addresses.set('the board', `${fixture.daemon.url}/share`);
+  addresses.set('a search', `${fixture.daemon.url}/share?q=page&category=Surveys`);
+  addresses.set('a search without results', `${fixture.daemon.url}/share?q=nowhere`);
+  addresses.set('an error', `${fixture.daemon.url}/share/nowhere`);
 });
 
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await fixture?.close();
   elsewhere?.server.close();
 });
 
@@ -197,7 +197,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
       }
       expect(complaints).toEqual([]);
       expect(requests.length).toBeGreaterThan(0);
-      for (const url of requests) expect(url.startsWith(`${house.daemon.url}/`)).toBe(true);
+      for (const url of requests) expect(url.startsWith(`${fixture.daemon.url}/`)).toBe(true);
     },
   );
 
@@ -220,7 +220,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
       const address = addresses.get(kind)!;
       const text = await (await fetch(address)).text();
       const own = [...text.matchAll(/(?:href|src)="(\/share\/static\/[^"]+)"/g)].map(
-        ([, path]) => house.daemon.url + path,
+        ([, path]) => fixture.daemon.url + path,
       );
       const sizes = own.map(async (url) => (await fetch(url)).headers.get('content-length'));
       const content = /<article[^]*<\/article>|<div class="source">[^]*?<\/div>/.exec(text)?.[0] ?? '';
@@ -270,7 +270,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     const plain = { javaScriptEnabled: false };
     const survey = await open(addresses.get('Markdown')!, plain);
     expect(await survey.page.getByRole('heading', { level: 1 }).textContent()).toBe('A page: Markdown');
-    expect(await survey.page.locator('.owner').textContent()).toBe(house.daemon.adminName);
+    expect(await survey.page.locator('.owner').textContent()).toBe(fixture.daemon.adminName);
     expect(await survey.page.locator('time').first().textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d Beijing time$/);
     expect(await survey.page.locator('article h2').textContent()).toBe('What the survey found');
     expect(await survey.page.locator('option').count()).toBe(2);
@@ -309,8 +309,8 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
 
   test('a name is shown in its own order and within its card', async () => {
     const name = `Z${'\u0301'.repeat(150)}\u202Efdp.exe`;
-    await house.publish({ name, entry_path: '/quay.png', category: 'Marks', public_to_board_enabled: true });
-    const { page } = await open(`${house.daemon.url}/share?category=Marks`);
+    await fixture.publish({ name, entry_path: '/quay.png', category: 'Marks', public_to_board_enabled: true });
+    const { page } = await open(`${fixture.daemon.url}/share?category=Marks`);
     expect(await page.locator('.card h3').textContent()).toBe(name.replace('\u202E', '\uFFFD'));
     expect(await page.evaluate("getComputedStyle(document.querySelector('.card')).overflow")).toBe('clip');
   });
@@ -350,9 +350,9 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
     { tags: ['F3'] },
     async (way) => {
       const more = { distraction_free_mode_enabled: way === 'without distractions' };
-      const { key, code } = await house.publish({ name: 'Hostile', entry_path: '/hostile/index.html', ...more });
+      const { key, code } = await fixture.publish({ name: 'Hostile', entry_path: '/hostile/index.html', ...more });
       const path = way === 'alone' ? `/api/v1/public/shares/${code}/assets/index.html` : `/share/p/${key}`;
-      const { page, context } = await open(house.daemon.url + path);
+      const { page, context } = await open(fixture.daemon.url + path);
       const frame = way === 'alone' ? page.mainFrame() : page.frames()[1]!;
       await frame.waitForFunction('globalThis.seen?.done');
       const seen = await frame.evaluate('seen');
@@ -360,7 +360,7 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
       if (way !== 'alone') {
         expect(seen).toMatchObject({ top: 'SecurityError' });
         await frame.evaluate("document.querySelector('#leave').click(); document.querySelector('#form').submit()");
-        expect(page.url()).toBe(house.daemon.url + path);
+        expect(page.url()).toBe(fixture.daemon.url + path);
       }
       expect(await context.cookies()).toEqual([]);
       expect(elsewhere.asked).toEqual([]);
@@ -371,8 +371,8 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
     '%s runs nothing at its own address',
     { tags: ['F3'] },
     async (name) => {
-      const { code } = await house.publish({ name, entry_path: `/hostile/${name}` });
-      const { page } = await open(`${house.daemon.url}/api/v1/public/shares/${code}/content`);
+      const { code } = await fixture.publish({ name, entry_path: `/hostile/${name}` });
+      const { page } = await open(`${fixture.daemon.url}/api/v1/public/shares/${code}/content`);
       expect(await page.evaluate("document.documentElement.hasAttribute('ran') || document.title === 'ran'")).toBe(
         false,
       );
@@ -381,8 +381,8 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
   );
 
   test('in Markdown is taken out, and the page stays as it was', { tags: ['F3'] }, async () => {
-    const { key } = await house.publish({ name: 'Evil', entry_path: '/hostile/evil.md' });
-    const { page, complaints } = await open(`${house.daemon.url}/share/p/${key}`);
+    const { key } = await fixture.publish({ name: 'Evil', entry_path: '/hostile/evil.md' });
+    const { page, complaints } = await open(`${fixture.daemon.url}/share/p/${key}`);
     expect(await page.title()).toBe('Evil');
     expect(await page.locator('article').innerHTML()).not.toMatch(/<script|onerror|href=/);
     expect(complaints).toEqual([]);

@@ -3,15 +3,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startGallery } from '../../support/publishing/gallery.ts';
 
 test('a reader who waits for a text to be rendered is asked to try again when the daemon stops', async () => {
-  const house = await startGallery();
-  onTestFinished(() => house.close());
+  const fixture = await startGallery();
+  onTestFinished(() => fixture.close());
   // It would take minutes.
-  await house.make({ 'slow.md': '<pre>'.repeat(200_000) });
-  const { code } = await house.publish({ name: 'Slow', entry_path: '/slow.md' });
-  const waiting = fetch(`${house.daemon.url}/share/${code}`);
+  await fixture.make({ 'slow.md': '<pre>'.repeat(200_000) });
+  const { code } = await fixture.publish({ name: 'Slow', entry_path: '/slow.md' });
+  const waiting = fetch(`${fixture.daemon.url}/share/${code}`);
   // What was sent later is answered already.
-  await fetch(`${house.daemon.url}/share`);
-  await house.daemon.stop();
+  await fetch(`${fixture.daemon.url}/share`);
+  await fixture.daemon.stop();
   const reply = await waiting;
   expect(reply.status).toBe(503);
   expect(reply.headers.get('retry-after')).toBe('5');

@@ -187,7 +187,7 @@ test("a user's webhook gets that user's events only, and a system webhook those 
   const { daemon, receiver, createHook, join } = await start();
   const [adaTurn, benTurn] = [await join('ada'), await join('ben')];
   for (const user of ['ada', 'ben']) await createHook({ user, url: `${receiver.url}/${user}` });
-  const ofHouse = await createHook({ url: `${receiver.url}/house` });
+  const ofSystem = await createHook({ url: `${receiver.url}/fixture` });
   await adaTurn();
   await benTurn();
   await adaTurn();
@@ -195,7 +195,7 @@ test("a user's webhook gets that user's events only, and a system webhook those 
     const { total } = (await daemon.admin('GET', '/api/v1/webhook-deliveries?state=delivered')) as { total: number };
     return total === 6;
   });
-  expect(await daemon.admin('GET', `/api/v1/webhooks/${ofHouse}/deliveries`)).toMatchObject({ total: 3 });
+  expect(await daemon.admin('GET', `/api/v1/webhooks/${ofSystem}/deliveries`)).toMatchObject({ total: 3 });
   const usersAt = (path: string) =>
     receiver.received.filter((one) => one.path === path).map((one) => eventOf(one).user.username);
   expect([usersAt('/ada'), usersAt('/ben')]).toEqual([['ada', 'ada'], ['ben']]);

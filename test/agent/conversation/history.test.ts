@@ -88,7 +88,7 @@ test('every recorded call gets a result, also one that never ended', () => {
   ]);
 });
 
-/** What a reply of the house model becomes. */
+/** What a reply of the fixture model becomes. */
 function record(reply: Partial<Reply>, usedIds = new Set<string>()) {
   return recordReply({ parts: [], usage: NO_USAGE, ending: 'stop', ...reply }, GRANT.model, usedIds);
 }

@@ -139,7 +139,7 @@ test('an issuer that is not trusted is named, and the call is not repeated', asy
   expect(logs).toHaveLength(1);
 });
 
-test('a file of the endpoint is trusted for its calls, and one of the house in the thread of the run', async () => {
+test('a file of the endpoint is trusted for its calls, and one of the installation in the thread of the run', async () => {
   const issuer = makeCertificate('Corp Root CA');
   const caFile = join(temporaryDirectory({ 'ca.pem': issuer.cert }), 'ca.pem');
   const { cert, key } = makeCertificate('localhost', { issuer });

@@ -4,22 +4,22 @@ import type { Io } from '../../../src/cli/frame/io.ts';
 import { makeOutput } from '../../../src/cli/frame/output.ts';
 import { makeProgressBar } from '../../../src/cli/terminal/progress.ts';
 
-function house(isTerminal: boolean) {
-  const house = { now: 1_000_000, written: '' };
-  const stream = { write: (text: string) => void (house.written += text) };
+function fixture(isTerminal: boolean) {
+  const fixture = { now: 1_000_000, written: '' };
+  const stream = { write: (text: string) => void (fixture.written += text) };
   const io = {
-    now: () => house.now,
+    now: () => fixture.now,
     stdout: stream,
     stderr: stream,
     terminal: { stdin: isTerminal, stdout: isTerminal, stderr: isTerminal },
     environment: { NO_COLOR: '1' },
     columns: 80,
   } as unknown as Io;
-  return { house, io };
+  return { fixture, io };
 }
 
 test('on a terminal, a bar shows part, work and detail, and is removed in the end', () => {
-  const { house: seen, io } = house(true);
+  const { fixture: seen, io } = fixture(true);
   const bar = makeProgressBar(io);
   bar.show('workspaces', 1, 2, '12 MB');
   expect(seen.written).toBe(`\r\x1b[K${'█'.repeat(12)}${'░'.repeat(12)}  50%  workspaces, 12 MB`);
@@ -29,7 +29,7 @@ test('on a terminal, a bar shows part, work and detail, and is removed in the en
 });
 
 test('in a pipe, a line says it every ten seconds, and for each new work', () => {
-  const { house: seen, io } = house(false);
+  const { fixture: seen, io } = fixture(false);
   const bar = makeProgressBar(io);
   for (let done = 0; done < 10; done += 1) {
     bar.show('workspaces', done, 10, `${done} MB`);
@@ -41,7 +41,7 @@ test('in a pipe, a line says it every ten seconds, and for each new work', () =>
 });
 
 test('what a long command has made was not made in the future', () => {
-  const { house: seen, io } = house(true);
+  const { fixture: seen, io } = fixture(true);
   const out = makeOutput(io, { format: undefined, wide: false });
   seen.now += 60_000;
   const thing = { created_at: new Date(seen.now - 5_000).toISOString() };

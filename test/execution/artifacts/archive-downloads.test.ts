@@ -7,30 +7,30 @@ import { PACKED_ON_REQUEST } from '../../../src/execution/artifacts/artifact-par
 import type { CollectorParts, Collector } from '../../../src/execution/artifacts/collector.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
+import { type ArtifactFixture, artifactFixture } from '../../support/files/artifact-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const NOTHING = { fileCount: 0, totalBytes: 0 };
 const OWNER = 1;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-let house: ArtifactHouse;
+let fixture: ArtifactFixture;
 let collector: Collector;
 
 beforeEach(async () => {
-  house = await artifactHouse();
+  fixture = await artifactFixture();
   collector = collect();
 });
 
 const collect = (over: Partial<CollectorParts> = {}) =>
-  house.collect({ packedOnRequest: PACKED_ON_REQUEST, waitedFor: NOTHING, ...over });
+  fixture.collect({ packedOnRequest: PACKED_ON_REQUEST, waitedFor: NOTHING, ...over });
 
 async function turn(files: Record<string, string | null>, sessionId: string | null = null) {
-  const run = await house.begin(sessionId);
-  house.write(run, files);
-  await house.end(run);
+  const run = await fixture.begin(sessionId);
+  fixture.write(run, files);
+  await fixture.end(run);
   collector.wake(run.sessionSeq);
-  await waitFor(async () => (await house.exportOf(run)).status === 'ready');
+  await waitFor(async () => (await fixture.exportOf(run)).status === 'ready');
   return run;
 }
 
@@ -40,7 +40,7 @@ const workspaceAfter = ({ sessionSeq, seq }: ClaimedRun) =>
 
 test('two downloads at once pack it once, and whoever asks later has it', async () => {
   let packings = 0;
-  const { snapshotThread } = house;
+  const { snapshotThread } = fixture;
   const counted = collect({
     snapshotThread: {
       ...snapshotThread,
@@ -55,8 +55,8 @@ test('two downloads at once pack it once, and whoever asks later has it', async 
   const [one, other] = await Promise.all(both.map(async ({ packed }) => packed));
   expect(one).toEqual(other);
   expect(packings).toBe(1);
-  expect(gunzipSync(await house.blobs.read(one!.archive.key)).toString('latin1')).toContain('one');
-  expect((await house.artifactsOf(run)).archive).toEqual(one!.archive);
+  expect(gunzipSync(await fixture.blobs.read(one!.archive.key)).toString('latin1')).toContain('one');
+  expect((await fixture.artifactsOf(run)).archive).toEqual(one!.archive);
   expect(await counted.packOnRequest({ kind: 'run', seq: run.seq }, run.sessionSeq)).toEqual(one!.archive);
   expect((await counted.downloadArchive(runOf(run), OWNER).packed).archive).toEqual(one!.archive);
   expect(packings).toBe(1);
@@ -65,7 +65,7 @@ test('two downloads at once pack it once, and whoever asks later has it', async 
 test('what is there of it can be read while it is packed, also when a run overtakes it', async () => {
   const gate = Promise.withResolvers<void>();
   const packed = Promise.withResolvers<Archive>();
-  const { snapshotThread } = house;
+  const { snapshotThread } = fixture;
   const slow = collect({
     snapshotThread: {
       ...snapshotThread,
@@ -92,7 +92,7 @@ test('what is there of it can be read while it is packed, also when a run overta
   expect(await growing.read(bytes, 0)).toBe(archive.size);
   await growing.close();
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(archive.key);
-  expect(house.blobKeys()).not.toContain(archive.key);
+  expect(fixture.blobKeys()).not.toContain(archive.key);
 });
 
 test('one of a workspace that has changed since, and of a deleted session, is not there', async () => {
@@ -102,13 +102,13 @@ test('one of a workspace that has changed since, and of a deleted session, is no
     reason: 'not_found',
   });
   expect((await collector.downloadArchive(workspaceAfter(second), OWNER).packed).isKept).toBe(true);
-  await house.store.sessions.deleteSession(first.sessionSeq);
+  await fixture.store.sessions.deleteSession(first.sessionSeq);
   await expect(collector.downloadArchive(runOf(first), OWNER).packed).rejects.toMatchObject({ reason: 'not_found' });
 });
 
 test('one that can’t be packed leaves nothing, and the next download tries again', async () => {
   let isFull = true;
-  const { snapshotThread } = house;
+  const { snapshotThread } = fixture;
   const packTarGz: typeof snapshotThread.packTarGz = async (order) => {
     if (isFull) throw noSpace();
     return snapshotThread.packTarGz(order);
@@ -116,15 +116,15 @@ test('one that can’t be packed leaves nothing, and the next download tries aga
   const full = collect({ snapshotThread: { ...snapshotThread, packTarGz } });
   const run = await turn({ 'a.txt': 'one' });
   await expect(full.downloadArchive(runOf(run), OWNER).packed).rejects.toMatchObject({ reason: 'unavailable' });
-  expect(house.blobKeys()).toEqual([sha256('one')]);
+  expect(fixture.blobKeys()).toEqual([sha256('one')]);
   isFull = false;
   expect((await full.downloadArchive(runOf(run), OWNER).packed).isKept).toBe(true);
 });
 
 test('while many are being packed, one more is refused', async () => {
   const gate = Promise.withResolvers<never>();
-  const { artifacts } = house.store;
-  const store = { ...house.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
+  const { artifacts } = fixture.store;
+  const store = { ...fixture.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
   const busy = collect({ store });
   const begun = Array.from({ length: 18 }, (_, seq) =>
     busy.downloadArchive({ kind: 'run', seq, runSeq: seq }, seq % 6),
@@ -140,8 +140,8 @@ test('while many are being packed, one more is refused', async () => {
 
 test('one user does not take all places, and has them again when theirs are packed', async () => {
   const gate = Promise.withResolvers<never>();
-  const { artifacts } = house.store;
-  const store = { ...house.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
+  const { artifacts } = fixture.store;
+  const store = { ...fixture.store, artifacts: { ...artifacts, findRequested: async () => gate.promise } };
   const busy = collect({ store });
   const ask = (seq: number, owner = OWNER) => busy.downloadArchive({ kind: 'run', seq, runSeq: seq }, owner);
   const begun = Array.from({ length: 6 }, (_, seq) => ask(seq));

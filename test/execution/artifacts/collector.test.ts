@@ -9,32 +9,32 @@ import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
+import { type ArtifactFixture, artifactFixture, COMPLETED } from '../../support/files/artifact-fixture.ts';
 import { refuseThreads } from '../../support/threads.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-let house: ArtifactHouse;
+let fixture: ArtifactFixture;
 let collector: Collector;
 
 beforeEach(async () => {
-  house = await artifactHouse();
-  collector = house.collect();
+  fixture = await artifactFixture();
+  collector = fixture.collect();
 });
 
 const settled = (run: ClaimedRun) =>
   waitFor(async () => {
-    const [own, whole] = [await house.artifactsOf(run), await house.exportOf(run)];
+    const [own, whole] = [await fixture.artifactsOf(run), await fixture.exportOf(run)];
     return own.status !== 'pending' && whole.status !== 'pending' ? { own, whole } : null;
   });
 
 /** Takes the baseline, does something, ends the run and waits for what is kept of it. */
 async function turn(files: Record<string, string | null>, sessionId: string | null = null) {
-  const run = await house.begin(sessionId);
+  const run = await fixture.begin(sessionId);
   const baseline = collector.baselineOf(run);
   await baseline.workspaceFree();
   await baseline.take();
-  house.write(run, files);
-  await house.end(run);
+  fixture.write(run, files);
+  await fixture.end(run);
   collector.wake(run.sessionSeq);
   return { run, ...(await settled(run)) };
 }
@@ -45,7 +45,7 @@ const changesOf = (files: readonly { readonly path: string; readonly change: str
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function tarText(key: string): Promise<string> {
-  return gunzipSync(await house.blobs.read(key)).toString('latin1');
+  return gunzipSync(await fixture.blobs.read(key)).toString('latin1');
 }
 
 test('each run lists its own changes only, and its archive holds those files', {
@@ -70,13 +70,13 @@ test('each run lists its own changes only, and its archive holds those files', {
   expect(second.whole).toMatchObject({ status: 'ready', error: null });
   // The first run's archive and its version of the file are still there; the replaced zip is not.
   expect(await tarText(first.own.archive!.key)).toContain('one');
-  expect(house.blobKeys()).toContain(sha256('one'));
-  expect(house.blobKeys()).not.toContain(first.whole.archive!.key);
+  expect(fixture.blobKeys()).toContain(sha256('one'));
+  expect(fixture.blobKeys()).not.toContain(first.whole.archive!.key);
 });
 
 test('files that were put there by hand between two runs are in the export, and belong to no run', async () => {
   const first = await turn({ 'a.txt': 'one' });
-  house.write(first.run, { 'by-hand.txt': 'hand' });
+  fixture.write(first.run, { 'by-hand.txt': 'hand' });
   const second = await turn({ 'b.txt': 'two' }, first.run.sessionId);
   expect(changesOf(second.own.files)).toEqual(['added /b.txt']);
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
@@ -88,8 +88,8 @@ test('uploads are placed before the baseline; those that the agent changed are i
   for (const sessionId of [null, (await turn({ 'a.txt': 'one' })).run.sessionId]) {
     const run = await withUploads(['kept', 'changed'], sessionId);
     await collector.baselineOf(run).take();
-    house.write(run, { 'uploads/changed.txt': 'by the agent' });
-    await house.end(run);
+    fixture.write(run, { 'uploads/changed.txt': 'by the agent' });
+    await fixture.end(run);
     collector.wake(run.sessionSeq);
     const { own, whole } = await settled(run);
     expect(changesOf(own.files)).toEqual(['modified /uploads/changed.txt']);
@@ -100,7 +100,7 @@ test('uploads are placed before the baseline; those that the agent changed are i
 
 test('uploads of a run that changes nothing are in the export, and no artifacts', { tags: ['C4'] }, async () => {
   const run = await withUploads(['kept']);
-  await house.end(run, COMPLETED, { untouched: true, hasUploads: true });
+  await fixture.end(run, COMPLETED, { untouched: true, hasUploads: true });
   collector.wake(run.sessionSeq);
   const { own, whole } = await settled(run);
   expect([pathsOf(own.files), pathsOf(whole.files)]).toEqual([[], ['/uploads/kept.txt']]);
@@ -108,7 +108,7 @@ test('uploads of a run that changes nothing are in the export, and no artifacts'
 
 /** A claimed run whose uploads are in its workspace. */
 async function withUploads(ids: readonly string[], sessionId: string | null = null): Promise<ClaimedRun> {
-  const hold = house.blobs.hold();
+  const hold = fixture.blobs.hold();
   const attach = async (id: string) => {
     const key = await hold.put(Buffer.from(id));
     const attachmentId = `${id}-${sessionId}`;
@@ -117,29 +117,29 @@ async function withUploads(ids: readonly string[], sessionId: string | null = nu
   };
   const attachments = await Promise.all(ids.map(attach));
   const content = attachments.map(({ id }) => ({ type: 'attachment', attachmentId: id, media: 'file' }) as const);
-  await house.accept({ sessionId, content, attachments });
+  await fixture.accept({ sessionId, content, attachments });
   hold.release();
-  const run = (await house.claim())[0]!;
-  const placed = (await house.store.turns.get(run.seq, 1)).attachments;
-  await house.workspaces.placeUploads(run.sessionId, placed, { quotaBytes: 2 ** 30, hasBegun: false });
+  const run = (await fixture.claim())[0]!;
+  const placed = (await fixture.store.turns.get(run.seq, 1)).attachments;
+  await fixture.workspaces.placeUploads(run.sessionId, placed, { quotaBytes: 2 ** 30, hasBegun: false });
   return run;
 }
 
 test('what a failed or stopped run wrote is in the export, and in no artifacts', { tags: ['E4'] }, async () => {
-  const failed = await house.begin();
-  house.write(failed, { 'half.txt': 'half' });
+  const failed = await fixture.begin();
+  fixture.write(failed, { 'half.txt': 'half' });
   const error = { type: 'api_error', message: 'The model is gone.', retryable: true } as const;
-  await house.end(failed, { outcome: 'failed', error });
+  await fixture.end(failed, { outcome: 'failed', error });
   collector.wake(failed.sessionSeq);
   expect(await settled(failed)).toMatchObject({
     own: { status: 'failed', files: [], archive: null, error: { message: 'The run failed: The model is gone.' } },
     whole: { status: 'ready', files: [{ path: '/half.txt' }] },
   });
-  const stopped = await house.begin();
-  house.write(stopped, { 'half.txt': 'half' });
-  await house.store.runs.stopSession(stopped.sessionSeq, 'user_requested_stop');
+  const stopped = await fixture.begin();
+  fixture.write(stopped, { 'half.txt': 'half' });
+  await fixture.store.runs.stopSession(stopped.sessionSeq, 'user_requested_stop');
   collector.wake(stopped.sessionSeq);
-  await house.store.runs.confirmStop(stopped.sessionSeq);
+  await fixture.store.runs.confirmStop(stopped.sessionSeq);
   collector.wake(stopped.sessionSeq);
   expect(await settled(stopped)).toMatchObject({
     own: { status: 'failed', error: { type: 'canceled_error' } },
@@ -153,11 +153,11 @@ describe('the session’s next run', () => {
     const gate = Promise.withResolvers<void>();
     let asked = 0;
     const snapshotThread: SnapshotThread = {
-      ...house.snapshotThread,
+      ...fixture.snapshotThread,
       takeSnapshot: async (order) => {
         asked += 1;
         await gate.promise;
-        return house.snapshotThread.takeSnapshot(order);
+        return fixture.snapshotThread.takeSnapshot(order);
       },
     };
     return { snapshotThread, letGo: () => gate.resolve(), asked: () => asked };
@@ -166,16 +166,16 @@ describe('the session’s next run', () => {
   test('starts only after the earlier one was collected, and without waiting for its archives', async () => {
     const held = heldThread();
     const packing = Promise.withResolvers<void>();
-    const slow = house.collect({
+    const slow = fixture.collect({
       snapshotThread: {
         ...held.snapshotThread,
-        packTarGz: async (order) => packing.promise.then(() => house.snapshotThread.packTarGz(order)),
+        packTarGz: async (order) => packing.promise.then(() => fixture.snapshotThread.packTarGz(order)),
       },
     });
-    const first = await house.begin();
-    house.write(first, { 'a.txt': 'one' });
-    await house.end(first);
-    const second = await house.begin(first.sessionId);
+    const first = await fixture.begin();
+    fixture.write(first, { 'a.txt': 'one' });
+    await fixture.end(first);
+    const second = await fixture.begin(first.sessionId);
     let free = false;
     const waiting = slow
       .baselineOf(second)
@@ -185,9 +185,9 @@ describe('the session’s next run', () => {
     expect(free).toBe(false);
     held.letGo();
     await waiting;
-    expect(await house.artifactsOf(first)).toMatchObject({ status: 'pending', fileCount: 1 });
+    expect(await fixture.artifactsOf(first)).toMatchObject({ status: 'pending', fileCount: 1 });
     // It begins to write while the archive of the first is still to be packed of what it was.
-    house.write(second, { 'a.txt': 'two' });
+    fixture.write(second, { 'a.txt': 'two' });
     packing.resolve();
     const { archive } = (await settled(first)).own;
     expect(await tarText(archive!.key)).toContain('one');
@@ -195,10 +195,10 @@ describe('the session’s next run', () => {
 
   test('does not wait when it was called off', async () => {
     const held = heldThread();
-    const slow = house.collect({ snapshotThread: held.snapshotThread });
-    const first = await house.begin();
-    await house.end(first);
-    const baseline = slow.baselineOf(await house.begin(first.sessionId));
+    const slow = fixture.collect({ snapshotThread: held.snapshotThread });
+    const first = await fixture.begin();
+    await fixture.end(first);
+    const baseline = slow.baselineOf(await fixture.begin(first.sessionId));
     const free = baseline.workspaceFree();
     baseline.abort();
     await free;
@@ -206,11 +206,11 @@ describe('the session’s next run', () => {
   });
 
   test('does not look again and again for what a stop holds back', async () => {
-    const { artifacts } = house.store;
+    const { artifacts } = fixture.store;
     let [looked, recorded] = [0, 0];
-    const refusing = house.collect({
+    const refusing = fixture.collect({
       store: {
-        ...house.store,
+        ...fixture.store,
         artifacts: {
           ...artifacts,
           isAfterUncollected: async (sessionSeq, runSeq) => {
@@ -226,46 +226,46 @@ describe('the session’s next run', () => {
         },
       },
     });
-    const first = await house.begin();
-    await house.end(first);
-    const second = await house.begin(first.sessionId);
+    const first = await fixture.begin();
+    await fixture.end(first);
+    const second = await fixture.begin(first.sessionId);
     const free = refusing.baselineOf(second).workspaceFree();
     await waitFor(() => recorded === 1);
-    await house.store.runs.stopSession(first.sessionSeq, 'user_requested_stop');
+    await fixture.store.runs.stopSession(first.sessionSeq, 'user_requested_stop');
     refusing.wake(first.sessionSeq);
     await new Promise((resolve) => void setImmediate(resolve));
     expect(looked).toBeLessThan(10);
-    await house.store.runs.confirmStop(first.sessionSeq);
+    await fixture.store.runs.confirmStop(first.sessionSeq);
     refusing.wake(first.sessionSeq);
     await free;
     expect(recorded).toBe(2);
   });
 
   test('starts when the earlier one could not be collected', async () => {
-    const refusing = house.collect({
+    const refusing = fixture.collect({
       snapshotThread: {
-        ...house.snapshotThread,
+        ...fixture.snapshotThread,
         takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.')),
       },
     });
-    const first = await house.begin();
-    await house.end(first);
-    const second = await house.begin(first.sessionId);
+    const first = await fixture.begin();
+    await fixture.end(first);
+    const second = await fixture.begin(first.sessionId);
     await refusing.baselineOf(second).workspaceFree();
-    expect(await house.artifactsOf(first)).toMatchObject({
+    expect(await fixture.artifactsOf(first)).toMatchObject({
       status: 'failed',
       error: { message: 'No space is left on the disk.' },
     });
-    expect(await house.exportOf(first)).toMatchObject({ status: 'failed' });
+    expect(await fixture.exportOf(first)).toMatchObject({ status: 'failed' });
   });
 });
 
 test('when the limit of files is lowered below what a workspace has, no run deletes the others, and they are back once it is raised', async () => {
   const before = await turn(Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`${at}.txt`, `${at}`])));
   const { sessionId } = before.run;
-  const { artifacts } = house.settings();
+  const { artifacts } = fixture.settings();
   const limited = (maxFiles: number) => {
-    collector = house.collect({ settings: () => ({ ...house.settings(), artifacts: { ...artifacts, maxFiles } }) });
+    collector = fixture.collect({ settings: () => ({ ...fixture.settings(), artifacts: { ...artifacts, maxFiles } }) });
   };
   limited(4);
   const lowered = await turn({ '1.txt': 'changed', '7.txt': 'changed, too' }, sessionId);
@@ -273,8 +273,8 @@ test('when the limit of files is lowered below what a workspace has, no run dele
   expect(pathsOf(lowered.whole.files)).toEqual(['/0.txt', '/1.txt', '/2.txt', '/3.txt']);
   expect(lowered.own.skipped).toMatchObject({ tooMany: 5 });
   // What the first run has made is still there.
-  expect((await house.artifactsOf(before.run)).files).toHaveLength(9);
-  expect(house.blobKeys()).toContain(sha256('8'));
+  expect((await fixture.artifactsOf(before.run)).files).toHaveLength(9);
+  expect(fixture.blobKeys()).toContain(sha256('8'));
   limited(9);
   const raised = await turn({ '8.txt': 'new' }, sessionId);
   expect(changesOf(raised.own.files)).toEqual(['modified /8.txt']);
@@ -284,43 +284,43 @@ test('when the limit of files is lowered below what a workspace has, no run dele
 describe('the baseline of a run', () => {
   test('is not taken of the first one of a session, nor after an interruption, whose first attempt has one', async () => {
     let looks = 0;
-    const { takeSnapshot } = house.snapshotThread;
-    const counting = house.collect({
+    const { takeSnapshot } = fixture.snapshotThread;
+    const counting = fixture.collect({
       snapshotThread: {
-        ...house.snapshotThread,
+        ...fixture.snapshotThread,
         takeSnapshot: async (order) => {
           looks += 1;
           return takeSnapshot(order);
         },
       },
     });
-    const first = await house.begin();
-    house.write(first, { 'a.txt': 'one' });
+    const first = await fixture.begin();
+    fixture.write(first, { 'a.txt': 'one' });
     await counting.baselineOf(first).take();
     expect(looks).toBe(0);
-    await house.end(first);
+    await fixture.end(first);
     counting.wake(first.sessionSeq);
     await settled(first);
-    const second = await house.begin(first.sessionId);
+    const second = await fixture.begin(first.sessionId);
     const baseline = counting.baselineOf(second);
     expect(looks).toBe(1);
     await Promise.all([baseline.take(), baseline.take()]);
     expect(looks).toBe(2);
-    house.write(second, { 'b.txt': 'by the first attempt' });
+    fixture.write(second, { 'b.txt': 'by the first attempt' });
     await counting.baselineOf({ ...second, attempt: 2 }).take();
     expect(looks).toBe(2);
-    await house.end(second);
+    await fixture.end(second);
     counting.wake(second.sessionSeq);
     expect(pathsOf((await settled(second)).own.files)).toEqual(['/b.txt']);
   });
 
   test('is not waited for by a run that is aborted', async () => {
     const first = await turn({ 'a.txt': 'one' });
-    const run = await house.begin(first.run.sessionId);
+    const run = await fixture.begin(first.run.sessionId);
     const asked = Promise.withResolvers<void>();
-    const stuck = house.collect({
+    const stuck = fixture.collect({
       snapshotThread: {
-        ...house.snapshotThread,
+        ...fixture.snapshotThread,
         takeSnapshot: ({ signal }) =>
           new Promise((_resolve, reject) => {
             asked.resolve();
@@ -337,21 +337,21 @@ describe('the baseline of a run', () => {
 
   test('a run that does nothing has none of the files of one that could not be collected', async () => {
     let isRefused = true;
-    const { takeSnapshot } = house.snapshotThread;
+    const { takeSnapshot } = fixture.snapshotThread;
     const refuse = async () => Promise.reject(new ErrandError('unavailable', 'No.'));
     const snapshotThread: SnapshotThread = {
-      ...house.snapshotThread,
+      ...fixture.snapshotThread,
       takeSnapshot: async (order) => (isRefused ? refuse() : takeSnapshot(order)),
     };
-    const refusing = house.collect({ snapshotThread });
-    const first = await house.begin();
-    house.write(first, { 'a.txt': 'one' });
-    await house.end(first);
+    const refusing = fixture.collect({ snapshotThread });
+    const first = await fixture.begin();
+    fixture.write(first, { 'a.txt': 'one' });
+    await fixture.end(first);
     refusing.wake(first.sessionSeq);
     expect((await settled(first)).whole.status).toBe('failed');
     isRefused = false;
-    const second = await house.begin(first.sessionId);
-    await house.end(second, COMPLETED, { untouched: true });
+    const second = await fixture.begin(first.sessionId);
+    await fixture.end(second, COMPLETED, { untouched: true });
     refusing.wake(second.sessionSeq);
     const { own, whole } = await settled(second);
     expect([pathsOf(own.files), pathsOf(whole.files)]).toEqual([[], ['/a.txt']]);
@@ -359,11 +359,11 @@ describe('the baseline of a run', () => {
 
   test('a baseline that takes too long is abandoned, and the run starts', async () => {
     const first = await turn({ 'a.txt': 'one' });
-    const run = await house.begin(first.run.sessionId);
+    const run = await fixture.begin(first.run.sessionId);
     const asked = Promise.withResolvers<void>();
-    const stuck = house.collect({
+    const stuck = fixture.collect({
       snapshotThread: {
-        ...house.snapshotThread,
+        ...fixture.snapshotThread,
         takeSnapshot: async ({ signal, hold }) => {
           await hold!.put(Buffer.from('stored by then'));
           asked.resolve();
@@ -372,16 +372,16 @@ describe('the baseline of a run', () => {
         },
       },
     });
-    const known = house.blobKeys();
+    const known = fixture.blobKeys();
     const baseline = stuck.baselineOf(run);
     const taken = baseline.take();
     await asked.promise;
-    house.clock.advance(60_000);
+    fixture.clock.advance(60_000);
     await taken;
-    await waitFor(() => house.blobKeys().length === known.length);
+    await waitFor(() => fixture.blobKeys().length === known.length);
     // What its last run left represents it.
-    house.write(run, { 'b.txt': 'two' });
-    await house.end(run);
+    fixture.write(run, { 'b.txt': 'two' });
+    await fixture.end(run);
     collector.wake(run.sessionSeq);
     expect(changesOf((await settled(run)).own.files)).toEqual(['added /b.txt']);
   });
@@ -408,16 +408,16 @@ describe('after a crash', () => {
       reached += 1;
       return new Promise<never>(() => undefined);
     };
-    const dying = makeCollector({ ...house.parts, snapshotThread: breaking(house.snapshotThread) });
-    const run = await house.begin();
-    house.write(run, { 'a.txt': 'one' });
-    await house.end(run);
+    const dying = makeCollector({ ...fixture.parts, snapshotThread: breaking(fixture.snapshotThread) });
+    const run = await fixture.begin();
+    fixture.write(run, { 'a.txt': 'one' });
+    await fixture.end(run);
     dying.wake(run.sessionSeq);
     await waitFor(() => reached === 1);
     // The process is gone: no one will ever report that step.
     collector.start();
     expect(await settled(run)).toMatchObject({ own: { status: 'ready', fileCount: 1 }, whole: { status: 'ready' } });
-    const types = house.committed.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));
+    const types = fixture.committed.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));
     expect(types).toEqual(['artifacts.ready', 'workspace_export.completed']);
   });
 });
@@ -426,18 +426,18 @@ let never: () => Promise<never>;
 
 test('an archive that can’t be packed fails, its run stays completed, and nothing of it is left', async () => {
   const full = () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.'));
-  const broke = house.collect({ snapshotThread: { ...house.snapshotThread, packTarGz: full, packZip: full } });
-  const run = await house.begin();
-  house.write(run, { 'a.txt': 'one' });
-  await house.end(run);
+  const broke = fixture.collect({ snapshotThread: { ...fixture.snapshotThread, packTarGz: full, packZip: full } });
+  const run = await fixture.begin();
+  fixture.write(run, { 'a.txt': 'one' });
+  await fixture.end(run);
   broke.wake(run.sessionSeq);
   expect(await settled(run)).toMatchObject({
     own: { status: 'failed', archive: null, error: { message: 'No space is left on the disk.' }, fileCount: 1 },
     whole: { status: 'failed', archive: null, files: [{ path: '/a.txt' }] },
   });
-  expect((await house.store.runs.get(run.seq)).status).toBe('completed');
+  expect((await fixture.store.runs.get(run.seq)).status).toBe('completed');
   // The files themselves are kept, and listed.
-  expect(house.blobKeys()).toEqual([sha256('one')]);
+  expect(fixture.blobKeys()).toEqual([sha256('one')]);
   // The next run has the workspace packed again.
   const second = await turn({ 'b.txt': 'two' }, run.sessionId);
   expect(second.whole).toMatchObject({ status: 'ready', files: [{ path: '/a.txt' }, { path: '/b.txt' }] });
@@ -454,7 +454,7 @@ describe('without space on the disk', () => {
         disk.refusals += 1;
         throw noSpace();
       };
-    const { snapshotThread } = house;
+    const { snapshotThread } = fixture;
     const refusing = {
       ...snapshotThread,
       takeSnapshot: unless(snapshotThread.takeSnapshot),
@@ -465,39 +465,39 @@ describe('without space on the disk', () => {
   }
 
   const endedRun = async () => {
-    const run = await house.begin(null);
-    house.write(run, { 'a.txt': 'one' });
-    await house.end(run);
+    const run = await fixture.begin(null);
+    fixture.write(run, { 'a.txt': 'one' });
+    await fixture.end(run);
     return run;
   };
   const statuses = async (run: ClaimedRun) => [
-    (await house.artifactsOf(run)).status,
-    (await house.exportOf(run)).status,
+    (await fixture.artifactsOf(run)).status,
+    (await fixture.exportOf(run)).status,
   ];
   const minutesUntil = (condition: () => Promise<boolean> | boolean) =>
     waitFor(() => {
-      house.clock.advance(60_000);
+      fixture.clock.advance(60_000);
       return condition();
     });
 
   test('what a run made stays pending, and is stored when space is available again', async () => {
     const { disk, snapshotThread } = fullDisk();
-    const patient = house.collect({ snapshotThread });
+    const patient = fixture.collect({ snapshotThread });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
     await minutesUntil(() => disk.refusals >= 2);
     expect(await statuses(run)).toEqual(['pending', 'pending']);
-    expect(house.blobKeys()).toEqual([]);
+    expect(fixture.blobKeys()).toEqual([]);
     disk.full = false;
     await minutesUntil(async () => !(await statuses(run)).includes('pending'));
     expect(await statuses(run)).toEqual(['ready', 'ready']);
-    expect(changesOf((await house.artifactsOf(run)).files)).toEqual(['added /a.txt']);
+    expect(changesOf((await fixture.artifactsOf(run)).files)).toEqual(['added /a.txt']);
   });
 
   test('an archive stays pending, and is packed when space is back', async () => {
     const { disk, snapshotThread } = fullDisk();
-    const patient = house.collect({
-      snapshotThread: { ...snapshotThread, takeSnapshot: house.snapshotThread.takeSnapshot },
+    const patient = fixture.collect({
+      snapshotThread: { ...snapshotThread, takeSnapshot: fixture.snapshotThread.takeSnapshot },
     });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
@@ -510,13 +510,13 @@ describe('without space on the disk', () => {
 
   test('the session’s next run does not wait for space', async () => {
     const { disk, snapshotThread } = fullDisk();
-    const patient = house.collect({ snapshotThread });
+    const patient = fixture.collect({ snapshotThread });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
     await waitFor(() => disk.refusals === 1);
-    const next = await house.begin(run.sessionId);
+    const next = await fixture.begin(run.sessionId);
     await patient.baselineOf(next).workspaceFree();
-    expect(await house.artifactsOf(run)).toMatchObject({
+    expect(await fixture.artifactsOf(run)).toMatchObject({
       status: 'failed',
       error: { message: 'There is no space left on the disk.' },
     });
@@ -525,31 +525,31 @@ describe('without space on the disk', () => {
 
 test('what a run made stays pending while there is no thread to look at it, also when its session’s next run waits', async () => {
   const admit = refuseThreads();
-  const patient = house.collect();
-  const run = await house.begin(null);
-  house.write(run, { 'a.txt': 'one' });
-  await house.end(run);
+  const patient = fixture.collect();
+  const run = await fixture.begin(null);
+  fixture.write(run, { 'a.txt': 'one' });
+  await fixture.end(run);
   patient.wake(run.sessionSeq);
-  const next = await house.begin(run.sessionId);
+  const next = await fixture.begin(run.sessionId);
   const free = patient.baselineOf(next).workspaceFree();
   for (let turn = 0; turn < 20; turn += 1) {
-    house.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     await new Promise(setImmediate);
   }
-  expect((await house.artifactsOf(run)).status).toBe('pending');
+  expect((await fixture.artifactsOf(run)).status).toBe('pending');
   admit();
   await waitFor(async () => {
-    house.clock.advance(1_000);
-    return (await house.artifactsOf(run)).status === 'ready';
+    fixture.clock.advance(1_000);
+    return (await fixture.artifactsOf(run)).status === 'ready';
   });
   await free;
 });
 
 test('a store that refuses to write is asked again', async () => {
   let refusals = 0;
-  const { artifacts } = house.store;
+  const { artifacts } = fixture.store;
   const store = {
-    ...house.store,
+    ...fixture.store,
     artifacts: {
       ...artifacts,
       recordArtifacts: async (...given: Parameters<typeof artifacts.recordArtifacts>) => {
@@ -559,31 +559,31 @@ test('a store that refuses to write is asked again', async () => {
       },
     },
   };
-  const stubborn = house.collect({ store });
-  const run = await house.begin();
-  house.write(run, { 'a.txt': 'one' });
-  await house.end(run);
+  const stubborn = fixture.collect({ store });
+  const run = await fixture.begin();
+  fixture.write(run, { 'a.txt': 'one' });
+  await fixture.end(run);
   stubborn.wake(run.sessionSeq);
   await waitFor(() => refusals === 1);
   const { own } = await waitFor(async () => {
-    house.clock.advance(1_000);
-    const found = await house.artifactsOf(run);
+    fixture.clock.advance(1_000);
+    const found = await fixture.artifactsOf(run);
     return found.status === 'pending' ? null : { own: found };
   });
   expect(own.status).toBe('ready');
 });
 
 test('a session that is deleted meanwhile leaves no blob behind', async () => {
-  const run = await house.begin();
-  house.write(run, { 'a.txt': 'one' });
-  await house.end(run);
+  const run = await fixture.begin();
+  fixture.write(run, { 'a.txt': 'one' });
+  await fixture.end(run);
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  const slow = house.collect({
+  const slow = fixture.collect({
     snapshotThread: {
-      ...house.snapshotThread,
+      ...fixture.snapshotThread,
       takeSnapshot: async (order) => {
-        const snapshot = await house.snapshotThread.takeSnapshot(order);
+        const snapshot = await fixture.snapshotThread.takeSnapshot(order);
         asked.resolve();
         await gate.promise;
         return snapshot;
@@ -592,41 +592,41 @@ test('a session that is deleted meanwhile leaves no blob behind', async () => {
   });
   slow.wake(run.sessionSeq);
   await asked.promise;
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   gate.resolve();
-  await waitFor(() => house.blobKeys().length === 0);
+  await waitFor(() => fixture.blobKeys().length === 0);
 });
 
 test('a clean-up that packing held up is done as soon as it has ended', async () => {
   const packing = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const sweeper = makeSweeper({
-    ...house.parts,
-    workspaces: house.workspaces,
+    ...fixture.parts,
+    workspaces: fixture.workspaces,
     beforeErasing: async () => undefined,
   });
   onTestFinished(sweeper.stop);
-  const slow = house.collect({
+  const slow = fixture.collect({
     happened: sweeper.notice,
     snapshotThread: {
-      ...house.snapshotThread,
+      ...fixture.snapshotThread,
       packTarGz: async (order) => {
-        const archive = await house.snapshotThread.packTarGz(order);
+        const archive = await fixture.snapshotThread.packTarGz(order);
         packing.resolve();
         await goOn.promise;
         return archive;
       },
     },
   });
-  const run = await house.begin();
-  house.write(run, { 'a.txt': 'of a session that is deleted' });
-  await house.end(run);
+  const run = await fixture.begin();
+  fixture.write(run, { 'a.txt': 'of a session that is deleted' });
+  await fixture.end(run);
   slow.wake(run.sessionSeq);
   await packing.promise;
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   sweeper.wake();
-  const cleanups = () => house.rows('SELECT session_seq FROM cleanups').length;
-  await waitFor(() => !existsSync(house.workspaces.pathOf(run.sessionId)), { what: 'the sweeper has been there' });
+  const cleanups = () => fixture.rows('SELECT session_seq FROM cleanups').length;
+  await waitFor(() => !existsSync(fixture.workspaces.pathOf(run.sessionId)), { what: 'the sweeper has been there' });
   goOn.resolve();
   // The clock does not move: nothing is tried again because of the time.
   await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
@@ -634,13 +634,13 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
 
 test('many sessions are all collected, six at a time', async () => {
   let [atOnce, most] = [0, 0];
-  const counting = house.collect({
+  const counting = fixture.collect({
     snapshotThread: {
-      ...house.snapshotThread,
+      ...fixture.snapshotThread,
       takeSnapshot: async (order) => {
         atOnce += 1;
         most = Math.max(most, atOnce);
-        const snapshot = await house.snapshotThread.takeSnapshot(order);
+        const snapshot = await fixture.snapshotThread.takeSnapshot(order);
         atOnce -= 1;
         return snapshot;
       },
@@ -648,9 +648,9 @@ test('many sessions are all collected, six at a time', async () => {
   });
   const runs: ClaimedRun[] = [];
   for (let count = 0; count < 12; count += 1) {
-    const run = await house.begin();
-    house.write(run, { 'a.txt': `run ${count}` });
-    await house.end(run);
+    const run = await fixture.begin();
+    fixture.write(run, { 'a.txt': `run ${count}` });
+    await fixture.end(run);
     runs.push(run);
   }
   for (const { sessionSeq } of runs) counting.wake(sessionSeq);

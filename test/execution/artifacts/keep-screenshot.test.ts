@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import type { Services } from '../../../src/agent/port/services.ts';
 import { makeKeepScreenshot } from '../../../src/execution/artifacts/keep-screenshot.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
-async function house() {
-  const { store, accept, claim } = await storeHouse();
+async function fixture() {
+  const { store, accept, claim } = await storeFixture();
   const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'));
   const service = makeKeepScreenshot({ store, blobs });
   await accept();
@@ -27,7 +27,7 @@ async function house() {
 }
 
 test('a picture is stored as a blob, and found by its tool use', async () => {
-  const { store, blobs, fence, keep } = await house();
+  const { store, blobs, fence, keep } = await fixture();
   const { sha256 } = await keep('a picture');
   expect(await blobs.read(sha256)).toEqual(Buffer.from('a picture'));
   expect(await store.screenshots.find(fence.sessionSeq, 'call-1')).toEqual({
@@ -41,7 +41,7 @@ test('a picture is stored as a blob, and found by its tool use', async () => {
 });
 
 test("a sub-agent's last screenshot is that of its parent's call, and the earlier one leaves nothing behind", async () => {
-  const { store, fence, keep, isThere } = await house();
+  const { store, fence, keep, isThere } = await fixture();
   const first = await keep('first', { callId: 'call-1/a' });
   const last = await keep('last', { callId: 'call-1/b' });
   expect(await store.screenshots.find(fence.sessionSeq, 'call-1')).toMatchObject({ sha256: last.sha256 });
@@ -49,14 +49,14 @@ test("a sub-agent's last screenshot is that of its parent's call, and the earlie
 });
 
 test('the same picture twice is one blob that stays', async () => {
-  const { keep, isThere } = await house();
+  const { keep, isThere } = await fixture();
   const { sha256 } = await keep('same');
   await keep('same');
   expect(await isThere(sha256)).toBe(true);
 });
 
 test('an attempt that has lost its run stores nothing', async () => {
-  const { store, fence, keep, isThere } = await house();
+  const { store, fence, keep, isThere } = await fixture();
   await store.runs.interrupt(fence, 'crash');
   await expect(keep('late')).rejects.toMatchObject({ reason: 'conflict' });
   expect(await isThere(createHash('sha256').update('late').digest('hex'))).toBe(false);
@@ -67,6 +67,6 @@ test.each([
   ['a picture of another kind', { mimeType: 'text/html' }, 'bad_request'],
   ['a picture of 9 MB', { bytes: Buffer.alloc(9 * 1024 * 1024) }, 'too_large'],
 ])('%s is refused', async (_, over, reason) => {
-  const { keep } = await house();
+  const { keep } = await fixture();
   await expect(keep('x', over)).rejects.toMatchObject({ reason });
 });

@@ -12,8 +12,8 @@ import type { JsonObject } from '../../../src/domain/json.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Collector } from '../../../src/execution/artifacts/collector.ts';
 import type { SnapshotRequest, SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
-import { type ArtifactHouse, artifactHouse, COMPLETED } from '../../support/files/artifact-house.ts';
-import { fenceOf } from '../../support/store/store-house.ts';
+import { type ArtifactFixture, artifactFixture, COMPLETED } from '../../support/files/artifact-fixture.ts';
+import { fenceOf } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import { makeBrief, makeRun } from '../../agent/play-main.ts';
 import { aloneOn } from '../../agent/run-port.ts';
@@ -23,7 +23,7 @@ interface Call {
   readonly input: JsonObject;
 }
 
-let house: ArtifactHouse;
+let fixture: ArtifactFixture;
 let collector: Collector;
 /** Whether each look was compared with the one before it, or with the recorded files. */
 let looks: ('look' | 'files')[];
@@ -31,10 +31,10 @@ let looks: ('look' | 'files')[];
 let wholly: Set<string>;
 
 beforeEach(async () => {
-  house = await artifactHouse();
+  fixture = await artifactFixture();
   looks = [];
   wholly = new Set();
-  const { snapshotThread } = house;
+  const { snapshotThread } = fixture;
   const watched: SnapshotThread = {
     ...snapshotThread,
     takeSnapshot: async (order: SnapshotRequest) => {
@@ -48,7 +48,7 @@ beforeEach(async () => {
       return snapshotThread.takeSnapshot({ ...order, recorded: { token, read } });
     },
   };
-  collector = house.collect({ snapshotThread: watched });
+  collector = fixture.collect({ snapshotThread: watched });
 });
 
 /** As a command would, whose effects nobody knows. */
@@ -71,22 +71,22 @@ const ALL = [...TOOLS.filter(({ name }) => name !== 'shell'), shell];
 
 /** A run that makes some calls, as its thread would report them. */
 async function turn(calls: readonly Call[], sessionId: string | null) {
-  const run = await house.begin(sessionId);
+  const run = await fixture.begin(sessionId);
   const baseline = collector.baselineOf(run);
   await baseline.workspaceFree();
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
-  const brief = await makeBrief({ workspace: house.workspaces.pathOf(run.sessionId) });
+  const brief = await makeBrief({ workspace: fixture.workspaces.pathOf(run.sessionId) });
   const workspace = openWorkspace(brief, async () => void (await baseline.take()));
   const worker = makeRun(brief, openChannel(aloneOn(port2)), { workspace });
   for (const { name, input } of calls)
     await performCall(worker, { tools: ALL, call: { id: 'a', name, input }, fault: undefined });
   const untouched = workspace.isUntouched();
-  await house.store.runs.end({ ...fenceOf(run), workedMs: 0 }, COMPLETED, { untouched });
+  await fixture.store.runs.end({ ...fenceOf(run), workedMs: 0 }, COMPLETED, { untouched });
   baseline.abort();
   collector.wake(run.sessionSeq);
   const found = await waitFor(async () => {
-    const [own, whole] = [await house.artifactsOf(run), await house.exportOf(run)];
+    const [own, whole] = [await fixture.artifactsOf(run), await fixture.exportOf(run)];
     return own.status !== 'pending' && whole.status !== 'pending' ? { own, whole } : null;
   });
   return { run, ...found };
@@ -150,7 +150,7 @@ test.each([1, 2, 3, 4])(
       const full: Ended = await turn(calls, whole);
       wholly.add(full.run.sessionId);
       expect(seen(quick), JSON.stringify(calls)).toEqual(seen(full));
-      const counted = house.rows(
+      const counted = fixture.rows(
         `SELECT file_count, total_size FROM workspace_exports WHERE session_seq = ${quick.run.sessionSeq}`,
       );
       const total = quick.whole.files.reduce((sum, { size }) => sum + size, 0);
@@ -180,7 +180,7 @@ test('a workspace is looked at before its first change, unless it is new, and af
 
 test('what somebody else has added, changed or removed between two runs belongs to none of them', async () => {
   const { run } = await turn([write('a.txt'), write('b.txt'), write('c.txt')], null);
-  house.write(run, { 'a.txt': 'by hand', 'in/by-hand.txt': 'hand', 'b.txt': null });
+  fixture.write(run, { 'a.txt': 'by hand', 'in/by-hand.txt': 'hand', 'b.txt': null });
   const second = await turn([write('c.txt', 'new')], run.sessionId);
   expect(second.own.files.map(({ path }) => path)).toEqual(['/c.txt']);
   expect(second.whole.files).toMatchObject([
@@ -192,35 +192,35 @@ test('what somebody else has added, changed or removed between two runs belongs 
 
 describe('a look is compared with the recorded files', () => {
   test('after a record that was lost, or that the store refused', async () => {
-    const { artifacts } = house.store;
+    const { artifacts } = fixture.store;
     let isLost = false;
     const recordArtifacts: typeof artifacts.recordArtifacts = async (...given) => {
       if (isLost) throw new ErrandError('unavailable', 'The disk failed to keep it.');
       return artifacts.recordArtifacts(...given);
     };
-    collector = house.collect({ store: { ...house.store, artifacts: { ...artifacts, recordArtifacts } } });
+    collector = fixture.collect({ store: { ...fixture.store, artifacts: { ...artifacts, recordArtifacts } } });
     const { run } = await turn([write('a.txt')], null);
     isLost = true;
     const second = turn([write('a.txt', 'longer text'), write('b.txt')], run.sessionId);
-    await waitFor(async () => (await house.exportOf(run)).status === 'pending');
+    await waitFor(async () => (await fixture.exportOf(run)).status === 'pending');
     await waitFor(() => {
-      house.clock.advance(1_000);
+      fixture.clock.advance(1_000);
       return isLost;
     });
     isLost = false;
     const { own, whole } = await waitFor(async () => {
-      house.clock.advance(1_000);
+      fixture.clock.advance(1_000);
       return Promise.race([second, new Promise<null>((resolve) => void setImmediate(() => resolve(null)))]);
     });
     expect(own.files.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt']);
     const total = whole.files.reduce((sum, { size }) => sum + size, 0);
-    expect(house.rows('SELECT total_size AS total FROM workspace_exports')).toEqual([{ total }]);
+    expect(fixture.rows('SELECT total_size AS total FROM workspace_exports')).toEqual([{ total }]);
   });
 
   test('by another process, whose thread has seen none', async () => {
     const { run } = await turn([write('a.txt'), write('b.txt')], null);
-    await house.snapshotThread.stop();
-    collector = house.collect({ snapshotThread: house.anotherThread() });
+    await fixture.snapshotThread.stop();
+    collector = fixture.collect({ snapshotThread: fixture.anotherThread() });
     const second = await turn([write('b.txt', 'new')], run.sessionId);
     expect(second.own.files).toMatchObject([{ path: '/b.txt', change: 'modified' }]);
     expect(second.whole.files).toHaveLength(2);
@@ -229,22 +229,22 @@ describe('a look is compared with the recorded files', () => {
 
 test('a workspace that is another one has none of the recorded files', async () => {
   const { run } = await turn([write('a.txt')], null);
-  rmSync(house.workspaces.pathOf(run.sessionId), { recursive: true });
+  rmSync(fixture.workspaces.pathOf(run.sessionId), { recursive: true });
   const second = await turn([write('b.txt')], run.sessionId);
   expect(second.whole.files.map(({ path }) => path)).toEqual(['/b.txt']);
 });
 
 test('after an interruption, what the first attempt has done is the run’s own', async () => {
   const { run: before } = await turn([write('a.txt')], null);
-  const run = await house.begin(before.sessionId);
+  const run = await fixture.begin(before.sessionId);
   await collector.baselineOf(run).take();
-  house.write(run, { 'b.txt': 'of the first attempt' });
+  fixture.write(run, { 'b.txt': 'of the first attempt' });
   await collector.baselineOf({ ...run, attempt: 2 }).take();
-  house.write(run, { 'c.txt': 'of the second' });
-  await house.end(run);
+  fixture.write(run, { 'c.txt': 'of the second' });
+  await fixture.end(run);
   collector.wake(run.sessionSeq);
   const { files } = await waitFor(async () => {
-    const own = await house.artifactsOf(run);
+    const own = await fixture.artifactsOf(run);
     return own.status === 'pending' ? null : own;
   });
   expect(files.map(({ path }) => path)).toEqual(['/b.txt', '/c.txt']);

@@ -5,13 +5,13 @@ import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { type BuildBrief, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { MODEL } from './resolved-model.ts';
 
 const HOUR_MS = 3_600_000;
-async function briefsOf({ store }: StoreHouse): Promise<BuildBrief> {
+async function briefsOf({ store }: StoreFixture): Promise<BuildBrief> {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   return makeBuildBrief({
@@ -24,27 +24,27 @@ async function briefsOf({ store }: StoreHouse): Promise<BuildBrief> {
   });
 }
 
-/** Lets the house's run ask, wait an hour and a half and continue; returns its brief. */
-async function resumed(house: StoreHouse, toolUseId: string, settle: (id: string) => Promise<boolean>) {
-  const [run] = await house.claim();
+/** Lets the fixture's run ask, wait an hour and a half and continue; returns its brief. */
+async function resumed(fixture: StoreFixture, toolUseId: string, settle: (id: string) => Promise<boolean>) {
+  const [run] = await fixture.claim();
   const question = { toolUseId, toolName: 'ask_user', toolInput: {}, lifetimeMs: 9 * HOUR_MS };
-  await house.store.runs.waitForUser(fenceOf(run!), question);
-  house.clock.advance(1.5 * HOUR_MS);
+  await fixture.store.runs.waitForUser(fenceOf(run!), question);
+  fixture.clock.advance(1.5 * HOUR_MS);
   const all = { userSeq: null, keySeq: null, sessionSeq: null, status: 'pending', limit: 1, offset: 0 } as const;
-  const { items } = await house.store.userInputs.list(all);
+  const { items } = await fixture.store.userInputs.list(all);
   expect(await settle(items[0]!.id)).toBe(true);
 }
 
 test('the answers of a run are returned by call, as texts; an unanswered question is reported', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const { userInputs } = house.store;
-  await resumed(house, 'text', (id) => userInputs.answer(id, 'red\nor blue'));
-  await resumed(house, 'form', (id) => userInputs.answer(id, { colour: ['red', 2] }));
-  await resumed(house, 'empty', (id) => userInputs.answer(id, ''));
-  await resumed(house, 'none', (id) => userInputs.expire(id));
-  const [run] = await house.claim();
-  const built = await (await briefsOf(house))(run!, MODEL);
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const { userInputs } = fixture.store;
+  await resumed(fixture, 'text', (id) => userInputs.answer(id, 'red\nor blue'));
+  await resumed(fixture, 'form', (id) => userInputs.answer(id, { colour: ['red', 2] }));
+  await resumed(fixture, 'empty', (id) => userInputs.answer(id, ''));
+  await resumed(fixture, 'none', (id) => userInputs.expire(id));
+  const [run] = await fixture.claim();
+  const built = await (await briefsOf(fixture))(run!, MODEL);
   expect(built).toMatchObject({
     ok: true,
     brief: {
@@ -60,13 +60,13 @@ test('the answers of a run are returned by call, as texts; an unanswered questio
 });
 
 test('background runs have more patience with a model server that is down, and ask again for replies that broke off', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  await house.accept({
+  const fixture = await storeFixture();
+  await fixture.accept();
+  await fixture.accept({
     background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 9 } },
   });
-  const claimed = [...(await house.claim()), ...(await house.claim())];
-  const build = await briefsOf(house);
+  const claimed = [...(await fixture.claim()), ...(await fixture.claim())];
+  const build = await briefsOf(fixture);
   const built = await Promise.all(claimed.map((run) => build(run, MODEL)));
   expect(built).toMatchObject([
     { brief: { limits: { patienceMs: 120_000, restartsReplies: false } } },
@@ -75,15 +75,15 @@ test('background runs have more patience with a model server that is down, and a
 });
 
 test('the time that a run waits, for its user or in the queue, does not count toward its time limit; its work does', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  await resumed(house, 'one', (id) => house.store.userInputs.answer(id, 'red'));
-  house.clock.advance(2 * HOUR_MS);
-  const [before] = await house.claim();
-  await house.store.runs.interrupt(fenceOf(before!, before!.workedMs + 60_000), 'crash');
-  house.clock.advance(2 * HOUR_MS);
-  const [run] = await house.claim();
-  const built = await (await briefsOf(house))(run!, MODEL);
+  const fixture = await storeFixture();
+  await fixture.accept();
+  await resumed(fixture, 'one', (id) => fixture.store.userInputs.answer(id, 'red'));
+  fixture.clock.advance(2 * HOUR_MS);
+  const [before] = await fixture.claim();
+  await fixture.store.runs.interrupt(fenceOf(before!, before!.workedMs + 60_000), 'crash');
+  fixture.clock.advance(2 * HOUR_MS);
+  const [run] = await fixture.claim();
+  const built = await (await briefsOf(fixture))(run!, MODEL);
   expect(built).toMatchObject({
     brief: { limits: { runTimeoutMs: SETTINGS.model.runTimeoutSeconds * 1_000 - 60_000 } },
   });

@@ -4,8 +4,8 @@ import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { type BriefParts, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
 import { resolveModel } from '../../../src/execution/brief/resolve-model.ts';
 import { executorParts } from '../../support/agent/executor-parts.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
-import { aTurn, START, storeHouse } from '../../support/store/store-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
+import { aTurn, START, storeFixture } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const FILE = {
@@ -22,12 +22,12 @@ test.each([
   ['attached files', { attachments: [FILE], mcp: [] }],
   ['an MCP server that works in the workspace', { attachments: [], mcp: [SERVER] }],
 ])('a run with %s gets its brief when its acceptance is on the disk', async (_, { attachments, mcp }) => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { promise: kept, resolve: keep } = Promise.withResolvers<void>();
   const did: string[] = [];
-  const { store } = house;
+  const { store } = fixture;
   const parts = {
     store: {
       ...store,
@@ -44,7 +44,7 @@ test.each([
     equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: { ...NO_EQUIPMENT, mcp } } }),
     settings: () => SETTINGS,
   } as unknown as BriefParts;
-  const resolved = resolveModel(executorParts(house, {}).catalog(), 'scripted')!;
+  const resolved = resolveModel(executorParts(fixture, {}).catalog(), 'scripted')!;
   const building = makeBuildBrief(parts)(run!, resolved).then(({ ok }) => did.push(ok ? 'brief' : 'refused'));
   await waitFor(() => did.length > 0);
   expect(did).toEqual(['waits']);
@@ -54,15 +54,15 @@ test.each([
 });
 
 test('a run that starts with its short turn gets its brief without a look at the turn in the store', async () => {
-  const house = await storeHouse();
-  const accepted = await house.store.runs.accept({ ...aTurn(house.user, house.key), start: START });
+  const fixture = await storeFixture();
+  const accepted = await fixture.store.runs.accept({ ...aTurn(fixture.user, fixture.key), start: START });
   const { run } = (accepted as Extract<typeof accepted, { kind: 'accepted' }>).claim!;
   const reads: number[] = [];
   const get = (...of: [number, number]) => {
     reads.push(of[0]);
-    return house.store.turns.get(...of);
+    return fixture.store.turns.get(...of);
   };
-  const { buildBrief, catalog } = executorParts(house, {}, { get });
+  const { buildBrief, catalog } = executorParts(fixture, {}, { get });
   const resolved = resolveModel(catalog(), 'scripted')!;
   const { fresh: _, ...resumed } = run;
   const built = await buildBrief(run, resolved);

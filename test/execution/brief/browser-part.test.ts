@@ -4,7 +4,7 @@ import type { BrowserProbe } from '../../../src/agent/browser/find-chromium.ts';
 import type { SandboxGrant } from '../../../src/agent/port/grants.ts';
 import { makeBrowserPart } from '../../../src/execution/brief/browser-part.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
 
 const WALLS: SandboxGrant = {
   bwrap: '/usr/bin/bwrap',
@@ -19,7 +19,7 @@ const WALLS: SandboxGrant = {
 };
 const FOUND: BrowserProbe = { ok: true, executable: '/usr/lib/chromium/chromium', version: 'Chromium 1' };
 
-function house(found: BrowserProbe | Error = FOUND, walls: SandboxGrant | null = WALLS) {
+function fixture(found: BrowserProbe | Error = FOUND, walls: SandboxGrant | null = WALLS) {
   let browser = { ...SETTINGS.browser, enabled: true };
   const asked: string[] = [];
   const part = makeBrowserPart({
@@ -39,7 +39,7 @@ function house(found: BrowserProbe | Error = FOUND, walls: SandboxGrant | null =
 }
 
 test('a browser that was found is granted with the limits of the current settings', async () => {
-  const { part, set } = house();
+  const { part, set } = fixture();
   await part.look();
   expect(part.state()).toBe('ok');
   set({ timeoutSeconds: 7, memoryMb: 300 });
@@ -51,7 +51,7 @@ test('a browser that was found is granted with the limits of the current setting
 });
 
 test('while it is switched off nothing is looked for or granted; switched on, it is looked for once', async () => {
-  const { part, asked, set } = house();
+  const { part, asked, set } = fixture();
   set({ enabled: false });
   await part.look();
   expect([part.state(), part.grant(), asked]).toEqual(['off', null, []]);
@@ -63,7 +63,7 @@ test('while it is switched off nothing is looked for or granted; switched on, it
 });
 
 test('another program is looked for when the settings name one', async () => {
-  const { part, asked, set } = house();
+  const { part, asked, set } = fixture();
   await part.look();
   set({ executable: '/opt/chromium' });
   await part.look();
@@ -71,13 +71,13 @@ test('another program is looked for when the settings name one', async () => {
 });
 
 test('without a browser, without a sandbox, or when the look fails, runs have none and it is said why', async () => {
-  const missing = house({ ok: false, why: 'no Chromium was found.' });
+  const missing = fixture({ ok: false, why: 'no Chromium was found.' });
   await missing.part.look();
   expect([missing.part.state(), missing.part.grant()]).toEqual([{ why: 'no Chromium was found.' }, null]);
-  const bare = house(FOUND, null);
+  const bare = fixture(FOUND, null);
   await bare.part.look();
   expect(bare.part.grant()).toBeNull();
-  const broken = house(new Error('disk'));
+  const broken = fixture(new Error('disk'));
   await broken.part.look();
   expect([broken.part.state(), broken.part.grant()]).toEqual([{ why: 'the search for it has not finished' }, null]);
 });

@@ -11,7 +11,7 @@ import { fakeClock } from '../../support/time/fake-clock.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-function house(parts: Partial<Parameters<typeof makeDocumentReader>[0]> = {}) {
+function fixture(parts: Partial<Parameters<typeof makeDocumentReader>[0]> = {}) {
   const reader = makeDocumentReader({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
   onTestFinished(() => reader.stop());
   return reader;
@@ -25,12 +25,12 @@ const bytes = aWordDocument(paragraph('High water at noon.'));
 const good = lying({ bytes, name: 'a.docx', mimeType: WORD });
 
 test('a document is read on a thread', async () => {
-  expect(await house().read(good)).toEqual({ text: 'High water at noon.' });
+  expect(await fixture().read(good)).toEqual({ text: 'High water at noon.' });
 });
 
 test('a document in a folder is opened on the thread, and no link leads out of the folder', async () => {
   const root = temporaryDirectory();
-  const reader = house();
+  const reader = fixture();
   writeFileSync(join(root, 'a.docx'), bytes);
   symlinkSync(join(root, 'a.docx'), join(root, 'link.docx'));
   expect(await reader.read({ root, path: 'a.docx' })).toEqual({ text: 'High water at noon.' });
@@ -43,13 +43,13 @@ test('a document in a folder is opened on the thread, and no link leads out of t
 });
 
 test('more documents than threads are all read', async () => {
-  const reader = house();
+  const reader = fixture();
   const all = await Promise.all(Array.from({ length: 5 }, () => reader.read(good)));
   expect(all).toEqual(Array.from({ length: 5 }, () => ({ text: 'High water at noon.' })));
 });
 
 test('documents are loaded when their turn comes, so that only those being read are held', async () => {
-  const reader = house();
+  const reader = fixture();
   const [first, ...others] = Array.from({ length: 5 }, () => Promise.withResolvers<Uint8Array>());
   let loading = 0;
   const load = (from: Promise<Uint8Array>) => () => {
@@ -70,7 +70,7 @@ test('documents are loaded when their turn comes, so that only those being read 
 
 test('the bytes of a document move to its thread, and are not copied', async () => {
   const alone = new Uint8Array(bytes);
-  expect(await house().read({ ...good, load: async () => alone })).toEqual({ text: 'High water at noon.' });
+  expect(await fixture().read({ ...good, load: async () => alone })).toEqual({ text: 'High water at noon.' });
   expect(alone.byteLength).toBe(0);
 });
 
@@ -81,7 +81,7 @@ test('a Word document that unpacks to 300 MB is given up before it is', async ()
     name: 'a.docx',
     mimeType: WORD,
   };
-  const reader = house();
+  const reader = fixture();
   expect(bomb.bytes.length).toBeLessThan(MEBIBYTE);
   expect(await reader.read(lying(bomb))).toEqual({ fault: 'is too large to be read' });
   expect(await reader.read(good)).toEqual({ text: 'High water at noon.' });
@@ -90,12 +90,12 @@ test('a Word document that unpacks to 300 MB is given up before it is', async ()
 test('a PDF whose page unpacks to 300 MB is given up before it is', async () => {
   const content = stream(Buffer.alloc(300 * MEBIBYTE, ' '));
   const bomb = { bytes: aPdf(['x'], () => content), name: 'a.pdf', mimeType: 'application/pdf' };
-  expect(await house().read(lying(bomb))).toMatchObject({ fault: expect.stringMatching(/too large|too long/) });
+  expect(await fixture().read(lying(bomb))).toMatchObject({ fault: expect.stringMatching(/too large|too long/) });
 });
 
 test('a document that exceeds its deadline ends with its thread', async () => {
   const clock = fakeClock();
-  const reading = house({ clock, deadlineMs: 1_000 }).read(good);
+  const reading = fixture({ clock, deadlineMs: 1_000 }).read(good);
   await new Promise(setImmediate);
   clock.advance(1_000);
   expect(await reading).toEqual({ fault: 'took too long to be read' });
@@ -103,12 +103,12 @@ test('a document that exceeds its deadline ends with its thread', async () => {
 
 test('a document that takes too much CPU time ends with its thread, regardless of the clock', async () => {
   const many = { bytes: aPdf(Array.from({ length: 5_000 }, () => 'High water')), name: 'a.pdf', mimeType: '' };
-  const reader = house({ maxCpuMs: 20, clock: fakeClock() });
+  const reader = fixture({ maxCpuMs: 20, clock: fakeClock() });
   expect(await reader.read(lying(many))).toEqual({ fault: 'took too long to be read' });
 });
 
 test('a reader that is stopped says nothing of what it was at', async () => {
-  const reader = house();
+  const reader = fixture();
   const reading = Promise.all([reader.read(good), reader.read(good), reader.read(good)]);
   await reader.stop();
   expect(await reading).toEqual([null, null, null]);

@@ -13,7 +13,7 @@ import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeEquip, type Outfit } from '../../../src/execution/brief/equip.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: About ${name}\n${more}---\nDo it.\n`;
@@ -80,8 +80,8 @@ const catalog: Catalog = {
 };
 
 /** A store with sessions, over a config directory whose files a test may change. */
-async function house(browser: BrowserGrant | null = BROWSER) {
-  const stores = await storeHouse();
+async function fixture(browser: BrowserGrant | null = BROWSER) {
+  const stores = await storeFixture();
   const { store, user, key, accept } = stores;
   const configDir = temporaryDirectory(FILES);
   const places = { configDir, credentialsDirectory: null };
@@ -129,7 +129,7 @@ async function house(browser: BrowserGrant | null = BROWSER) {
 const namesOf = (things: readonly { readonly name: string }[]) => things.map(({ name }) => name);
 
 test('in free mode a key that chose nothing has what is enabled by default, secrets read from their files', async () => {
-  const { open, outfit } = await house();
+  const { open, outfit } = await fixture();
   const { instructions, tools, equipment } = await outfit(await open('free'));
   expect(namesOf(equipment.skills)).toEqual(['always']);
   expect(equipment.mcp).toMatchObject([
@@ -141,7 +141,7 @@ test('in free mode a key that chose nothing has what is enabled by default, secr
 });
 
 test('in free mode a key has what it chose, with what its plugins bring', async () => {
-  const { open, outfit, store, connect } = await house();
+  const { open, outfit, store, connect } = await fixture();
   const { idsFor } = store.definitionIds;
   const connection = await connect();
   const run = await open('free', {
@@ -178,7 +178,7 @@ test('in free mode a key has what it chose, with what its plugins bring', async 
 });
 
 test('an expert answers in its role, with its own things and the connections of the user', async () => {
-  const { open, outfit, connect } = await house();
+  const { open, outfit, connect } = await fixture();
   const connection = await connect();
   const { instructions, tools, equipment } = await outfit(await open('expert:sailor'));
   expect(instructions).toContain('Your role: sailor\nYou know the sea.');
@@ -191,7 +191,7 @@ test('an expert answers in its role, with its own things and the connections of 
 });
 
 test("an expert's instructions are those of now; what it may use was fixed when the session was opened", async () => {
-  const { open, outfit, write } = await house();
+  const { open, outfit, write } = await fixture();
   const run = await open('expert:cook');
   write('experts/cook.md', expert('skills: [tides]\n', 'soup'));
   const { instructions, equipment } = await outfit(run);
@@ -203,7 +203,7 @@ test("an expert's instructions are those of now; what it may use was fixed when 
 test('a team works as it was when the session was opened, even if its files change', {
   tags: ['§4.3-rule-8'],
 }, async () => {
-  const { open, outfit, write, makeSetup, store, user } = await house();
+  const { open, outfit, write, makeSetup, store, user } = await fixture();
   const run = await open('team:crew');
   const before = await outfit(run);
   expect(before.instructions).toContain('You know the sea.');
@@ -233,7 +233,7 @@ test.each([
 ])(
   'in a team led by a $lead each agent has what its own file names, and its neighbours have none of it',
   async (team) => {
-    const { open, outfit, write, connect } = await house();
+    const { open, outfit, write, connect } = await fixture();
     write('experts/cook.md', expert('subagents: [sailor]\n', 'stew'));
     write('expert-teams/crew.yaml', `description: A ship\nlead: ${team.lead}\nmembers: [${team.member}]\n`);
     const connection = await connect();
@@ -251,7 +251,7 @@ test.each([
 );
 
 test('a sub-agent has only what its own file names, and only what its session has', async () => {
-  const { open, outfit, write, connect } = await house();
+  const { open, outfit, write, connect } = await fixture();
   const connection = await connect();
   const run = await open('expert:sailor');
   const cookOf = async () => (await outfit(run)).equipment.subagents[0]!;
@@ -273,7 +273,7 @@ test('a sub-agent has only what its own file names, and only what its session ha
 });
 
 test('in free mode the key says what its own agent has, and a sub-agent has what both the key and its own file name', async () => {
-  const { open, outfit, write, connect, store } = await house();
+  const { open, outfit, write, connect, store } = await fixture();
   const connection = await connect();
   const subagentIds = await store.definitionIds.idsFor('expert', ['cook', 'sailor']);
   const chosen = { browserEnabled: true, subagentIds, connectorConnectionIds: [connection] };
@@ -290,7 +290,7 @@ test('in free mode the key says what its own agent has, and a sub-agent has what
 });
 
 test('a team that was stored before plans had connectors and a browser gets neither', async () => {
-  const { outfit, connect, makeSetup, accept, claim, key, user } = await house();
+  const { outfit, connect, makeSetup, accept, claim, key, user } = await fixture();
   await connect();
   const target = 'team:crew';
   const setup = await makeSetup({ target, capabilityConfig: {}, userSeq: user.seq });
@@ -305,7 +305,7 @@ test('a team that was stored before plans had connectors and a browser gets neit
 });
 
 test("a team's configuration is all that its experts may use", async () => {
-  const { makeSetup, store, user } = await house();
+  const { makeSetup, store, user } = await fixture();
   const { idsFor } = store.definitionIds;
   const { capabilityConfig } = await makeSetup({ target: 'team:crew', capabilityConfig: {}, userSeq: user.seq });
   expect(capabilityConfig).toEqual({
@@ -323,14 +323,14 @@ test.each([
   ['expert:sailor', 'The expert "sailor" does not exist any more.'],
   ['team:none', 'The expert team "none" does not exist any more.'],
 ])('a session of %s fails its run in clear words once that is gone', async (target, message) => {
-  const { open, equip, define } = await house();
+  const { open, equip, define } = await fixture();
   const run = await open(target);
   define(NO_DEFINITIONS);
   expect(await equip(run)).toEqual({ ok: false, error: { type: 'api_error', message, retryable: false } });
 });
 
 test('what no longer exists is left out, and the agent learns of it', async () => {
-  const { open, outfit, define, store, connect } = await house(null);
+  const { open, outfit, define, store, connect } = await fixture(null);
   const { idsFor } = store.definitionIds;
   const connection = await connect();
   const run = await open('free', {
@@ -351,7 +351,7 @@ test('what no longer exists is left out, and the agent learns of it', async () =
 test('a connection that failed may work again and stays; one that was revoked is left out of the next run', {
   tags: ['§2.10-connections', '§4.6-capability-configuration'],
 }, async () => {
-  const { open, outfit, store, connect } = await house();
+  const { open, outfit, store, connect } = await fixture();
   const connection = await connect();
   const run = await open('free', { connectorConnectionIds: [connection] });
   expect((await outfit(run)).equipment.connections).toHaveLength(1);
@@ -362,7 +362,7 @@ test('a connection that failed may work again and stays; one that was revoked is
 });
 
 test("another user's connection is not granted", { tags: ['§4.6-capability-configuration'] }, async () => {
-  const { open, outfit, store, user } = await house();
+  const { open, outfit, store, user } = await fixture();
   const { seq: _, id: __, createdAt: ___, updatedAt: ____, ...fields } = user;
   const other = await store.users.create({ ...fields, username: 'odo', passwordHash: 'x' });
   const id = 'c0000000-0000-7000-8000-000000000002';
@@ -372,7 +372,7 @@ test("another user's connection is not granted", { tags: ['§4.6-capability-conf
 });
 
 test('a server whose credential cannot be read now is left out, and the secret is shown nowhere', async () => {
-  const { open, outfit, write } = await house();
+  const { open, outfit, write } = await fixture();
   const run = await open('expert:cook');
   const read = async () => {
     const { instructions, equipment } = await outfit(run);
@@ -384,7 +384,7 @@ test('a server whose credential cannot be read now is left out, and the secret i
 });
 
 test('a sub-agent whose model no longer exists is left out', async () => {
-  const { open, outfit, loseModels } = await house();
+  const { open, outfit, loseModels } = await fixture();
   const run = await open('expert:sailor');
   loseModels();
   const { equipment, instructions } = await outfit(run);

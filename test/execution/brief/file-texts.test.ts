@@ -5,7 +5,7 @@ import { makeFileTexts } from '../../../src/execution/brief/file-texts.ts';
 
 const RUN = { sessionSeq: 1, runSeq: 1, attempt: 1, runId: 'r', sessionId: 's' };
 
-function house(answers: readonly (DocumentText | null)[] = []) {
+function fixture(answers: readonly (DocumentText | null)[] = []) {
   const waiting = [...answers];
   let readings = 0;
   const reader = {
@@ -19,7 +19,7 @@ function house(answers: readonly (DocumentText | null)[] = []) {
 }
 
 test('a file is read once for each of its versions, and one of the same name elsewhere by itself', async () => {
-  const read = house();
+  const read = fixture();
   expect(await read('a.pdf')).toEqual({ text: 'reading 1' });
   expect(await read('a.pdf')).toEqual({ text: 'reading 1' });
   expect(await read('a.pdf', '2')).toEqual({ text: 'reading 2' });
@@ -27,14 +27,14 @@ test('a file is read once for each of its versions, and one of the same name els
 });
 
 test('what could not be read now is requested again; that a file has no text is remembered', async () => {
-  const read = house([null, { fault: 'contains no text' }]);
+  const read = fixture([null, { fault: 'contains no text' }]);
   expect(await read('a.pdf')).toBeNull();
   expect(await read('a.pdf')).toEqual({ fault: 'contains no text' });
   expect(await read('a.pdf')).toEqual({ fault: 'contains no text' });
 });
 
 test('only the texts asked for last are remembered', async () => {
-  const read = house();
+  const read = fixture();
   await read('first');
   for (let other = 0; other < 15; other += 1) await read(`other ${other}`);
   expect(await read('first')).toEqual({ text: 'reading 1' });

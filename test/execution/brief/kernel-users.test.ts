@@ -4,8 +4,8 @@ import { NO_EQUIPMENT, type SandboxGrant } from '../../../src/agent/port/grants.
 import { ownerFor, SANDBOX_OWNER } from '../../../src/agent/sandbox/users.ts';
 import type { Owner } from '../../../src/disk/make-beneath.ts';
 import { type BriefParts, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { MODEL } from './resolved-model.ts';
 
@@ -22,16 +22,16 @@ const grant = (owner: Owner | null): SandboxGrant => ({
 });
 
 async function briefFor(owner: Owner | null) {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const workspaces: BriefParts['workspaces'] = {
     owner,
     pathOf: () => temporaryDirectory(),
     placeUploads: async () => true,
   };
   const build = makeBuildBrief({
-    store: house.store,
+    store: fixture.store,
     workspaces,
     sandbox: () => grant(owner),
     documents: { textsOf: async () => ({}) },

@@ -10,16 +10,16 @@ import type { LoadedDocument } from '../../../src/execution/brief/document-reade
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 type Answer = DocumentText | null | Promise<DocumentText | null>;
 
-async function house(
+async function fixture(
   answer: (document: Document) => Answer = ({ bytes }) => ({ text: Buffer.from(bytes).toString() }),
 ) {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'));
   const asked: string[] = [];
   const reader = {
@@ -39,7 +39,7 @@ async function house(
 }
 
 test('a document is read once, for all turns that have it', async () => {
-  const { documents, asked, attach } = await house();
+  const { documents, asked, attach } = await fixture();
   const one = await attach('The tide turns.');
   expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('The tide turns.') });
   expect(await documents.textsOf([one, await attach('The tide turns.', { id: '2', name: 'b.txt' })])).toEqual({
@@ -49,7 +49,7 @@ test('a document is read once, for all turns that have it', async () => {
 });
 
 test('two turns that need the same document at the same time read it once', async () => {
-  const { documents, asked, attach } = await house();
+  const { documents, asked, attach } = await fixture();
   const one = await attach('The tide turns.');
   await Promise.all([documents.textsOf([one]), documents.textsOf([one])]);
   expect(asked).toEqual(['a.txt']);
@@ -57,7 +57,7 @@ test('two turns that need the same document at the same time read it once', asyn
 
 test('that a document cannot be read is stored, too', async () => {
   const fault = { fault: 'is protected by a password' };
-  const { documents, asked, attach } = await house(() => fault);
+  const { documents, asked, attach } = await fixture(() => fault);
   const one = await attach('?');
   await documents.textsOf([one]);
   expect(await documents.textsOf([one])).toEqual({ [one.sha256]: fault });
@@ -66,19 +66,19 @@ test('that a document cannot be read is stored, too', async () => {
 
 test('a reader that is ended leaves the document without a text, and it is read at the next turn', async () => {
   const answers: (DocumentText | null)[] = [null, { text: 'Now.' }];
-  const { documents, attach } = await house(() => answers.shift()!);
+  const { documents, attach } = await fixture(() => answers.shift()!);
   const one = await attach('?');
   expect(await documents.textsOf([one])).toEqual({});
   expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('Now.') });
 });
 
 test('a document whose bytes are missing leaves the turn as it is', async () => {
-  const { documents, attach } = await house();
+  const { documents, attach } = await fixture();
   expect(await documents.textsOf([await attach('?', { sha256: '0'.repeat(64) })])).toEqual({});
 });
 
 test('images and documents beyond all measure are not read', async () => {
-  const { documents, asked, attach } = await house();
+  const { documents, asked, attach } = await fixture();
   const image = await attach('i', { mimeType: 'image/png' });
   const huge = await attach('h', { size: 65 * 1024 * 1024 });
   expect(await documents.textsOf([image, huge])).toEqual({ [huge.sha256]: { fault: 'is too large to be read' } });
@@ -87,7 +87,7 @@ test('images and documents beyond all measure are not read', async () => {
 
 test('a turn waits a minute for its documents; what comes later is there for the next', async () => {
   const slow = Promise.withResolvers<DocumentText>();
-  const { documents, asked, attach, clock, store } = await house(({ name }) =>
+  const { documents, asked, attach, clock, store } = await fixture(({ name }) =>
     name === 'slow' ? slow.promise : { text: 'quick' },
   );
   const [one, two] = [await attach('1', { name: 'slow' }), await attach('2', { name: 'quick' })];
@@ -103,7 +103,7 @@ test('a turn waits a minute for its documents; what comes later is there for the
 });
 
 test('a run carries no more of a document than a model is ever shown', async () => {
-  const { documents, attach } = await house(() => ({ text: `start${'x'.repeat(100_000)}end` }));
+  const { documents, attach } = await fixture(() => ({ text: `start${'x'.repeat(100_000)}end` }));
   const one = await attach('?');
   const { text, characters } = (await documents.textsOf([one]))[one.sha256] as Ends;
   expect([text.length, characters]).toEqual([30_000, 100_008]);

@@ -11,7 +11,7 @@ import { makeBroker } from '../../../src/execution/broker/broker.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeSecretBox } from '../../../src/files/secret-box.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { makeCertificate } from '../../support/http/certificates.ts';
 import { startTlsFront } from '../../support/http/tls-front.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -49,14 +49,14 @@ const LOOPBACK: EgressRule = { cidr: '127.0.0.0/8', host: null, ports: null, for
 const TOKEN_AUTH: ConnectorAuth = { kind: 'token', header: 'Authorization', prefix: 'Bearer ' };
 const RUN = 7;
 
-async function house(parts: {
+async function fixture(parts: {
   readonly baseUrl: string;
   readonly auth?: ConnectorAuth;
   readonly secret?: string | null;
   readonly changes?: Partial<Connector>;
   readonly egress?: readonly EgressRule[];
 }) {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   const secrets = makeSecretBox(openMasterKey({ path: join(temporaryDirectory(), 'master.key'), isCredential: false }));
   const connector: Connector = {
     name: 'crm',
@@ -112,7 +112,7 @@ describe('a connector with a token', () => {
     const service = await startService((seen, response) =>
       json(response, 200, { you: seen.headers.authorization }, { 'set-cookie': 'a=b', etag: '"1"' }),
     );
-    const { call, lines } = await house({ baseUrl: service.url });
+    const { call, lines } = await fixture({ baseUrl: service.url });
     const reply = await call({ path: '/v1/items?limit=5', headers: { Accept: 'application/json' } });
     expect(service.seen[0]).toMatchObject({ method: 'GET', url: '/v1/items?limit=5' });
     expect(service.seen[0]!.headers.authorization).toBe('Bearer user-secret-1');
@@ -149,7 +149,7 @@ describe('a connector with a token', () => {
       const service = await startService((_seen, response) =>
         response.writeHead(200, { location: `/x?${form}` }).end(`You: ${form}.`),
       );
-      const { call, lines } = await house({ baseUrl: service.url });
+      const { call, lines } = await fixture({ baseUrl: service.url });
       const reply = await call();
       expect(reply.body).toMatch(/^You: [A-Za-z0-9]{0,7}\[credential\]=*\.$/);
       expect(reply.headers['location']).toContain('[credential]');
@@ -162,7 +162,7 @@ describe('a connector with a token', () => {
   test('a reply that is cut in the middle of the credential reveals no part of it', async () => {
     const length = 1024 * 1024;
     const service = await startService((_seen, response) => response.end(`${'x'.repeat(length - 8)}user-secret-1`));
-    const reply = await (await house({ baseUrl: service.url })).call();
+    const reply = await (await fixture({ baseUrl: service.url })).call();
     expect(reply.truncated).toBe(true);
     expect(reply.body).toMatch(/^x+$/);
     expect(reply.body.length).toBeGreaterThan(length - 1_000);
@@ -170,7 +170,7 @@ describe('a connector with a token', () => {
 
   test.each(['Range', 'If-Range'])("the header %s is not an agent's to set", async (name) => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { call } = await house({ baseUrl: service.url });
+    const { call } = await fixture({ baseUrl: service.url });
     await expect(call({ headers: { [name]: 'bytes=9-' } })).rejects.toThrow('cannot be set here');
     expect(service.seen).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe('a connector with a token', () => {
     tags: ['§2.10-connections', 'I4'],
   }, async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { broker, admission, call } = await house({ baseUrl: service.url });
+    const { broker, admission, call } = await fixture({ baseUrl: service.url });
     const refused = { reason: 'forbidden' };
     await expect(call({}, RUN + 1)).rejects.toMatchObject(refused);
     await expect(call({ token: 'x' })).rejects.toMatchObject(refused);
@@ -192,7 +192,7 @@ describe('a connector with a token', () => {
 
   test('a connection that was revoked during the run is refused', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { store, id, call } = await house({ baseUrl: service.url });
+    const { store, id, call } = await fixture({ baseUrl: service.url });
     await store.connections.revoke(id);
     await expect(call()).rejects.toMatchObject({ reason: 'not_found' });
     expect(service.seen).toEqual([]);
@@ -215,7 +215,7 @@ describe('a connector with a token', () => {
     ['a header with a line break', { headers: { accept: 'a\r\nx: y' } }],
   ])('%s never leaves', async (_name, changes) => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { call } = await house({ baseUrl: service.url });
+    const { call } = await fixture({ baseUrl: service.url });
     await expect(call(changes)).rejects.toMatchObject({ reason: 'bad_request' });
     expect(service.seen).toEqual([]);
   });
@@ -225,14 +225,14 @@ describe('a connector with a token', () => {
     const service = await startService((_seen, response) => {
       response.writeHead(302, { location: `${other.url}/v1/items` }).end();
     });
-    const { call } = await house({ baseUrl: service.url });
+    const { call } = await fixture({ baseUrl: service.url });
     expect(await call()).toMatchObject({ status: 302, headers: { location: `${other.url}/v1/items` } });
     expect(other.seen).toEqual([]);
   });
 
   test('a private address is refused unless the administrator allows it for connectors', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { call } = await house({ baseUrl: service.url, egress: [{ ...LOOPBACK, for: ['web_fetch'] }] });
+    const { call } = await fixture({ baseUrl: service.url, egress: [{ ...LOOPBACK, for: ['web_fetch'] }] });
     await expect(call()).rejects.toMatchObject({ reason: 'bad_gateway' });
     expect(service.seen).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe('a connector with a token', () => {
   test('a refused credential is noted on the connection, and noted as good once it is taken', async () => {
     let status = 401;
     const service = await startService((_seen, response) => json(response, status, {}));
-    const { store, id, call } = await house({ baseUrl: service.url });
+    const { store, id, call } = await fixture({ baseUrl: service.url });
     expect((await call()).status).toBe(401);
     expect(await store.connections.get(id)).toMatchObject({ state: 'failed', lastError: expect.stringMatching(/401/) });
     status = 200;
@@ -250,7 +250,7 @@ describe('a connector with a token', () => {
 
   test('a connection is tried at a path that the connector allows, never elsewhere', async () => {
     const service = await startService((_seen, response) => json(response, 404, {}));
-    const { broker, id } = await house({ baseUrl: service.url });
+    const { broker, id } = await fixture({ baseUrl: service.url });
     expect(await broker.probe(id)).toMatchObject({ status: 404 });
     expect(service.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v1/']);
     expect(service.seen[0]!.headers.authorization).toBe('Bearer user-secret-1');
@@ -258,7 +258,7 @@ describe('a connector with a token', () => {
 
   test('an address is tried without any credential', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
-    const { broker } = await house({ baseUrl: service.url });
+    const { broker } = await fixture({ baseUrl: service.url });
     expect(await broker.reach('crm')).toMatchObject({ status: 200 });
     expect(service.seen[0]!.headers.authorization).toBeUndefined();
     await expect(broker.reach('nope')).rejects.toMatchObject({ reason: 'not_found' });
@@ -266,7 +266,7 @@ describe('a connector with a token', () => {
 
   test('a long reply is cut and says so', async () => {
     const service = await startService((_seen, response) => void response.end('x'.repeat(2_000_000)));
-    const { call } = await house({ baseUrl: service.url });
+    const { call } = await fixture({ baseUrl: service.url });
     const reply = await call();
     expect(reply.truncated).toBe(true);
     // Its end is left out, since it might contain half a credential.
@@ -294,7 +294,7 @@ describe('a connector with OAuth', () => {
     });
     const service = await startService((_seen, response) => json(response, 200, {}));
     const auth = oauth('oauth2_client_credentials', tokens.url);
-    const { call, later } = await house({ baseUrl: service.url, auth, secret: null });
+    const { call, later } = await fixture({ baseUrl: service.url, auth, secret: null });
     await Promise.all([call(), call()]);
     expect(tokens.seen.map(({ body }) => body)).toEqual(['grant_type=client_credentials&scope=read+write']);
     const basic = Buffer.from('errand+client:client%3Asecret').toString('base64');
@@ -315,7 +315,7 @@ describe('a connector with OAuth', () => {
     });
     const service = await startService((_seen, response) => json(response, 200, {}));
     const auth = oauth('oauth2_refresh_token', tokens.url);
-    const { call, later, store, secrets, id } = await house({ baseUrl: service.url, auth });
+    const { call, later, store, secrets, id } = await fixture({ baseUrl: service.url, auth });
     await call();
     later(60_000);
     await call();
@@ -332,7 +332,7 @@ describe('a connector with OAuth', () => {
       json(response, seen.headers.authorization === 'Bearer access-2' ? 200 : 401, {}),
     );
     const auth = oauth('oauth2_client_credentials', tokens.url);
-    const { call, store, id } = await house({ baseUrl: service.url, auth, secret: null });
+    const { call, store, id } = await fixture({ baseUrl: service.url, auth, secret: null });
     expect((await call()).status).toBe(200);
     expect(given).toBe(2);
     expect((await store.connections.get(id)).state).toBe('active');
@@ -345,7 +345,7 @@ describe('a connector with OAuth', () => {
     const repeating = await startService((_seen, response) => json(response, 400, { error: 'bad user-secret' }));
     const coded = await startService((_seen, response) => json(response, 400, { error: 'a_secret_like_a_code' }));
     const auth = Object.assign(oauth('oauth2_refresh_token', coded.url), { clientSecret: 'a_secret_like_a_code' });
-    const shown = await house({ baseUrl: service.url, auth });
+    const shown = await fixture({ baseUrl: service.url, auth });
     await expect(shown.call()).rejects.toThrow('The token server gave no access token (status 400).');
     for (const [url, words] of [
       [refusing.url, /invalid_grant/],
@@ -354,7 +354,7 @@ describe('a connector with OAuth', () => {
       ['http://127.0.0.1:9', /token server/],
     ] as const) {
       const auth = oauth('oauth2_refresh_token', url);
-      const { call, store, id } = await house({ baseUrl: service.url, auth });
+      const { call, store, id } = await fixture({ baseUrl: service.url, auth });
       const error = (await call().catch((thrown: unknown) => thrown)) as Error;
       expect(error).toMatchObject({ reason: 'bad_gateway', message: expect.stringMatching(words) });
       expect(error.message).not.toMatch(/user-secret|client:secret/);
@@ -381,9 +381,9 @@ test('a file of the connector is trusted for its service and for its token serve
     scopes: [],
   };
   const changes = { caFile: join(temporaryDirectory({ 'ca.pem': issuer.cert }), 'ca.pem') };
-  const { call } = await house({ baseUrl, auth, changes });
+  const { call } = await fixture({ baseUrl, auth, changes });
   expect(await call()).toMatchObject({ status: 200 });
   expect(service.seen.map(({ url }) => url)).toEqual(['/token', '/v1/items']);
-  const other = await house({ baseUrl, auth });
+  const other = await fixture({ baseUrl, auth });
   await expect(other.call()).rejects.toThrow('is issued by "Corp Root CA", which is not trusted');
 });

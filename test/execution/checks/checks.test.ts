@@ -10,11 +10,11 @@ import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.t
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-async function openHouse() {
+async function openFixture() {
   const server = await startModelServer();
   onTestFinished(() => server.close());
   const clock = fakeClock();
@@ -56,12 +56,12 @@ async function openHouse() {
 }
 
 test('a check runs on its thread and answers', async () => {
-  const { check } = await openHouse();
+  const { check } = await openFixture();
   expect((await check()).findings.map(({ check, state }) => [check, state])).toContainEqual(['stream', 'ok']);
 });
 
 test('a third check at the same time is refused, and taken again when one has ended', async () => {
-  const { server, check } = await openHouse();
+  const { server, check } = await openFixture();
   server.script({ hang: 'before-headers' });
   const leaving = new AbortController();
   const [first, second] = [check(leaving.signal), check()];
@@ -75,7 +75,7 @@ test('a third check at the same time is refused, and taken again when one has en
 });
 
 test('a check that takes too long is ended, and its call of the model with it', async () => {
-  const { server, clock, check } = await openHouse();
+  const { server, clock, check } = await openFixture();
   server.script({ hang: 'before-headers' });
   const late = check();
   late.catch(() => undefined);
@@ -86,7 +86,7 @@ test('a check that takes too long is ended, and its call of the model with it', 
 });
 
 test('a check ends with the daemon, and none starts after it', async () => {
-  const { server, checks, check } = await openHouse();
+  const { server, checks, check } = await openFixture();
   server.script({ hang: 'before-headers' });
   const cut = check();
   cut.catch(() => undefined);
@@ -97,7 +97,7 @@ test('a check ends with the daemon, and none starts after it', async () => {
 });
 
 test('a check waits for a permit of its endpoint like a run, and gives it back', async () => {
-  const { server, permits, check } = await openHouse();
+  const { server, permits, check } = await openFixture();
   let granted = 0;
   const held = permits.acquire('e', 1, () => (granted += 1));
   expect(granted).toBe(1);
@@ -135,7 +135,7 @@ const definition = (changes: Partial<McpServerDefinition>): McpServerDefinition 
 });
 
 test('an MCP server is not started without a sandbox, and its directory does not stay', async () => {
-  const { checks } = await openHouse();
+  const { checks } = await openFixture();
   const before = readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'));
   const report = await checks.checkMcpServer(definition({}), new AbortController().signal);
   expect(report.findings).toEqual([
@@ -145,7 +145,7 @@ test('an MCP server is not started without a sandbox, and its directory does not
 });
 
 test('an MCP server whose secret cannot be read is reported, without the secret', async () => {
-  const { checks } = await openHouse();
+  const { checks } = await openFixture();
   const { transport } = definition({});
   const secret = { ...transport, envFiles: { TOKEN: 'missing-file' } } as McpServerDefinition['transport'];
   const report = await checks.checkMcpServer(definition({ transport: secret }), new AbortController().signal);

@@ -6,7 +6,14 @@ import type { RunSink } from '../../../src/execution/pool/run-on-thread.ts';
 import type { PoolEnd, Reservation } from '../../../src/execution/pool/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { aSpentCall, aStep, fenceOf, type StoreHouse, storeHouse, TIMING } from '../../support/store/store-house.ts';
+import {
+  aSpentCall,
+  aStep,
+  fenceOf,
+  type StoreFixture,
+  storeFixture,
+  TIMING,
+} from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
@@ -29,8 +36,8 @@ const DONE: PoolEnd = {
   untouched: true,
 };
 const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
-const partsWith = (house: StoreHouse, reservation: Partial<Reservation>, turns: Partial<Store['turns']> = {}) =>
-  executorParts(house, { reserve: () => ({ ...AT_ONCE, ...reservation }) }, turns);
+const partsWith = (fixture: StoreFixture, reservation: Partial<Reservation>, turns: Partial<Store['turns']> = {}) =>
+  executorParts(fixture, { reserve: () => ({ ...AT_ONCE, ...reservation }) }, turns);
 const nobody = () => undefined;
 
 /** How a reservation starts its run, and what the run's signals go to from then on. */
@@ -44,10 +51,10 @@ function openStart() {
 }
 
 test('the claim of a run, the reading of its text and the start of its worker have a turn of the event loop each', async () => {
-  const house = await storeHouse();
-  const { store } = house;
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const { store } = fixture;
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const turn = countTurns();
   const at: Record<string, number> = {};
   const start = (_: Brief, sink: Sink) => {
@@ -60,7 +67,7 @@ test('the claim of a run, the reading of its text and the start of its worker ha
     return store.turns.get(...of);
   };
   at['claim'] = turn();
-  await executeRun(partsWith(house, { start }, { get }), { run: run!, choice: CHOICE }, nobody).ended;
+  await executeRun(partsWith(fixture, { start }, { get }), { run: run!, choice: CHOICE }, nobody).ended;
   expect((await store.runs.get(run!.seq))?.status).toBe('completed');
   expect(at['read']).toBeGreaterThan(at['claim']);
   expect(at['start']).toBeGreaterThan(at['read']!);
@@ -83,40 +90,40 @@ function lateReservation() {
   return { reservation: { takesNoSlot: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
 }
 
-const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
+const workedOf = (fixture: StoreFixture) => fixture.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
 const LOST: PoolEnd = { kind: 'lost', why: 'it died', isCharged: false };
 
 test('what a run waits for its thread is not time at work, what follows is, and nothing is read before', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { reservation, seen, letIn, lose } = lateReservation();
   const reads: number[] = [];
   const get = (...of: [number, number]) => {
     reads.push(of[0]);
-    return house.store.turns.get(...of);
+    return fixture.store.turns.get(...of);
   };
   const went = vi.fn<() => void>();
-  const execution = executeRun(partsWith(house, reservation, { get }), { run: run!, choice: CHOICE }, went);
+  const execution = executeRun(partsWith(fixture, reservation, { get }), { run: run!, choice: CHOICE }, went);
   await waitFor(() => went.mock.calls.length > 0);
-  house.clock.advance(600_000);
-  await house.store.runs.renewLeases([execution.progress()], 60_000);
+  fixture.clock.advance(600_000);
+  await fixture.store.runs.renewLeases([execution.progress()], 60_000);
   expect(reads).toEqual([]);
   letIn();
   await waitFor(() => seen.starts === 1);
-  house.clock.advance(5_000);
+  fixture.clock.advance(5_000);
   lose();
   await execution.ended;
   expect(seen.leaves).toBe(1);
-  expect((await house.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
+  expect((await fixture.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
 });
 
 test('each reply, tool result and end brings how long the run has been at work until then', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { start, started } = openStart();
-  const execution = executeRun(partsWith(house, { start }), { run: run!, choice: CHOICE }, nobody);
+  const execution = executeRun(partsWith(fixture, { start }), { run: run!, choice: CHOICE }, nobody);
   const { signals, ended } = await started;
   const call = { id: 'a', name: 'shell', input: {} };
   const batch: readonly Signal[] = [
@@ -125,16 +132,16 @@ test('each reply, tool result and end brings how long the run has been at work u
     { t: 'spent', model: 'scripted', ...aSpentCall() },
   ];
   for (const [index, signal] of batch.entries()) {
-    house.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     signals([signal]);
-    await waitFor(() => workedOf(house) === 1_000 * (index + 1));
+    await waitFor(() => workedOf(fixture) === 1_000 * (index + 1));
   }
-  house.clock.advance(1_000);
+  fixture.clock.advance(1_000);
   expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
   ended(DONE);
   await execution.ended;
-  expect(house.rows('SELECT status, worked_ms FROM runs')).toEqual([{ status: 'completed', worked_ms: 4_000 }]);
-  house.clock.advance(1_000);
+  expect(fixture.rows('SELECT status, worked_ms FROM runs')).toEqual([{ status: 'completed', worked_ms: 4_000 }]);
+  fixture.clock.advance(1_000);
   expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
 });
 
@@ -142,12 +149,12 @@ const NOT_WORKED_ON = { used: null, purpose: 'reply', agent: null, timing: TIMIN
 const FAILED = { t: 'call-failed', model: 'scripted', ...NOT_WORKED_ON } as const;
 
 test('each call of a model counts once for its endpoint: replies of the run and of others, and failures', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { start, started } = openStart();
   const called: object[] = [];
-  const parts = { ...partsWith(house, { start }), modelCalled: (call: object) => void called.push(call) };
+  const parts = { ...partsWith(fixture, { start }), modelCalled: (call: object) => void called.push(call) };
   const execution = executeRun(parts, { run: run!, choice: CHOICE }, nobody);
   const { signals, ended } = await started;
   signals([
@@ -162,11 +169,11 @@ test('each call of a model counts once for its endpoint: replies of the run and 
 });
 
 test('a run whose last reply is refused does not end, but is executed again', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { start, started } = openStart();
-  const parts = partsWith(house, { start });
+  const parts = partsWith(fixture, { start });
   const { promise: refusal, reject: refuse } = Promise.withResolvers<never>();
   const recordStep = vi.fn<Store['runs']['recordStep']>(() => refusal);
   const store = { ...parts.store, runs: { ...parts.store.runs, recordStep } };
@@ -180,17 +187,17 @@ test('a run whose last reply is refused does not end, but is executed again', as
   await new Promise(setImmediate);
   ended(DONE);
   await execution.ended;
-  expect((await house.store.runs.get(run!.seq))?.status).toBe('queued');
+  expect((await fixture.store.runs.get(run!.seq))?.status).toBe('queued');
 });
 
 test('text of a reply that broke off is discarded, and the sweeper learns of it', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { start, started } = openStart();
   const { promise: discarded, resolve: textDiscarded } = Promise.withResolvers<void>();
   const execution = executeRun(
-    { ...partsWith(house, { start }), textDiscarded },
+    { ...partsWith(fixture, { start }), textDiscarded },
     { run: run!, choice: CHOICE },
     nobody,
   );
@@ -205,17 +212,17 @@ test('text of a reply that broke off is discarded, and the sweeper learns of it'
   await discarded;
   ended(DONE);
   await execution.ended;
-  expect(house.rows('SELECT run_seq FROM discarded_texts')).toEqual([{ run_seq: run!.seq }]);
+  expect(fixture.rows('SELECT run_seq FROM discarded_texts')).toEqual([{ run_seq: run!.seq }]);
 });
 
 test('text that comes in one long piece is recorded in short ones, some at a time and in order', async () => {
-  const house = await storeHouse();
-  const { runs } = house.store;
+  const fixture = await storeFixture();
+  const { runs } = fixture.store;
   const append = vi.spyOn(runs, 'appendStream');
-  await house.accept();
-  const [run] = await house.claim();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const { start, started } = openStart();
-  const execution = executeRun(partsWith(house, { start }), { run: run!, choice: CHOICE }, nobody);
+  const execution = executeRun(partsWith(fixture, { start }), { run: run!, choice: CHOICE }, nobody);
   const { signals, ended } = await started;
   const text = `${'ab'.repeat(32_767)}a😀`.repeat(15);
   signals([
@@ -226,7 +233,7 @@ test('text that comes in one long piece is recorded in short ones, some at a tim
   ]);
   ended(DONE);
   await execution.ended;
-  const events = house.rows<{ payload: string }>(
+  const events = fixture.rows<{ payload: string }>(
     "SELECT payload FROM events WHERE type = 'content_block_delta' ORDER BY id",
   );
   const texts = events.map(({ payload }) => (JSON.parse(payload) as { text: string }).text);
@@ -236,36 +243,36 @@ test('text that comes in one long piece is recorded in short ones, some at a tim
 });
 
 test('a thread is reserved for the bytes of the turn, before any of it is read', async () => {
-  const house = await storeHouse();
-  await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });
+  const [run] = await fixture.claim();
   const taken: number[] = [];
   const reserve = (_: string, bytes: number): Reservation => {
     taken.push(bytes);
     return { ...AT_ONCE, ready: new Promise(nobody) };
   };
   const get = vi.fn<Store['turns']['get']>();
-  executeRun(executorParts(house, { reserve }, { get }), { run: run!, choice: CHOICE }, nobody);
+  executeRun(executorParts(fixture, { reserve }, { get }), { run: run!, choice: CHOICE }, nobody);
   await waitFor(() => taken.length === 1);
   expect(taken[0]).toBeGreaterThanOrEqual(100_000);
   expect(get).not.toHaveBeenCalled();
 });
 
 test.each(['drain', 'stop'] as const)('a run that waits for its thread answers a %s at once', async (why) => {
-  const house = await storeHouse();
-  const accepted = await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const accepted = await fixture.accept();
+  const [run] = await fixture.claim();
   const { reservation, seen } = lateReservation();
   const went = vi.fn<() => void>();
-  const execution = executeRun(partsWith(house, reservation), { run: run!, choice: CHOICE }, went);
+  const execution = executeRun(partsWith(fixture, reservation), { run: run!, choice: CHOICE }, went);
   await waitFor(() => went.mock.calls.length > 0);
-  house.clock.advance(600_000);
+  fixture.clock.advance(600_000);
   if (why === 'stop')
-    await house.store.runs.stopRun({ sessionSeq: accepted.sessionSeq, runSeq: run!.seq }, 'operator_requested_stop');
+    await fixture.store.runs.stopRun({ sessionSeq: accepted.sessionSeq, runSeq: run!.seq }, 'operator_requested_stop');
   execution.abort(why);
   await execution.ended;
   expect(seen.starts).toBe(0);
   expect(seen.leaves).toBeGreaterThan(0);
-  const [row] = house.rows('SELECT status, resumes, worked_ms FROM runs');
+  const [row] = fixture.rows('SELECT status, resumes, worked_ms FROM runs');
   expect(row).toEqual({ status: why === 'stop' ? 'canceled' : 'queued', resumes: 0, worked_ms: 0 });
 });

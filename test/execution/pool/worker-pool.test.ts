@@ -9,7 +9,7 @@ import { waitFor } from '../../support/time/wait-for.ts';
 
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 
-function housedPool(size = SIZE, clock: Clock = systemClock) {
+function fixturePool(size = SIZE, clock: Clock = systemClock) {
   const pool = makeWorkerPool({
     size,
     clock,
@@ -26,7 +26,7 @@ const DEAF = { signals: () => undefined };
 const NONSENSE = { runId: 'r', tools: [] } as never;
 
 test('a new size takes effect at once, and the threads of the old one end when their runs have', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   expect(pool.slots()).toBe(4);
   const ended = new Promise((resolve) => {
     pool.reserve('r', 0).start(NONSENSE, { signals: () => undefined, ended: resolve });
@@ -38,7 +38,7 @@ test('a new size takes effect at once, and the threads of the old one end when t
 });
 
 test('there is no thread before the first run, and one for a burst that it has room for', async () => {
-  const pool = housedPool({ ...SIZE, threads: 4 });
+  const pool = fixturePool({ ...SIZE, threads: 4 });
   expect(pool.load()).toEqual({ threads: 0, busy: 0 });
   const ends = ['a', 'b', 'c', 'd'].map((name) => {
     return new Promise((resolve) => {
@@ -53,7 +53,7 @@ test('there is no thread before the first run, and one for a burst that it has r
 
 test('a thread ends after a minute without runs, and the next run starts another', async () => {
   const clock = fakeClock();
-  const pool = housedPool(SIZE, clock);
+  const pool = fixturePool(SIZE, clock);
   const begin = async () => new Promise((ended) => void pool.reserve('r', 0).start(NONSENSE, { ...DEAF, ended }));
   await begin();
   clock.advance(59_000);
@@ -78,7 +78,7 @@ async function inTime<T>(clock: ReturnType<typeof fakeClock>, ended: Promise<T>)
 
 test('the runs of a thread that dies before it has them are lost a while later, and none is charged, however often', async () => {
   const clock = fakeClock();
-  const pool = housedPool({ ...SIZE, memoryMb: 3 }, clock);
+  const pool = fixturePool({ ...SIZE, memoryMb: 3 }, clock);
   for (const _ of ['once', 'again', 'and again']) {
     const reservation = pool.reserve('r', 0);
     expect(reservation.takesNoSlot).toBe(false);
@@ -99,7 +99,7 @@ const startIn = (pool: WorkerPool, name: string) =>
 
 test('the runs of a thread that the system refuses are lost a while later, and none is charged', async () => {
   const clock = fakeClock();
-  const pool = housedPool(SIZE, clock);
+  const pool = fixturePool(SIZE, clock);
   const admit = refuseThreads();
   for (const _ of ['once', 'again']) {
     const lost = startIn(pool, 'a');
@@ -117,7 +117,7 @@ test('the runs of a thread that the system refuses are lost a while later, and n
 
 test('a thread that the system refuses gets no runs while another has room', async () => {
   const clock = fakeClock();
-  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
+  const pool = fixturePool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
   const first = startIn(pool, 'a');
   const admit = refuseThreads();
   const refused = startIn(pool, 'b');
@@ -129,7 +129,7 @@ test('a thread that the system refuses gets no runs while another has room', asy
 
 test('a thread that dies while it starts harms no run of another that starts', async () => {
   const clock = fakeClock();
-  const pool = housedPool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
+  const pool = fixturePool({ ...SIZE, threads: 2, runsPerThread: 1 }, clock);
   let started = 0;
   replaceThreads(
     (real) =>
@@ -146,7 +146,7 @@ test('a thread that dies while it starts harms no run of another that starts', a
 });
 
 test('the same size changes nothing', () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   const { threads } = pool.load();
   pool.resize({ ...SIZE });
   expect(pool.load().threads).toBe(threads);
@@ -169,7 +169,7 @@ async function ready(reservations: Readonly<Record<string, Reservation>>): Promi
 }
 
 test('suspects wait for their threads outside the slots, in order; one that leaves the line is skipped', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   for (const name of names) await makeSuspect(pool, name);
   const reservations = Object.fromEntries(names.map((name) => [name, pool.reserve(name, 0)]));
@@ -187,7 +187,7 @@ test('suspects wait for their threads outside the slots, in order; one that leav
 });
 
 test('the thread of a suspect ends with it', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   await makeSuspect(pool, 'r');
   const reservation = pool.reserve('r', 0);
   await new Promise((resolve) => {
@@ -211,7 +211,7 @@ const startWith = (options: ConstructorParameters<WorkerClass>[1]) =>
   );
 
 test('a message that a thread cannot read is a crash of the thread: its runs are lost, and others get another', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   const restore = startWith({ resourceLimits: { stackSizeMb: 0.5 } });
   expect(await startIn(pool, 'before')).toMatchObject({ kind: 'done' });
   const lost = new Promise((ended) => {
@@ -224,7 +224,7 @@ test('a message that a thread cannot read is a crash of the thread: its runs are
 });
 
 test('a message that cannot be read of a thread is a crash of the thread, and nothing that it sends afterwards counts', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   const garble = `
     import { MessagePort } from 'node:worker_threads';
     const { postMessage } = MessagePort.prototype;
@@ -249,7 +249,7 @@ test('a message that cannot be read of a thread is a crash of the thread, and no
 });
 
 test('a control that cannot be sent is a crash of the thread', async () => {
-  const pool = housedPool();
+  const pool = fixturePool();
   const lost = new Promise((ended) => {
     const run = pool.reserve('r', 0).start(NONSENSE, { ...DEAF, ended });
     run.send({ t: 'reply', request: 1, reply: { ok: true, output: () => undefined } });
@@ -266,7 +266,7 @@ describe('turns that take more than their share of a thread', () => {
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, pool.reserve(`r${i}`, bytes)]));
 
   test('are together on one thread for as many bytes as it has room for; the others wait, and small ones never', async () => {
-    const pool = housedPool(size);
+    const pool = fixturePool(size);
     const large = take(pool, 32, 4 * MEGABYTE);
     const small = pool.reserve('small', 2 * MEGABYTE);
     expect(small.takesNoSlot).toBe(false);
@@ -277,7 +277,7 @@ describe('turns that take more than their share of a thread', () => {
   });
 
   test('are carried out one after another when each outweighs the room', async () => {
-    const pool = housedPool(size);
+    const pool = fixturePool(size);
     const reservations = take(pool, 3, 100 * MEGABYTE);
     for (const name of ['0', '1', '2']) {
       expect(await ready(reservations)).toEqual([...Array(Number(name) + 1).keys()].map(String));
@@ -287,7 +287,7 @@ describe('turns that take more than their share of a thread', () => {
 
   test('have a thread of their own, which waits a minute for another of them', async () => {
     const clock = fakeClock();
-    const pool = housedPool(size, clock);
+    const pool = fixturePool(size, clock);
     const begin = async (bytes: number) => {
       const reservation = pool.reserve('r', bytes);
       await new Promise((ended) => void reservation.start(NONSENSE, { ...DEAF, ended }));
@@ -304,7 +304,7 @@ describe('turns that take more than their share of a thread', () => {
   });
 
   test('have another thread once its size has changed', async () => {
-    const pool = housedPool(size);
+    const pool = fixturePool(size);
     const begin = async () => {
       const reservation = pool.reserve('r', 4 * MEGABYTE);
       await new Promise((ended) => void reservation.start(NONSENSE, { ...DEAF, ended }));

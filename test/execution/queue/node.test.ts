@@ -4,13 +4,13 @@ import { makeNode } from '../../../src/execution/queue/node.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const log = makeLog({ level: 'fatal' });
 
-/** A process on the house's store: with a clock of its own, which has nothing to do with that of any other. */
-function processOn({ store }: Pick<StoreHouse, 'store'>, id: string, slots: number | null) {
+/** A process on the fixture's store: with a clock of its own, which has nothing to do with that of any other. */
+function processOn({ store }: Pick<StoreFixture, 'store'>, id: string, slots: number | null) {
   const clock = fakeClock();
   let looks = 0;
   const list = async () => {
@@ -32,19 +32,19 @@ function processOn({ store }: Pick<StoreHouse, 'store'>, id: string, slots: numb
 test('without a node that ever registered there is the capacity of five', {
   tags: ['§8-global-queue', 'D3'],
 }, async () => {
-  const house = await storeHouse();
-  const { node } = processOn(house, 'watcher', null);
+  const fixture = await storeFixture();
+  const { node } = processOn(fixture, 'watcher', null);
   expect(node.onlineCapacity()).toBe(0);
   await node.start();
   expect([node.onlineCapacity(), node.list()]).toEqual([5, []]);
   await node.stop();
-  expect(await house.store.nodes.list()).toEqual([]);
+  expect(await fixture.store.nodes.list()).toEqual([]);
 });
 
 test('a node is online as soon as it has started, and offline for others as soon as they see that it has left', async () => {
-  const house = await storeHouse();
-  const one = processOn(house, 'one', 4);
-  const two = processOn(house, 'two', 2);
+  const fixture = await storeFixture();
+  const one = processOn(fixture, 'one', 4);
+  const two = processOn(fixture, 'two', 2);
   await one.node.start();
   expect([one.node.onlineCapacity(), one.node.list()]).toEqual([4, [{ id: 'one', capacity: 4, online: true }]]);
   await two.node.start();
@@ -67,10 +67,10 @@ test('a node is online as soon as it has started, and offline for others as soon
 test('a node whose beats stop is offline after thirty seconds, whatever the wall clock says, and a beat brings it back', {
   tags: ['§7-queue-full', 'D3'],
 }, async () => {
-  const house = await storeHouse();
-  const { node, clock, beat } = processOn(house, 'watcher', null);
+  const fixture = await storeFixture();
+  const { node, clock, beat } = processOn(fixture, 'watcher', null);
   await node.start();
-  await house.store.nodes.beat('one', 4);
+  await fixture.store.nodes.beat('one', 4);
   await beat();
   clock.jump(3 * 24 * 3_600_000);
   for (let seconds = 10; seconds <= 30; seconds += 10) {
@@ -80,17 +80,17 @@ test('a node whose beats stop is offline after thirty seconds, whatever the wall
   expect(node.onlineCapacity()).toBe(4);
   clock.advance(1);
   expect(node.onlineCapacity()).toBe(0);
-  await house.store.nodes.beat('one', 4);
+  await fixture.store.nodes.beat('one', 4);
   await beat();
   expect(node.onlineCapacity()).toBe(4);
   await node.stop();
 });
 
 test('what a crash has left registered is not online after the next start, but the node that starts is', async () => {
-  const house = await storeHouse();
-  for (const id of ['here', 'elsewhere']) await house.store.nodes.beat(id, 8);
-  await house.store.close();
-  const store = openStore(house.file, house.clock);
+  const fixture = await storeFixture();
+  for (const id of ['here', 'elsewhere']) await fixture.store.nodes.beat(id, 8);
+  await fixture.store.close();
+  const store = openStore(fixture.file, fixture.clock);
   const { node } = processOn({ store }, 'here', 4);
   await node.start();
   expect(node.onlineCapacity()).toBe(4);

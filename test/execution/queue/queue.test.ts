@@ -7,7 +7,7 @@ import { makeQueue, modelOf, type Queue, type QueueParts } from '../../../src/ex
 import type { Acceptance, NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
 import type { ClaimInput } from '../../../src/store/lifecycle/claim-runs.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aTurn, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const catalog: Catalog = {
@@ -37,23 +37,23 @@ test.each([
 });
 
 /** A queue over a pool without threads, whose runs never end. */
-function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'reserve' | 'slots' | 'withoutSlot'>) {
-  const parts = executorParts(house, pool);
+function queueOver(fixture: StoreFixture, pool: Pick<WorkerPool, 'reserve' | 'slots' | 'withoutSlot'>) {
+  const parts = executorParts(fixture, pool);
   const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
   return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
 }
 
 test('a run that waits for its thread outside the slots leaves its slot to the next at once', async () => {
-  const house = await storeHouse();
-  const [apart, other] = [await house.accept(), await house.accept()];
+  const fixture = await storeFixture();
+  const [apart, other] = [await fixture.accept(), await fixture.accept()];
   const taken: string[] = [];
   const { promise: ready, resolve: leave } = Promise.withResolvers<void>();
   const reserve = (runId: string): Reservation => {
     taken.push(runId);
     return runId === apart.id ? { ...AT_ONCE, takesNoSlot: true, ready, leave } : AT_ONCE;
   };
-  const queue = queueOver(house, { reserve, slots: () => 1, withoutSlot: () => Number(taken.includes(apart.id)) });
+  const queue = queueOver(fixture, { reserve, slots: () => 1, withoutSlot: () => Number(taken.includes(apart.id)) });
   queue.start();
   await waitFor(() => taken.includes(other.id));
   expect(queue.load()).toMatchObject({ slots: 1, busy: 1 });
@@ -62,14 +62,14 @@ test('a run that waits for its thread outside the slots leaves its slot to the n
 });
 
 test('a run that waited because all slots were taken is recorded with it, one that did not wait is not', async () => {
-  const house = await storeHouse();
-  await house.accept();
+  const fixture = await storeFixture();
+  await fixture.accept();
   let slots = 1;
-  const queue = queueOver(house, { reserve: () => AT_ONCE, slots: () => slots, withoutSlot: () => 0 });
-  const started = () => house.committed.flatMap(({ type, payload }) => (type === 'run.started' ? [payload] : []));
+  const queue = queueOver(fixture, { reserve: () => AT_ONCE, slots: () => slots, withoutSlot: () => 0 });
+  const started = () => fixture.committed.flatMap(({ type, payload }) => (type === 'run.started' ? [payload] : []));
   queue.start();
   await waitFor(() => started().length === 1);
-  await house.accept();
+  await fixture.accept();
   slots = 2;
   queue.wake();
   await waitFor(() => started().length === 2);
@@ -78,8 +78,8 @@ test('a run that waited because all slots were taken is recorded with it, one th
 });
 
 /** Accepts a turn as a request does. */
-function admitTo(house: StoreHouse, queue: Queue, over: Partial<NewTurn> = {}): Promise<Acceptance> {
-  return queue.admit((start) => house.store.runs.accept({ ...aTurn(house.user, house.key), ...over, start }));
+function admitTo(fixture: StoreFixture, queue: Queue, over: Partial<NewTurn> = {}): Promise<Acceptance> {
+  return queue.admit((start) => fixture.store.runs.accept({ ...aTurn(fixture.user, fixture.key), ...over, start }));
 }
 
 async function accepted(acceptance: Promise<Acceptance>) {
@@ -97,25 +97,25 @@ const STOPPABLE: Reservation = {
 const ONE_SLOT = { reserve: () => STOPPABLE, slots: () => 1, withoutSlot: () => 0 };
 
 test('a turn that is accepted while a slot is free starts in the same commit', async () => {
-  const house = await storeHouse();
-  const queue = queueOver(house, ONE_SLOT);
+  const fixture = await storeFixture();
+  const queue = queueOver(fixture, ONE_SLOT);
   queue.start();
   const commits: string[][] = [];
-  house.store.onCommitted((events) => void commits.push(events.map(({ type }) => type)));
-  const { run } = await accepted(admitTo(house, queue));
+  fixture.store.onCommitted((events) => void commits.push(events.map(({ type }) => type)));
+  const { run } = await accepted(admitTo(fixture, queue));
   expect(queue.load().busy).toBe(1);
   expect(queue.held()).toMatchObject([{ runSeq: run.seq, attempt: 1 }]);
-  await house.store.durable();
+  await fixture.store.durable();
   expect(commits).toEqual([['run.queued', 'run.started']]);
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });
 
 test('of two turns that are accepted together, only as many start as there are free slots', async () => {
-  const house = await storeHouse();
-  const queue = queueOver(house, ONE_SLOT);
+  const fixture = await storeFixture();
+  const queue = queueOver(fixture, ONE_SLOT);
   queue.start();
-  const [first, second] = await Promise.all([accepted(admitTo(house, queue)), accepted(admitTo(house, queue))]);
+  const [first, second] = await Promise.all([accepted(admitTo(fixture, queue)), accepted(admitTo(fixture, queue))]);
   expect([first.run.scheduleMode, second.run.scheduleMode]).toEqual(['immediate', 'queued']);
   await queue.stop({ sessionSeq: first.run.sessionSeq, runSeq: null });
   await waitFor(() => queue.held().some(({ runSeq }) => runSeq === second.run.seq));
@@ -124,15 +124,15 @@ test('of two turns that are accepted together, only as many start as there are f
 });
 
 test('a turn that is accepted while runs are being claimed gets none of their slots', async () => {
-  const house = await storeHouse();
-  const waiting = await house.accept();
-  const queue = queueOver(house, ONE_SLOT);
+  const fixture = await storeFixture();
+  const waiting = await fixture.accept();
+  const queue = queueOver(fixture, ONE_SLOT);
   const claiming = Promise.withResolvers<void>();
-  const claim = house.store.runs.claim;
-  Object.assign(house.store.runs, { claim: (order: ClaimInput) => (claiming.resolve(), claim(order)) });
+  const claim = fixture.store.runs.claim;
+  Object.assign(fixture.store.runs, { claim: (order: ClaimInput) => (claiming.resolve(), claim(order)) });
   queue.start();
   await claiming.promise;
-  const late = await accepted(admitTo(house, queue));
+  const late = await accepted(admitTo(fixture, queue));
   expect(late.claim).toBe(null);
   expect(queue.held()).toMatchObject([{ runSeq: waiting.seq }]);
   queue.pause();
@@ -140,12 +140,12 @@ test('a turn that is accepted while runs are being claimed gets none of their sl
 });
 
 test('a run that waits is not overtaken by a turn that finds a free slot', async () => {
-  const house = await storeHouse();
-  const queue = queueOver(house, { ...ONE_SLOT, slots: () => 2 });
+  const fixture = await storeFixture();
+  const queue = queueOver(fixture, { ...ONE_SLOT, slots: () => 2 });
   queue.start();
   await queue.idle();
-  const waiting = await house.accept();
-  const late = await accepted(admitTo(house, queue));
+  const waiting = await fixture.accept();
+  const late = await accepted(admitTo(fixture, queue));
   expect(late.claim).toBe(null);
   await waitFor(() => queue.load().busy === 2);
   expect(queue.held().map(({ runSeq }) => runSeq)).toEqual([waiting.seq, late.run.seq]);
@@ -154,25 +154,25 @@ test('a run that waits is not overtaken by a turn that finds a free slot', async
 });
 
 test('a run that waits is claimed although turns keep coming while the disk syncs', async () => {
-  const house = await storeHouse(undefined, { syncsInBackground: true });
-  const queue = queueOver(house, ONE_SLOT);
+  const fixture = await storeFixture(undefined, { syncsInBackground: true });
+  const queue = queueOver(fixture, ONE_SLOT);
   queue.start();
   await queue.idle();
-  const waiting = await house.accept();
-  for (let turn = 0; turn < 5; turn += 1) await admitTo(house, queue);
+  const waiting = await fixture.accept();
+  for (let turn = 0; turn < 5; turn += 1) await admitTo(fixture, queue);
   expect(queue.held()).toMatchObject([{ runSeq: waiting.seq }]);
   queue.pause();
   await queue.stop({ sessionSeq: waiting.sessionSeq, runSeq: null });
 });
 
 test('the slot of a turn that is refused is free again, and what came meanwhile starts', async () => {
-  const house = await storeHouse();
-  const queue = queueOver(house, ONE_SLOT);
+  const fixture = await storeFixture();
+  const queue = queueOver(fixture, ONE_SLOT);
   queue.start();
   await queue.idle();
   const { promise: refusal, reject: refuse } = Promise.withResolvers<Acceptance>();
   const refused = queue.admit(() => refusal);
-  const { run, claim } = await accepted(admitTo(house, queue));
+  const { run, claim } = await accepted(admitTo(fixture, queue));
   expect(claim).toBe(null);
   refuse(new Error('refused'));
   await expect(refused).rejects.toThrow('refused');
@@ -183,13 +183,13 @@ test('the slot of a turn that is refused is free again, and what came meanwhile 
 
 test('a stop that comes before an accepted run is in progress ends it, and so does a shutdown', async () => {
   for (const end of ['stop', 'release'] as const) {
-    const house = await storeHouse();
-    const queue = queueOver(house, ONE_SLOT);
+    const fixture = await storeFixture();
+    const queue = queueOver(fixture, ONE_SLOT);
     queue.start();
     await queue.idle();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const admitted = queue.admit(async (start) => {
-      const acceptance = await house.store.runs.accept({ ...aTurn(house.user, house.key), start });
+      const acceptance = await fixture.store.runs.accept({ ...aTurn(fixture.user, fixture.key), start });
       await gate;
       return acceptance;
     });
@@ -198,19 +198,19 @@ test('a stop that comes before an accepted run is in progress ends it, and so do
     await ended;
     expect((await accepted(admitted)).claim).not.toBe(null);
     expect(queue.load().busy).toBe(0);
-    const [row] = house.rows<{ status: string }>('SELECT status FROM runs');
+    const [row] = fixture.rows<{ status: string }>('SELECT status FROM runs');
     expect(row!.status).toBe(end === 'stop' ? 'running' : 'queued');
   }
 });
 
 test('a turn that is accepted before the queue starts is claimed when it does', async () => {
-  const house = await storeHouse();
-  const queue = queueOver(house, ONE_SLOT);
-  const accepting = accepted(admitTo(house, queue));
+  const fixture = await storeFixture();
+  const queue = queueOver(fixture, ONE_SLOT);
+  const accepting = accepted(admitTo(fixture, queue));
   queue.start();
   const { run, claim } = await accepting;
   expect(claim).toBe(null);
-  await waitFor(() => house.committed.some(({ type }) => type === 'run.started'));
+  await waitFor(() => fixture.committed.some(({ type }) => type === 'run.started'));
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });

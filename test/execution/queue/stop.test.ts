@@ -5,7 +5,7 @@ import type { StopResult } from '../../../src/domain/sessions/stop.ts';
 import { makeStopper, type Stopper } from '../../../src/execution/queue/stop.ts';
 import type { StopTarget } from '../../../src/execution/queue/in-progress.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const USER = 'user_requested_stop';
@@ -15,7 +15,7 @@ const FAILED = {
   error: { type: 'api_error', message: 'The model is gone.', retryable: true },
 } as const;
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let stopper: Stopper;
 /** What the executors were asked, and what lets them confirm. */
 let asked: StopTarget[];
@@ -23,20 +23,20 @@ let confirm: () => void;
 let confirmed: number;
 
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
   asked = [];
   confirmed = 0;
   const waiting: (() => void)[] = [];
   confirm = () => waiting.splice(0).forEach((resolve) => resolve());
   stopper = makeStopper({
-    store: house.store,
+    store: fixture.store,
     queue: {
       stop: (target) => {
         asked.push(target);
         return new Promise((resolve) => waiting.push(resolve));
       },
     },
-    clock: house.clock,
+    clock: fixture.clock,
     log: makeLog({ level: 'fatal' }),
     stopConfirmed: () => {
       confirmed += 1;
@@ -45,8 +45,8 @@ beforeEach(async () => {
 });
 
 async function executing(): Promise<Run> {
-  const run = await house.accept();
-  await house.claim();
+  const run = await fixture.accept();
+  await fixture.claim();
   return run;
 }
 
@@ -58,28 +58,28 @@ const summaryOf = ({ stopState, status, cancelledRuns, executorCancelled }: Stop
   cancelledRuns,
   executorCancelled,
 ];
-const stops = () => house.committed.filter(({ type }) => type === 'run.stopped').length;
+const stops = () => fixture.committed.filter(({ type }) => type === 'run.stopped').length;
 /** Everything stored of sessions and runs, to see that nothing has changed. */
-const data = () => JSON.stringify([house.rows('SELECT * FROM sessions'), house.rows('SELECT * FROM runs')]);
+const data = () => JSON.stringify([fixture.rows('SELECT * FROM sessions'), fixture.rows('SELECT * FROM runs')]);
 
 /** Stops an executing run and lets the five seconds pass without a confirmation. */
 async function unconfirmed(run: Run): Promise<StopResult> {
   const before = asked.length;
   const stopping = stop(run);
   await waitFor(() => asked.length > before);
-  house.clock.advance(5_000);
+  fixture.clock.advance(5_000);
   return stopping;
 }
 
 describe('the first stop', () => {
   test('is stopped once the executor confirms within five seconds', { tags: ['§3.3-confirmed'] }, async () => {
     const run = await executing();
-    await house.accept({ sessionId: run.sessionId });
+    await fixture.accept({ sessionId: run.sessionId });
     const stopping = stop(run);
     await waitFor(() => asked.length === 1);
     // The move is committed before the executor is asked.
     expect(stops()).toBe(2);
-    house.clock.advance(4_999);
+    fixture.clock.advance(4_999);
     confirm();
     expect(summaryOf(await stopping)).toEqual(['stopped', 'stopped', 2, true]);
     expect(confirmed).toBe(1);
@@ -90,12 +90,12 @@ describe('the first stop', () => {
   }, async () => {
     const run = await executing();
     expect(summaryOf(await unconfirmed(run))).toEqual(['stopping', 'stopped', 1, false]);
-    expect((await house.store.sessions.find(run.sessionId))!.status).toBe('stopped');
+    expect((await fixture.store.sessions.find(run.sessionId))!.status).toBe('stopped');
     expect([stops(), confirmed]).toEqual([1, 0]);
   });
 
   test('of waiting runs needs no executor', async () => {
-    const run = await house.accept();
+    const run = await fixture.accept();
     expect(summaryOf(await stop(run))).toEqual(['stopped', 'stopped', 1, false]);
     expect(asked).toEqual([]);
   });
@@ -107,7 +107,7 @@ test('of a run that waits for its user needs no executor, and counts the questio
   const run = await executing();
   const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
   const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
-  await house.store.runs.waitForUser(fence, question);
+  await fixture.store.runs.waitForUser(fence, question);
   const result = await stop(run);
   expect(summaryOf(result)).toEqual(['stopped', 'stopped', 1, false]);
   expect([result.expiredQuestions, asked]).toEqual([1, []]);
@@ -134,7 +134,7 @@ describe('a further stop', () => {
     const run = await executing();
     await unconfirmed(run);
     const before = data();
-    house.clock.advance(5_000);
+    fixture.clock.advance(5_000);
     expect(summaryOf(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
     expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
   });
@@ -148,13 +148,13 @@ describe('a further stop', () => {
     async (state, confirms) => {
       const run = await executing();
       await unconfirmed(run);
-      house.clock.advance(5_001);
+      fixture.clock.advance(5_001);
       const before = data();
       const again = stop(run);
       await waitFor(() => asked.length === 2);
       expect([stops(), data()]).toEqual([1, before]);
       if (confirms) confirm();
-      else house.clock.advance(5_000);
+      else fixture.clock.advance(5_000);
       expect(summaryOf(await again)).toEqual([state, 'stopped', 0, confirms]);
       expect(stops()).toBe(1);
     },
@@ -177,10 +177,10 @@ test.each([
   ['completed', ENDED],
   ['failed', FAILED],
 ])('a %s session is not_running and keeps its status', { tags: ['§3.3-not-running'] }, async (status, ending) => {
-  await house.accept();
-  const [run] = await house.claim();
-  await house.store.runs.finalize(fenceOf(run!), ending);
-  await house.store.runs.settle(fenceOf(run!));
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  await fixture.store.runs.finalize(fenceOf(run!), ending);
+  await fixture.store.runs.settle(fenceOf(run!));
   const before = data();
   const result = await stopper.stopSession({ seq: run!.sessionSeq, id: run!.sessionId }, USER);
   expect(summaryOf(result)).toEqual(['not_running', status, 0, false]);
@@ -189,7 +189,7 @@ test.each([
 
 test('a hundred stops at once end each run once and ask the executor once', async () => {
   const run = await executing();
-  await house.accept({ sessionId: run.sessionId });
+  await fixture.accept({ sessionId: run.sessionId });
   const all = Array.from({ length: 100 }, () => stop(run));
   await waitFor(() => asked.length === 1);
   confirm();
@@ -207,8 +207,8 @@ test('a stopped session continues with its next turn, and that can be stopped ag
   await waitFor(() => asked.length === 1);
   confirm();
   await first;
-  const next = await house.accept({ sessionId: run.sessionId });
-  expect((await house.claim()).map(({ id }) => id)).toEqual([next.id]);
+  const next = await fixture.accept({ sessionId: run.sessionId });
+  expect((await fixture.claim()).map(({ id }) => id)).toEqual([next.id]);
   const second = stop(next);
   await waitFor(() => asked.length === 2);
   confirm();
@@ -217,13 +217,13 @@ test('a stopped session continues with its next turn, and that can be stopped ag
 
 test("stopping one run asks only its executor, and the session's next run starts", async () => {
   const run = await executing();
-  const next = await house.accept({ sessionId: run.sessionId });
+  const next = await fixture.accept({ sessionId: run.sessionId });
   const stopping = stopper.stopRun(run, 'operator_requested_stop');
   await waitFor(() => asked.length === 1);
   expect(asked).toEqual([{ sessionSeq: run.sessionSeq, runSeq: run.seq }]);
   confirm();
   expect(summaryOf(await stopping)).toEqual(['stopped', 'pending', 1, true]);
-  expect((await house.claim()).map(({ id }) => id)).toEqual([next.id]);
+  expect((await fixture.claim()).map(({ id }) => id)).toEqual([next.id]);
   expect((await stopper.stopRun(run, 'operator_requested_stop')).stopState).toBe('not_running');
 });
 
@@ -231,10 +231,10 @@ test('deleting does not wait for the executor, but its files do', async () => {
   const run = await executing();
   await stopper.deleteSession(sessionOf(run));
   expect(asked).toHaveLength(1);
-  expect([confirmed, await house.store.sessions.listCleanups(0, 10)]).toEqual([0, []]);
+  expect([confirmed, await fixture.store.sessions.listCleanups(0, 10)]).toEqual([0, []]);
   confirm();
   await waitFor(() => confirmed === 1);
-  expect(await house.store.sessions.listCleanups(0, 10)).toHaveLength(1);
+  expect(await fixture.store.sessions.listCleanups(0, 10)).toHaveLength(1);
   await expect(stopper.deleteSession(sessionOf(run))).rejects.toMatchObject({ reason: 'not_found' });
   await expect(stop(run)).rejects.toMatchObject({ reason: 'not_found' });
 });
@@ -242,18 +242,18 @@ test('deleting does not wait for the executor, but its files do', async () => {
 describe('a user who is disabled', () => {
   test('has every run of every session stopped, queued or executing, and no other run', async () => {
     const running = await executing();
-    const queued = await house.accept({ sessionId: running.sessionId });
-    const elsewhere = await house.accept();
-    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
-    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
-    const key = await house.store.keys.create(newKey);
-    const others = await house.accept({ user: nils, key });
+    const queued = await fixture.accept({ sessionId: running.sessionId });
+    const elsewhere = await fixture.accept();
+    const nils = await fixture.store.users.create({ ...fixture.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...fixture.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await fixture.store.keys.create(newKey);
+    const others = await fixture.accept({ user: nils, key });
     await stopper.stopDisabled();
     expect(stops()).toBe(0);
-    await house.store.users.change(nils.username, { role: 'admin' });
-    await house.store.users.change(house.user.username, { disabled: true });
+    await fixture.store.users.change(nils.username, { role: 'admin' });
+    await fixture.store.users.change(fixture.user.username, { disabled: true });
     await stopper.stopDisabled();
-    const statusOf = async ({ seq }: Run) => (await house.store.runs.get(seq)).status;
+    const statusOf = async ({ seq }: Run) => (await fixture.store.runs.get(seq)).status;
     expect(await Promise.all([running, queued, elsewhere, others].map(statusOf))).toEqual([
       'canceled',
       'canceled',
@@ -270,23 +270,23 @@ describe('a user who is disabled', () => {
   });
 
   test('has them stopped also when there are more sessions than are stopped at once', async () => {
-    for (let i = 0; i < 120; i += 1) await house.accept();
-    await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
-    await house.store.users.change(house.user.username, { disabled: true });
+    for (let i = 0; i < 120; i += 1) await fixture.accept();
+    await fixture.store.users.create({ ...fixture.user, username: 'nils', passwordHash: 'x' });
+    await fixture.store.users.change(fixture.user.username, { disabled: true });
     await stopper.stopDisabled();
     expect(stops()).toBe(120);
-    expect(await house.store.runs.countUnfinished()).toMatchObject({ queued: 0, running: 0 });
+    expect(await fixture.store.runs.countUnfinished()).toMatchObject({ queued: 0, running: 0 });
   });
 
   test('has what was accepted too late stopped instead of claimed, and the queue behind it continues', async () => {
-    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
-    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
-    const key = await house.store.keys.create(newKey);
-    await house.store.users.change(house.user.username, { disabled: true });
-    const [late] = await Promise.all([house.accept(), house.accept()]);
-    const others = await house.accept({ user: nils, key });
-    expect((await house.claim(1)).map(({ seq }) => seq)).toEqual([others.seq]);
+    const nils = await fixture.store.users.create({ ...fixture.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...fixture.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await fixture.store.keys.create(newKey);
+    await fixture.store.users.change(fixture.user.username, { disabled: true });
+    const [late] = await Promise.all([fixture.accept(), fixture.accept()]);
+    const others = await fixture.accept({ user: nils, key });
+    expect((await fixture.claim(1)).map(({ seq }) => seq)).toEqual([others.seq]);
     expect(stops()).toBe(2);
-    expect(house.committed.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
+    expect(fixture.committed.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
   });
 });

@@ -24,17 +24,17 @@ import { removeBeneath } from '../../../src/disk/remove-beneath.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import {
-  snapshotHouse,
+  snapshotFixture,
   LIMITS,
   NOTHING,
   sha256,
-  shareSnapshotHouse,
+  shareSnapshotFixture,
   write,
-} from '../../support/files/snapshot-house.ts';
+} from '../../support/files/snapshot-fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-const shared = shareSnapshotHouse();
+const shared = shareSnapshotFixture();
 
 /** Makes folders in folders, longer paths than a system call may name, with a file in each. */
 function fillDeeper(root: string, name: string, levels: number): void {
@@ -55,9 +55,9 @@ describe('hostile workspaces', () => {
   test('pipes, sockets, links of all kinds and odd names are passed over and counted', {
     tags: ['E5-kinds'],
   }, async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    const at = (name: string) => join(house.root, name);
-    write(house, { 'good.txt': 'good', 'folder/in.txt': 'in' });
+    const fixture = await snapshotFixture({ beside: shared() });
+    const at = (name: string) => join(fixture.root, name);
+    write(fixture, { 'good.txt': 'good', 'folder/in.txt': 'in' });
     execFileSync('mkfifo', [at('pipe')]);
     const server = createServer().listen(at('socket'));
     onTestFinished(() => void server.close());
@@ -68,9 +68,9 @@ describe('hostile workspaces', () => {
     symlinkSync('folder', at('to-folder'));
     symlinkSync('nowhere', at('to-nowhere'));
     linkSync(at('good.txt'), at('hard.txt'));
-    writeFileSync(Buffer.concat([Buffer.from(`${house.root}/bad-`), Buffer.from([0xff, 0xfe])]), 'x');
-    mkdirSync(Buffer.concat([Buffer.from(`${house.root}/bad-folder-`), Buffer.from([0x80])]));
-    const { files, skipped } = await house.snapshot();
+    writeFileSync(Buffer.concat([Buffer.from(`${fixture.root}/bad-`), Buffer.from([0xff, 0xfe])]), 'x');
+    mkdirSync(Buffer.concat([Buffer.from(`${fixture.root}/bad-folder-`), Buffer.from([0x80])]));
+    const { files, skipped } = await fixture.snapshot();
     expect(files.map(({ path }) => path)).toEqual(['/folder/in.txt', '/good.txt', '/hard.txt']);
     expect(skipped).toEqual({ ...NOTHING, links: 5, special: 2, notUtf8: 2 });
   });
@@ -79,68 +79,68 @@ describe('hostile workspaces', () => {
     "devices are not touched, and a hard link to another user's file is not followed out",
     { tags: ['E5-kinds'] },
     async () => {
-      const house = await snapshotHouse({ beside: shared() });
+      const fixture = await snapshotFixture({ beside: shared() });
       const secret = join(temporaryDirectory(), 'secret');
       writeFileSync(secret, 'of the daemon');
-      chownSync(house.root, 61_234, 61_234);
-      linkSync(secret, join(house.root, 'hard'));
-      execFileSync('mknod', [join(house.root, 'device'), 'c', '1', '5']);
-      const { files, skipped } = await house.snapshot();
+      chownSync(fixture.root, 61_234, 61_234);
+      linkSync(secret, join(fixture.root, 'hard'));
+      execFileSync('mknod', [join(fixture.root, 'device'), 'c', '1', '5']);
+      const { files, skipped } = await fixture.snapshot();
       expect(files).toEqual([]);
       expect(skipped).toEqual({ ...NOTHING, links: 1, special: 1 });
-      expect(house.hasBlob(sha256('of the daemon'))).toBe(false);
+      expect(fixture.hasBlob(sha256('of the daemon'))).toBe(false);
     },
   );
 
   test('a file of a terabyte that is all hole is too large, unread; a smaller one is stored with its holes', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    writeFileSync(join(house.root, 'terabyte'), '');
-    truncateSync(join(house.root, 'terabyte'), 2 ** 40);
-    const sparse = openSync(join(house.root, 'sparse'), 'w');
+    const fixture = await snapshotFixture({ beside: shared() });
+    writeFileSync(join(fixture.root, 'terabyte'), '');
+    truncateSync(join(fixture.root, 'terabyte'), 2 ** 40);
+    const sparse = openSync(join(fixture.root, 'sparse'), 'w');
     writeSync(sparse, 'begin', 0);
     writeSync(sparse, 'middle', 20_000_000);
     closeSync(sparse);
-    truncateSync(join(house.root, 'sparse'), 40_000_000);
-    const { files, skipped } = await house.snapshot();
+    truncateSync(join(fixture.root, 'sparse'), 40_000_000);
+    const { files, skipped } = await fixture.snapshot();
     expect(skipped).toEqual({ ...NOTHING, tooLarge: 1 });
-    const kept = house.pathOf(files[0]!.sha256);
-    expect(readFileSync(kept).equals(readFileSync(join(house.root, 'sparse')))).toBe(true);
+    const kept = fixture.pathOf(files[0]!.sha256);
+    expect(readFileSync(kept).equals(readFileSync(join(fixture.root, 'sparse')))).toBe(true);
     expect(lstatSync(kept).blocks * 512).toBeLessThan(1_000_000);
   });
 
   test('files that together exceed the limit of a workspace are skipped unread, and smaller ones still stored', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'a.txt': 'x'.repeat(600), 'b.txt': 'y'.repeat(600), 'c.txt': 'z'.repeat(300) });
-    const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxTotalBytes: 1_000 } });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'a.txt': 'x'.repeat(600), 'b.txt': 'y'.repeat(600), 'c.txt': 'z'.repeat(300) });
+    const { files, skipped } = await fixture.snapshot({ limits: { ...LIMITS, maxTotalBytes: 1_000 } });
     expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/c.txt']);
     expect(skipped).toEqual({ ...NOTHING, tooLarge: 1 });
   });
 
   test('folders below the depth limit, paths beyond what can be named, and files beyond their number are counted', async () => {
-    const house = await snapshotHouse({ beside: shared() });
+    const fixture = await snapshotFixture({ beside: shared() });
     const deep = Array.from({ length: 200 }, () => 'd').join('/');
-    write(house, { [`${deep}/deep.txt`]: 'deep', 'shallow.txt': 'x' });
-    const all = await house.snapshot({ limits: { ...LIMITS, maxDepth: 200 } });
+    write(fixture, { [`${deep}/deep.txt`]: 'deep', 'shallow.txt': 'x' });
+    const all = await fixture.snapshot({ limits: { ...LIMITS, maxDepth: 200 } });
     expect(all.files.map(({ path }) => path)).toEqual([`/${deep}/deep.txt`, '/shallow.txt']);
-    expect(await house.snapshot({ limits: { ...LIMITS, maxDepth: 199 } })).toMatchObject({
+    expect(await fixture.snapshot({ limits: { ...LIMITS, maxDepth: 199 } })).toMatchObject({
       files: [{ path: '/shallow.txt' }],
       skipped: { ...NOTHING, tooDeep: 1 },
     });
-    fillDeeper(house.root, 'n'.repeat(200), 30);
-    const long = await house.snapshot({ limits: { ...LIMITS, maxDepth: 200 } });
+    fillDeeper(fixture.root, 'n'.repeat(200), 30);
+    const long = await fixture.snapshot({ limits: { ...LIMITS, maxDepth: 200 } });
     expect(long.files.filter(({ path }) => path.startsWith('/n'))).toHaveLength(20);
     expect(long.skipped).toEqual({ ...NOTHING, tooDeep: 1 });
-    const few = await house.snapshot({ limits: { ...LIMITS, maxFiles: 3, maxDepth: 200 } });
+    const few = await fixture.snapshot({ limits: { ...LIMITS, maxFiles: 3, maxDepth: 200 } });
     expect(few.files).toHaveLength(3);
     expect(few.skipped.tooMany).toBe(19);
   });
 
   test('a folder with a long path may not have so many files that their paths fill the memory', async () => {
-    const house = await snapshotHouse({ beside: shared() });
+    const fixture = await snapshotFixture({ beside: shared() });
     const folder = `${'d'.repeat(200)}/`.repeat(18);
     const names = Array.from({ length: 320 }, (_, at) => `${folder}${String(at).padStart(200, '0')}`);
-    write(house, Object.fromEntries(names.map((name) => [name, ''])));
-    const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxFiles: names.length } });
+    write(fixture, Object.fromEntries(names.map((name) => [name, ''])));
+    const { files, skipped } = await fixture.snapshot({ limits: { ...LIMITS, maxFiles: names.length } });
     const fitting = Math.floor((names.length * 256 + 1_048_576) / `/${names[0]}`.length);
     expect(fitting).toBeLessThan(names.length);
     expect(files).toHaveLength(fitting);
@@ -148,19 +148,19 @@ describe('hostile workspaces', () => {
   });
 
   test.skipIf(isRoot)('what may not be read is counted', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'closed.txt': 'x', 'folder/in.txt': 'x' });
-    chmodSync(join(house.root, 'closed.txt'), 0);
-    chmodSync(join(house.root, 'folder'), 0);
-    onTestFinished(() => chmodSync(join(house.root, 'folder'), 0o700));
-    expect(await house.snapshot()).toEqual({ files: [], skipped: { ...NOTHING, unreadable: 2 } });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'closed.txt': 'x', 'folder/in.txt': 'x' });
+    chmodSync(join(fixture.root, 'closed.txt'), 0);
+    chmodSync(join(fixture.root, 'folder'), 0);
+    onTestFinished(() => chmodSync(join(fixture.root, 'folder'), 0o700));
+    expect(await fixture.snapshot()).toEqual({ files: [], skipped: { ...NOTHING, unreadable: 2 } });
   });
 
   test('some thousand files are all there, and the main thread turns meanwhile', async () => {
-    const house = await snapshotHouse({ beside: shared() });
+    const fixture = await snapshotFixture({ beside: shared() });
     const all: Record<string, string> = {};
     for (let i = 0; i < 2_500; i += 1) all[`d${i % 37}/e${i % 11}/f${i}`] = String(i % 100);
-    write(house, all);
+    write(fixture, all);
     // CPU time of its own work between two turns: other load on this machine does not count.
     let longest = 0;
     let last = process.threadCpuUsage();
@@ -169,7 +169,7 @@ describe('hostile workspaces', () => {
       longest = Math.max(longest, user + system);
       last = process.threadCpuUsage();
     }, 1);
-    const { files } = await house.snapshot();
+    const { files } = await fixture.snapshot();
     clearInterval(timer);
     expect(files).toHaveLength(2_500);
     expect(longest).toBeGreaterThan(0);
@@ -178,8 +178,8 @@ describe('hostile workspaces', () => {
 
   test('folders and files swapped for links while snapshots are taken never let anything from outside in', async () => {
     const outside = temporaryDirectory({ 'in/file.txt': 'OUTSIDE', 'file.txt': 'OUTSIDE' });
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'a/in/file.txt': 'inside', 'b/file.txt': 'inside' });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'a/in/file.txt': 'inside', 'b/file.txt': 'inside' });
     const swapping = new Worker(
       `const { workerData } = require('node:worker_threads');
        const fs = require('node:fs');
@@ -195,13 +195,13 @@ describe('hostile workspaces', () => {
          swap('a/in', outside + '/in');
          swap('b/file.txt', outside + '/file.txt');
        }`,
-      { eval: true, workerData: { root: house.root, outside, stop: new Int32Array(new SharedArrayBuffer(4)) } },
+      { eval: true, workerData: { root: fixture.root, outside, stop: new Int32Array(new SharedArrayBuffer(4)) } },
     );
     onTestFinished(async () => void (await swapping.terminate()));
     const seen = { files: 0, links: 0, missing: 0 };
     // Both sides of the race must be seen, or it would prove nothing.
     for (let i = 0; i < 100 || ((seen.files === 0 || seen.missing === 0) && i < 1_000); i += 1) {
-      const { files, skipped } = await house.snapshot();
+      const { files, skipped } = await fixture.snapshot();
       expect(files.map((file) => file.sha256)).not.toContain(sha256('OUTSIDE'));
       seen.files += files.length;
       seen.links += skipped.links;
@@ -209,15 +209,15 @@ describe('hostile workspaces', () => {
     }
     expect(seen.files).toBeGreaterThan(0);
     expect(seen.missing).toBeGreaterThan(0);
-    expect(house.hasBlob(sha256('OUTSIDE'))).toBe(false);
+    expect(fixture.hasBlob(sha256('OUTSIDE'))).toBe(false);
   });
 
   test.each([
     ['grows', `fs.writeSync(file, more, 0, 1)`],
     ['is written over', `fs.writeSync(file, more, 0, more.length, (at = (at + 65_536) % 20_000_000))`],
   ])('a file that %s while it is read is kept whole as it was, or left out and counted', async (_what, step) => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'moving.bin': Buffer.alloc(20_000_000, 'x') });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'moving.bin': Buffer.alloc(20_000_000, 'x') });
     const writing = new Worker(
       `const { workerData } = require('node:worker_threads');
        const fs = require('node:fs');
@@ -228,16 +228,16 @@ describe('hostile workspaces', () => {
        const pause = new Int32Array(new SharedArrayBuffer(4));
        // So seldom that it hits the time of reading, and not that between finding a file and opening it.
        while (Date.now() < until) { ${step}; Atomics.wait(pause, 0, 0, 2); }`,
-      { eval: true, workerData: { path: join(house.root, 'moving.bin'), flags: step.includes('at') ? 'r+' : 'a' } },
+      { eval: true, workerData: { path: join(fixture.root, 'moving.bin'), flags: step.includes('at') ? 'r+' : 'a' } },
     );
     onTestFinished(async () => void (await writing.terminate()));
-    const modified = statSync(join(house.root, 'moving.bin')).mtimeMs;
-    await waitFor(() => statSync(join(house.root, 'moving.bin')).mtimeMs > modified);
+    const modified = statSync(join(fixture.root, 'moving.bin')).mtimeMs;
+    await waitFor(() => statSync(join(fixture.root, 'moving.bin')).mtimeMs > modified);
     let unreadable = 0;
     for (let i = 0; i < 10; i += 1) {
-      const { files, skipped } = await house.snapshot({ hold: house.blobs.hold() });
+      const { files, skipped } = await fixture.snapshot({ hold: fixture.blobs.hold() });
       expect(files.length + skipped.unreadable).toBe(1);
-      for (const file of files) expect(sha256(house.blobBytes(file.sha256))).toBe(file.sha256);
+      for (const file of files) expect(sha256(fixture.blobBytes(file.sha256))).toBe(file.sha256);
       unreadable += skipped.unreadable;
     }
     // Most of the time goes into reading, and that is when the change has to be noticed.

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/time/wait-for.ts';
 import {
-  snapshotHouse,
-  type SnapshotHouse,
+  snapshotFixture,
+  type SnapshotFixture,
   sha256,
-  shareSnapshotHouse,
+  shareSnapshotFixture,
   write,
-} from '../../support/files/snapshot-house.ts';
+} from '../../support/files/snapshot-fixture.ts';
 
-const shared = shareSnapshotHouse();
+const shared = shareSnapshotFixture();
 
 /** Waits until the files' changes are old enough for their hashes to be cached. */
-async function settle(house: SnapshotHouse, ...paths: readonly string[]): Promise<void> {
-  await waitFor(() => paths.every((path) => Date.now() - statSync(join(house.root, path)).ctimeMs > 2_100));
+async function settle(fixture: SnapshotFixture, ...paths: readonly string[]): Promise<void> {
+  await waitFor(() => paths.every((path) => Date.now() - statSync(join(fixture.root, path)).ctimeMs > 2_100));
 }
 
 /** Replaces each stored hash by another, so that a hash that isn't computed again is detected. */
-function forgeHashes(house: SnapshotHouse, forged: string): void {
-  const kept = JSON.parse(readFileSync(house.manifestPath, 'utf8')) as { files: [string, string, string, boolean][] };
+function forgeHashes(fixture: SnapshotFixture, forged: string): void {
+  const kept = JSON.parse(readFileSync(fixture.manifestPath, 'utf8')) as { files: [string, string, string, boolean][] };
   kept.files = kept.files.map(([path, identity, , settled]) => [path, identity, forged, settled]);
-  writeFileSync(house.manifestPath, JSON.stringify(kept));
+  writeFileSync(fixture.manifestPath, JSON.stringify(kept));
 }
 
 /** The manifest of few small files is in memory only. */
@@ -30,14 +30,14 @@ const MANY = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`more/${a
 
 describe('what was hashed before', { concurrent: true }, () => {
   test('an unchanged file keeps its hash unread, and every way of changing one is detected', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
+    const fixture = await snapshotFixture({ of, beside: shared() });
     const names = ['same', 'content', 'content-and-times', 'replaced', 'touched', 'moved'];
-    write(house, { ...MANY, ...Object.fromEntries(names.map((name) => [name, `old ${name}`])) });
-    const times = statSync(join(house.root, 'content-and-times'));
-    await settle(house, ...names);
-    await house.snapshot({ hold: null });
-    forgeHashes(house, 'f'.repeat(64));
-    const at = (name: string) => join(house.root, name);
+    write(fixture, { ...MANY, ...Object.fromEntries(names.map((name) => [name, `old ${name}`])) });
+    const times = statSync(join(fixture.root, 'content-and-times'));
+    await settle(fixture, ...names);
+    await fixture.snapshot({ hold: null });
+    forgeHashes(fixture, 'f'.repeat(64));
+    const at = (name: string) => join(fixture.root, name);
     writeFileSync(at('content'), 'new content');
     writeFileSync(at('content-and-times'), 'NEW content-and-times');
     utimesSync(at('content-and-times'), times.atime, times.mtime);
@@ -45,7 +45,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     renameSync(at('other'), at('replaced'));
     utimesSync(at('touched'), 1, 1);
     renameSync(at('moved'), at('moved-away'));
-    const { files } = await house.restarted({ hold: null });
+    const { files } = await fixture.restarted({ hold: null });
     const hashes = files.filter(({ path }) => !path.startsWith('/more/')).map(({ path, sha256 }) => [path, sha256]);
     expect(Object.fromEntries(hashes)).toEqual({
       '/same': 'f'.repeat(64),
@@ -58,71 +58,71 @@ describe('what was hashed before', { concurrent: true }, () => {
   });
 
   test('a file changed just before it was hashed is hashed again: its time may not show the next change', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, MANY);
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, MANY);
     // A machine that is busy may take longer than the step of the clock that this is about.
     await waitFor(async () => {
       const writtenAt = Date.now();
-      write(house, { 'a.txt': 'one' });
-      await house.snapshot({ hold: null });
+      write(fixture, { 'a.txt': 'one' });
+      await fixture.snapshot({ hold: null });
       return Date.now() - writtenAt < 1_500;
     });
     // No modification time shows it.
-    forgeHashes(house, sha256('none'));
-    expect((await house.restarted({ hold: null })).files[0]).toMatchObject({ sha256: sha256('one') });
+    forgeHashes(fixture, sha256('none'));
+    expect((await fixture.restarted({ hold: null })).files[0]).toMatchObject({ sha256: sha256('one') });
   });
 
   test('a hash whose blob is gone is not enough when bytes are to be stored', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { 'a.txt': 'wanted', ...MANY });
-    await settle(house, 'a.txt');
-    await house.snapshot({ hold: null });
-    expect(house.hasBlob(sha256('wanted'))).toBe(false);
-    await house.snapshot();
-    expect(house.hasBlob(sha256('wanted'))).toBe(true);
-    house.hold.release();
-    await house.blobs.removeUnless(sha256('wanted'), async () => false);
-    await house.snapshot({ hold: house.blobs.hold() });
-    expect(house.hasBlob(sha256('wanted'))).toBe(true);
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, { 'a.txt': 'wanted', ...MANY });
+    await settle(fixture, 'a.txt');
+    await fixture.snapshot({ hold: null });
+    expect(fixture.hasBlob(sha256('wanted'))).toBe(false);
+    await fixture.snapshot();
+    expect(fixture.hasBlob(sha256('wanted'))).toBe(true);
+    fixture.hold.release();
+    await fixture.blobs.removeUnless(sha256('wanted'), async () => false);
+    await fixture.snapshot({ hold: fixture.blobs.hold() });
+    expect(fixture.hasBlob(sha256('wanted'))).toBe(true);
   });
 
   test('a blob that is removed between the look for it and its hold is stored again', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
+    const fixture = await snapshotFixture({ of, beside: shared() });
     // More than are reported with the end of the order.
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`many/${at}`, `many ${at}`]));
-    write(house, files);
-    await settle(house, ...Object.keys(files));
-    await house.snapshot();
-    house.hold.release();
+    write(fixture, files);
+    await settle(fixture, ...Object.keys(files));
+    await fixture.snapshot();
+    fixture.hold.release();
     const key = sha256('many 7');
-    const hold = house.blobs.hold();
+    const hold = fixture.blobs.hold();
     let removed = 0;
     const add = (held: string) => {
       // Just before it is held, as the sweep of what a crash has left might do.
-      if (held === key && (removed += 1) === 1) rmSync(house.pathOf(key));
+      if (held === key && (removed += 1) === 1) rmSync(fixture.pathOf(key));
       hold.add(held);
     };
-    expect((await house.snapshot({ hold: { ...hold, add } })).files).toHaveLength(70);
+    expect((await fixture.snapshot({ hold: { ...hold, add } })).files).toHaveLength(70);
     expect(removed).toBe(2);
-    expect(house.hasBlob(key)).toBe(true);
+    expect(fixture.hasBlob(key)).toBe(true);
   });
 
   test('only what differs from the recorded files is reported, whether their look is known or not', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { ...MANY, changed: 'one', gone: 'one', same: 'one' });
-    await settle(house, ...Object.keys(MANY), 'changed', 'gone', 'same');
-    const first = await house.snapshot();
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, { ...MANY, changed: 'one', gone: 'one', same: 'one' });
+    await settle(fixture, ...Object.keys(MANY), 'changed', 'gone', 'same');
+    const first = await fixture.snapshot();
     expect(first.files).toHaveLength(67);
     let reads = 0;
     const recorded = { token: first.token, read: async () => ((reads += 1), first.files) };
-    const unchanged = await house.snapshot({ recorded });
+    const unchanged = await fixture.snapshot({ recorded });
     expect(unchanged).toMatchObject({ files: [], gone: [], token: first.token });
-    write(house, { changed: 'two', new: 'three', same: 'one' });
-    rmSync(join(house.root, 'gone'));
-    const known = await house.snapshot({ recorded });
+    write(fixture, { changed: 'two', new: 'three', same: 'one' });
+    rmSync(join(fixture.root, 'gone'));
+    const known = await fixture.snapshot({ recorded });
     expect(reads).toBe(0);
     // Of that look, the thread knows nothing any more: it has seen others, or it is another thread.
-    for (const look of [await house.snapshot({ recorded }), await house.restarted({ recorded }), known]) {
+    for (const look of [await fixture.snapshot({ recorded }), await fixture.restarted({ recorded }), known]) {
       expect(look.files.map(({ path }) => path)).toEqual(['/changed', '/new']);
       expect(look.gone).toEqual(['/gone']);
       expect(look.token).not.toBe(first.token);
@@ -131,23 +131,23 @@ describe('what was hashed before', { concurrent: true }, () => {
   });
 
   test('a recorded file whose blob was lost is stored again, when its look is not known', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { 'a.txt': 'not lost', 'b.txt': 'soon lost' });
-    const { files } = await house.snapshot();
-    rmSync(house.pathOf(sha256('soon lost')));
-    const again = await house.snapshot({ recorded: { token: null, read: async () => files } });
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, { 'a.txt': 'not lost', 'b.txt': 'soon lost' });
+    const { files } = await fixture.snapshot();
+    rmSync(fixture.pathOf(sha256('soon lost')));
+    const again = await fixture.snapshot({ recorded: { token: null, read: async () => files } });
     expect(again.files.map(({ path }) => path)).toEqual(['/b.txt']);
-    expect(house.hasBlob(sha256('soon lost'))).toBe(true);
+    expect(fixture.hasBlob(sha256('soon lost'))).toBe(true);
   });
 
   test('thousands of files and paths come in several messages, each once', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
+    const fixture = await snapshotFixture({ of, beside: shared() });
     const names = Array.from({ length: 3_000 }, (_, at) => `many/${String(at).padStart(4, '0')}`);
-    write(house, Object.fromEntries(names.map((name) => [name, 'the same'])));
-    const first = await house.snapshot();
+    write(fixture, Object.fromEntries(names.map((name) => [name, 'the same'])));
+    const first = await fixture.snapshot();
     expect(first.files.map(({ path }) => path)).toEqual(names.map((name) => `/${name}`));
-    rmSync(join(house.root, 'many'), { recursive: true });
-    const second = await house.snapshot({ recorded: { token: first.token, read: async () => first.files } });
+    rmSync(join(fixture.root, 'many'), { recursive: true });
+    const second = await fixture.snapshot({ recorded: { token: first.token, read: async () => first.files } });
     expect(second.files).toEqual([]);
     expect(second.gone.toSorted()).toEqual(names.map((name) => `/${name}`));
   });
@@ -159,22 +159,22 @@ describe('what was hashed before', { concurrent: true }, () => {
     ['no list', '{"version":1}'],
     ['another thing', '[[]]'],
   ])('%s in the file of hashes counts as none', async ([, text], of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { 'a.txt': 'one' });
-    writeFileSync(house.manifestPath, text!);
-    expect((await house.snapshot()).files).toEqual([{ path: '/a.txt', size: 3, sha256: sha256('one') }]);
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, { 'a.txt': 'one' });
+    writeFileSync(fixture.manifestPath, text!);
+    expect((await fixture.snapshot()).files).toEqual([{ path: '/a.txt', size: 3, sha256: sha256('one') }]);
   });
 
   test('is forgotten with its session', async (of) => {
-    const house = await snapshotHouse({ of, beside: shared() });
-    write(house, { 'a.txt': 'one' });
-    await house.snapshot();
-    expect(existsSync(house.manifestPath)).toBe(false);
-    write(house, MANY);
-    await house.snapshot();
-    expect(existsSync(house.manifestPath)).toBe(true);
-    await house.snapshotThread.forget(house.sessionId);
-    expect(existsSync(house.manifestPath)).toBe(false);
-    await house.snapshotThread.forget(house.sessionId);
+    const fixture = await snapshotFixture({ of, beside: shared() });
+    write(fixture, { 'a.txt': 'one' });
+    await fixture.snapshot();
+    expect(existsSync(fixture.manifestPath)).toBe(false);
+    write(fixture, MANY);
+    await fixture.snapshot();
+    expect(existsSync(fixture.manifestPath)).toBe(true);
+    await fixture.snapshotThread.forget(fixture.sessionId);
+    expect(existsSync(fixture.manifestPath)).toBe(false);
+    await fixture.snapshotThread.forget(fixture.sessionId);
   });
 });

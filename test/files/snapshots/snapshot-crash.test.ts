@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { sha256 } from '../../support/files/snapshot-house.ts';
+import { sha256 } from '../../support/files/snapshot-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

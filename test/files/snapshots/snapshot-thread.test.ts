@@ -9,16 +9,16 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { isNoSpace } from '../../../src/files/blobs/no-space.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { snapshotHouse, NOTHING, sha256, shareSnapshotHouse, write } from '../../support/files/snapshot-house.ts';
+import { snapshotFixture, NOTHING, sha256, shareSnapshotFixture, write } from '../../support/files/snapshot-fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-const shared = shareSnapshotHouse();
+const shared = shareSnapshotFixture();
 
 describe('what a snapshot holds', () => {
   test('regular files in order of their paths, with their bytes as blobs, each content once', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, {
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, {
       'b.txt': 'same',
       'a/z.txt': 'same',
       'a/b/c.txt': 'deep',
@@ -26,7 +26,7 @@ describe('what a snapshot holds', () => {
       'a.txt': '',
       'é\n.txt': 'odd',
     });
-    const { files, skipped } = await house.snapshot();
+    const { files, skipped } = await fixture.snapshot();
     expect(files).toEqual([
       { path: '/a-b.txt', size: 1, sha256: sha256('x') },
       { path: '/a.txt', size: 0, sha256: sha256('') },
@@ -37,22 +37,22 @@ describe('what a snapshot holds', () => {
     ]);
     expect(files.map(({ path }) => path)).toEqual(files.map(({ path }) => path).sort());
     expect(skipped).toEqual(NOTHING);
-    for (const file of files) expect(sha256(await house.blobs.read(file.sha256))).toBe(file.sha256);
-    expect(house.incoming()).toEqual([]);
-    expect(new Set(house.hold.release())).toEqual(new Set(files.map((file) => file.sha256)));
+    for (const file of files) expect(sha256(await fixture.blobs.read(file.sha256))).toBe(file.sha256);
+    expect(fixture.incoming()).toEqual([]);
+    expect(new Set(fixture.hold.release())).toEqual(new Set(files.map((file) => file.sha256)));
   });
 
   test('without a hold nothing is stored', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'a.txt': 'only looked at' });
-    const { files } = await house.snapshot({ hold: null });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'a.txt': 'only looked at' });
+    const { files } = await fixture.snapshot({ hold: null });
     expect(files).toEqual([{ path: '/a.txt', size: 14, sha256: sha256('only looked at') }]);
-    expect(house.hasBlob(sha256('only looked at'))).toBe(false);
+    expect(fixture.hasBlob(sha256('only looked at'))).toBe(false);
   });
 
   test('a workspace that is not there is empty', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    expect(await house.snapshot({ root: join(house.root, 'none') })).toEqual({
+    const fixture = await snapshotFixture({ beside: shared() });
+    expect(await fixture.snapshot({ root: join(fixture.root, 'none') })).toEqual({
       files: [],
       skipped: NOTHING,
       token: expect.any(String),
@@ -61,60 +61,60 @@ describe('what a snapshot holds', () => {
   });
 
   test('what the daemon itself puts there is left out, and what only looks like it is not', async () => {
-    const house = await snapshotHouse({ beside: shared() });
+    const fixture = await snapshotFixture({ beside: shared() });
     const half = `${TEMPORARY_PREFIX}0198c0de-0000-7000-8000-000000000001`;
-    write(house, {
+    write(fixture, {
       [half]: 'half',
       [`in/${half}`]: 'half',
       '.errand/out.txt': 'by-product',
       'in/.errand/kept': 'kept',
     });
-    write(house, { [`${TEMPORARY_PREFIX}mine`]: 'mine' });
-    const { files, skipped } = await house.snapshot();
+    write(fixture, { [`${TEMPORARY_PREFIX}mine`]: 'mine' });
+    const { files, skipped } = await fixture.snapshot();
     expect(files.map(({ path }) => path)).toEqual([`/${TEMPORARY_PREFIX}mine`, '/in/.errand/kept']);
     expect(skipped).toEqual(NOTHING);
   });
 
   test('bytes whose blob is removed before they are held are stored again', async () => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'a.txt': 'soon gone', 'b.txt': 'stays' });
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'a.txt': 'soon gone', 'b.txt': 'stays' });
     let removals = 0;
     const hold = {
-      ...house.hold,
+      ...fixture.hold,
       add: (key: string) => {
-        if (key === sha256('soon gone') && (removals += 1) === 1) rmSync(house.pathOf(key));
-        house.hold.add(key);
+        if (key === sha256('soon gone') && (removals += 1) === 1) rmSync(fixture.pathOf(key));
+        fixture.hold.add(key);
       },
     };
-    const { files } = await house.snapshot({ hold });
+    const { files } = await fixture.snapshot({ hold });
     expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt']);
-    expect(house.hasBlob(sha256('soon gone'))).toBe(true);
+    expect(fixture.hasBlob(sha256('soon gone'))).toBe(true);
     expect(removals).toBe(2);
   });
 
   test('a large file of many chunks arrives complete', async () => {
-    const house = await snapshotHouse({ beside: shared() });
+    const fixture = await snapshotFixture({ beside: shared() });
     const bytes = Buffer.alloc(5_000_003, 'tides and ');
-    write(house, { 'large.bin': bytes });
-    const { files } = await house.snapshot();
+    write(fixture, { 'large.bin': bytes });
+    const { files } = await fixture.snapshot();
     expect(files).toEqual([{ path: '/large.bin', size: bytes.length, sha256: sha256(bytes) }]);
-    expect(house.blobBytes(files[0]!.sha256).equals(bytes)).toBe(true);
+    expect(fixture.blobBytes(files[0]!.sha256).equals(bytes)).toBe(true);
   });
 });
 
 test.each(['a snapshot', 'a small archive'])(
   '%s waits for none of the large archives that are packed',
   async (kind) => {
-    const house = await snapshotHouse({ beside: shared() });
-    write(house, { 'a.txt': 'small', 'large.bin': randomBytes(20_000_000) });
-    const { files } = await house.snapshot();
-    const [hold, leaving] = [house.blobs.hold(), new AbortController()];
+    const fixture = await snapshotFixture({ beside: shared() });
+    write(fixture, { 'a.txt': 'small', 'large.bin': randomBytes(20_000_000) });
+    const { files } = await fixture.snapshot();
+    const [hold, leaving] = [fixture.blobs.hold(), new AbortController()];
     const request = { files, hold, deadlineMs: 60_000, signal: leaving.signal };
-    const packs = Array.from({ length: 6 }, () => house.snapshotThread.packZip(request));
+    const packs = Array.from({ length: 6 }, () => fixture.snapshotThread.packZip(request));
     const other =
       kind === 'a snapshot'
-        ? house.snapshot({ sessionId: 'another' })
-        : house.snapshotThread.packTarGz({ files: files.slice(0, 1), hold, deadlineMs: 60_000 });
+        ? fixture.snapshot({ sessionId: 'another' })
+        : fixture.snapshotThread.packTarGz({ files: files.slice(0, 1), hold, deadlineMs: 60_000 });
     const first = await Promise.race([other.then(() => 'other'), ...packs.map(async (one) => (await one).key)]);
     expect(first).toBe('other');
     leaving.abort();
@@ -124,14 +124,14 @@ test.each(['a snapshot', 'a small archive'])(
 
 describe('requests that fail', () => {
   test('a deadline ends the request with words, leaves nothing behind, and the next one works', async () => {
-    const house = await snapshotHouse();
-    write(house, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, 'x'.repeat(i)])));
-    await expect(house.snapshot({ deadlineMs: 1 })).rejects.toMatchObject({
+    const fixture = await snapshotFixture();
+    write(fixture, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, 'x'.repeat(i)])));
+    await expect(fixture.snapshot({ deadlineMs: 1 })).rejects.toMatchObject({
       reason: 'unavailable',
       message: 'It exceeded its time limit.',
     });
-    expect(house.incoming()).toEqual([]);
-    expect((await house.snapshot()).files).toHaveLength(300);
+    expect(fixture.incoming()).toEqual([]);
+    expect((await fixture.snapshot()).files).toHaveLength(300);
   });
 
   test('a thread that hangs is ended with the request that hangs; another one does those that were beside it, waiting and later ones', async () => {
@@ -141,27 +141,27 @@ describe('requests that fail', () => {
       // The grace of the first request is over at once.
       after: (delayMs, action) => systemClock.after(delayMs > 60_000 && (asked += 1) === 1 ? 0 : delayMs, action),
     };
-    const house = await snapshotHouse({ clock });
-    write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
+    const fixture = await snapshotFixture({ clock });
+    write(fixture, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const requests = Array.from({ length: 6 }, (_, i) =>
-      house.snapshot({ sessionId: `s${i}`, deadlineMs: 90_000 }).then(
+      fixture.snapshot({ sessionId: `s${i}`, deadlineMs: 90_000 }).then(
         ({ files }) => files.length,
         (error: Error) => error.message,
       ),
     );
     const ends = await Promise.all(requests);
     expect(ends).toEqual(['The work was lost with its thread.', 1, 1, 1, 1, 1]);
-    await waitFor(() => house.incoming().length === 0);
-    expect((await house.snapshot()).files).toHaveLength(1);
+    await waitFor(() => fixture.incoming().length === 0);
+    expect((await fixture.snapshot()).files).toHaveLength(1);
   });
 
   test('a request can be cancelled while it waits, while it is at work and before', async () => {
-    const house = await snapshotHouse();
-    write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
+    const fixture = await snapshotFixture();
+    write(fixture, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const controllers = Array.from({ length: 6 }, () => new AbortController());
-    const requests = controllers.map(({ signal }, i) => house.snapshot({ sessionId: `s${i}`, signal }));
+    const requests = controllers.map(({ signal }, i) => fixture.snapshot({ sessionId: `s${i}`, signal }));
     const ends = Promise.allSettled(requests);
-    await waitFor(() => house.incoming().length === 4);
+    await waitFor(() => fixture.incoming().length === 4);
     controllers[1]!.abort();
     controllers[5]!.abort();
     expect((await ends).map((end) => end.status)).toEqual([
@@ -172,28 +172,28 @@ describe('requests that fail', () => {
       'fulfilled',
       'rejected',
     ]);
-    const done = house.snapshot({ signal: AbortSignal.abort() });
+    const done = fixture.snapshot({ signal: AbortSignal.abort() });
     await expect(done).rejects.toMatchObject({ reason: 'unavailable', message: 'It was cancelled.' });
-    expect(house.incoming()).toEqual([]);
+    expect(fixture.incoming()).toEqual([]);
   });
 
   test('once it is stopped, requests in progress and new ones are refused', async () => {
-    const house = await snapshotHouse();
-    write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
-    const requests = Array.from({ length: 6 }, (_, i) => house.snapshot({ sessionId: `s${i}` }));
+    const fixture = await snapshotFixture();
+    write(fixture, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
+    const requests = Array.from({ length: 6 }, (_, i) => fixture.snapshot({ sessionId: `s${i}` }));
     const ends = Promise.allSettled(requests);
-    await waitFor(() => house.incoming().length === 4);
-    await house.snapshotThread.stop();
+    await waitFor(() => fixture.incoming().length === 4);
+    await fixture.snapshotThread.stop();
     expect((await ends).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
-    await expect(house.snapshot()).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(fixture.snapshot()).rejects.toMatchObject({ reason: 'unavailable' });
   });
 
   test('a blob that vanishes under a known hash makes the request fail instead of naming bytes that are not there', async () => {
-    const house = await snapshotHouse();
-    write(house, { 'a.txt': 'one' });
-    const { files } = await house.snapshot();
-    rmSync(house.pathOf(files[0]!.sha256));
-    const packed = house.snapshotThread.packTarGz({ files, hold: house.hold, deadlineMs: 5_000 });
+    const fixture = await snapshotFixture();
+    write(fixture, { 'a.txt': 'one' });
+    const { files } = await fixture.snapshot();
+    rmSync(fixture.pathOf(files[0]!.sha256));
+    const packed = fixture.snapshotThread.packTarGz({ files, hold: fixture.hold, deadlineMs: 5_000 });
     await expect(packed).rejects.toMatchObject({ message: '/a.txt no longer exists.' });
   });
 });
@@ -203,22 +203,22 @@ describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => 
     const directory = temporaryDirectory();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', directory]);
     onTestFinished(() => void execFileSync('umount', ['-l', directory]));
-    const house = await snapshotHouse({ directory });
+    const fixture = await snapshotFixture({ directory });
     const root = temporaryDirectory();
     const random = randomBytes(5_000_000);
     writeFileSync(join(root, 'first.bin'), random);
-    const { files } = await house.snapshot({ root });
+    const { files } = await fixture.snapshot({ root });
     expect(files).toHaveLength(1);
     const full = { reason: 'unavailable', message: 'There is no space left on the disk.' };
     writeFileSync(join(root, 'second.bin'), randomBytes(5_000_000));
-    await expect(house.snapshot({ root })).rejects.toSatisfy(isNoSpace);
-    await expect(house.snapshot({ root })).rejects.toMatchObject(full);
-    const request = { files, hold: house.hold, deadlineMs: 30_000 };
-    await expect(house.snapshotThread.packTarGz(request)).rejects.toMatchObject(full);
-    await expect(house.snapshotThread.packZip(request)).rejects.toSatisfy(isNoSpace);
-    expect(house.incoming()).toEqual([]);
-    expect(house.blobBytes(sha256(random)).equals(random)).toBe(true);
+    await expect(fixture.snapshot({ root })).rejects.toSatisfy(isNoSpace);
+    await expect(fixture.snapshot({ root })).rejects.toMatchObject(full);
+    const request = { files, hold: fixture.hold, deadlineMs: 30_000 };
+    await expect(fixture.snapshotThread.packTarGz(request)).rejects.toMatchObject(full);
+    await expect(fixture.snapshotThread.packZip(request)).rejects.toSatisfy(isNoSpace);
+    expect(fixture.incoming()).toEqual([]);
+    expect(fixture.blobBytes(sha256(random)).equals(random)).toBe(true);
     rmSync(join(root, 'second.bin'));
-    expect((await house.snapshot({ root })).files).toEqual(files);
+    expect((await fixture.snapshot({ root })).files).toEqual(files);
   });
 });

@@ -4,15 +4,15 @@ import { makeAuditLogOperations } from '../../../src/operations/audit/audit-log.
 import type { FoundAnchor } from '../../../src/files/audit-anchor.ts';
 import { makeTeamOperations } from '../../../src/operations/people/teams.ts';
 import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
-import { type House, openHouse, send } from '../../support/http/http-house.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type Fixture, openFixture, send } from '../../support/http/http-fixture.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
-let rows: StoreHouse;
-let house: House;
+let rows: StoreFixture;
+let fixture: Fixture;
 let found: FoundAnchor;
 
 beforeEach(async () => {
-  rows = await storeHouse();
+  rows = await storeFixture();
   found = { kind: 'sealed', anchor: { end: { id: 1, hash: 'a'.repeat(64) }, doubt: null } };
   const { store, clock } = rows;
   const audit = auditOf({ store, clock });
@@ -20,12 +20,12 @@ beforeEach(async () => {
     ...makeTeamOperations({ store, audit }),
     ...makeAuditLogOperations({ store, deriveKey: deriveSealKey, anchor: { read: async () => found } }),
   };
-  house = await openHouse({ operations, settings: { trustedProxies: ['127.0.0.1'] } });
+  fixture = await openFixture({ operations, settings: { trustedProxies: ['127.0.0.1'] } });
 });
 
-const get = (query = '', as = 'admin-key') => send(house, { path: `/api/v1/audit${query}`, as });
+const get = (query = '', as = 'admin-key') => send(fixture, { path: `/api/v1/audit${query}`, as });
 const makeTeam = (name: string, via: 'tcp' | 'socket' = 'tcp') =>
-  send(house, {
+  send(fixture, {
     method: 'POST',
     path: '/api/v1/teams',
     body: { name },
@@ -67,7 +67,7 @@ test('an entry has the key, the address behind a trusted proxy and the id of the
       request_id: made.headers['x-request-id'],
     },
   ]);
-  expect((await send(house, { path: '/api/v1/audit/head', as: 'token-of-admin' })).json).toMatchObject({
+  expect((await send(fixture, { path: '/api/v1/audit/head', as: 'token-of-admin' })).json).toMatchObject({
     data: {
       last_id: 2,
       sealed: true,

@@ -4,8 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { AuditAction } from '../../../src/domain/people/audit.ts';
 import { UNASSIGNED_TEAM } from '../../../src/domain/sessions/office.ts';
 import { routesOf } from '../../../src/http/app.ts';
-import { type AuditedHouse, auditedHouse, ROOT } from '../../support/store/audited-house.ts';
-import { type House, openHouse } from '../../support/http/http-house.ts';
+import { type AuditedFixture, auditedFixture, ROOT } from '../../support/store/audited-fixture.ts';
+import { type Fixture, openFixture } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const NOTHING = 'nothing of others';
@@ -98,16 +98,16 @@ const READS: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   '/api/v1/office-mode/stream': 'house.follow',
 };
 
-let built: AuditedHouse;
-let house: House;
+let built: AuditedFixture;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  built = await auditedHouse();
-  // These two report what the house of HTTP plays.
+  built = await auditedFixture();
+  // These two report what the HTTP fixture plays.
   const { getStatus: _status, getConfiguration: _configuration, ...verbs } = built.operations;
   if (ROOT.kind !== 'key') throw new Error('The administrator has no key.');
   const { user, key } = ROOT;
-  house = await openHouse({ operations: { ...verbs, authenticate: async () => ({ kind: 'key', user, key }) } });
+  fixture = await openFixture({ operations: { ...verbs, authenticate: async () => ({ kind: 'key', user, key }) } });
 });
 
 /** What each address needs, by what precedes its parameter. */
@@ -143,7 +143,7 @@ function targetOf(path: string): string {
 /** The reply; of a stream, nothing but that it was asked for. */
 async function read(path: string, isStream: boolean): Promise<{ status: number; text: string }> {
   const leave = new AbortController();
-  const address = `${house.url}${targetOf(path)}`;
+  const address = `${fixture.url}${targetOf(path)}`;
   const reply = fetch(address, { headers: { authorization: 'Bearer any' }, signal: leave.signal });
   if (!isStream) return reply.then(async (response) => ({ status: response.status, text: await response.text() }));
   reply.catch(() => undefined);
@@ -153,7 +153,7 @@ async function read(path: string, isStream: boolean): Promise<{ status: number; 
 }
 
 test('every path by which administrators read has a line', { tags: ['G10'] }, () => {
-  const reads = routesOf(house.parts, () => '').filter(
+  const reads = routesOf(fixture.parts, () => '').filter(
     ({ method, guard }) => method === 'GET' && ['admin', 'office', 'user'].includes(guard),
   );
   expect(reads.map(({ path }) => path).sort()).toEqual(Object.keys(READS).sort());

@@ -11,7 +11,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { makeBackupOperations } from '../../../src/operations/backups/backups.ts';
 import { backupsOf } from '../../support/backups/backups-of.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { loggedLines, openHouse, send, SETTINGS } from '../../support/http/http-house.ts';
+import { loggedLines, openFixture, send, SETTINGS } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = '/api/v1/backups';
@@ -19,20 +19,20 @@ const ROOT = '/api/v1/backups';
 /** The real thread of backups behind the real handlers. */
 async function open(over: Partial<BackupParts> = {}) {
   const logged = loggedLines();
-  const { backups, ...house } = await backupsOf({ log: logged.log, ...over });
+  const { backups, ...fixture } = await backupsOf({ log: logged.log, ...over });
   const jobs = makeBackupJobs({ backups, clock: systemClock, log: logged.log });
-  const settings = () => ({ backup: { ...SETTINGS.backup, directory: house.repository } });
+  const settings = () => ({ backup: { ...SETTINGS.backup, directory: fixture.repository } });
   const operations = makeBackupOperations({
     backups: { jobs, prune: backups.prune },
     audit: { act: async () => undefined },
     settings,
   });
-  const http = await openHouse({ operations, logged });
+  const http = await openFixture({ operations, logged });
   const asAdmin = (method: string, path: string, body?: object) =>
     send(http, { method, path: `${ROOT}${path}`, as: 'admin-key', ...(body && { body }) });
   const latest = async () =>
     dataOf(await asAdmin('GET', '/latest')) as { id: string; state: string; phase: string | null };
-  return { ...house, http, asAdmin, latest };
+  return { ...fixture, http, asAdmin, latest };
 }
 
 const dataOf = ({ json }: { readonly json: unknown }) => (json as { readonly data: object }).data;
@@ -69,130 +69,133 @@ async function leaveAtFirstBytes({ http }: Opened): Promise<void> {
 }
 
 test('an administrator begins a backup in the directory of the settings, and follows it', async () => {
-  const house = await open();
-  const begun = await house.asAdmin('POST', '', {});
-  expect(begun).toMatchObject({ status: 202, json: { data: { directory: house.repository, state: 'running' } } });
-  expect(await ended(house)).toMatchObject({ state: 'completed', backup: { files: 3 } });
-  expect(openSource(house.repository).ids).toHaveLength(1);
-  expect(await house.asAdmin('POST', '/prune', { keep_days: 0 })).toMatchObject({
+  const fixture = await open();
+  const begun = await fixture.asAdmin('POST', '', {});
+  expect(begun).toMatchObject({ status: 202, json: { data: { directory: fixture.repository, state: 'running' } } });
+  expect(await ended(fixture)).toMatchObject({ state: 'completed', backup: { files: 3 } });
+  expect(openSource(fixture.repository).ids).toHaveLength(1);
+  expect(await fixture.asAdmin('POST', '/prune', { keep_days: 0 })).toMatchObject({
     status: 200,
     json: { data: { kept: 1 } },
   });
 });
 
 test('other directories are for the operator alone, even those within the one of the settings', async () => {
-  const house = await open();
+  const fixture = await open();
   const repositories = [
-    [`${house.root}/elsewhere`, 403],
-    [`${house.repository}/below`, 403],
-    [`${house.repository}/../elsewhere`, 403],
+    [`${fixture.root}/elsewhere`, 403],
+    [`${fixture.repository}/below`, 403],
+    [`${fixture.repository}/../elsewhere`, 403],
     ['elsewhere', 422],
   ] as const;
   for (const [directory, status] of repositories)
     for (const path of ['', '/prune']) {
-      const { status: got } = await house.asAdmin('POST', path, { directory });
+      const { status: got } = await fixture.asAdmin('POST', path, { directory });
       expect([directory, path, got]).toEqual([directory, path, status]);
     }
-  expect(existsSync(house.repository)).toBe(false);
+  expect(existsSync(fixture.repository)).toBe(false);
   const elsewhere = {
     method: 'POST',
     path: ROOT,
     via: 'socket',
-    body: { directory: `${house.root}/elsewhere` },
+    body: { directory: `${fixture.root}/elsewhere` },
   } as const;
-  expect((await send(house.http, elsewhere)).status).toBe(202);
-  expect(await ended(house)).toMatchObject({ state: 'completed', directory: `${house.root}/elsewhere` });
-  const within = { ...elsewhere, body: { directory: `${house.root}/elsewhere/objects/ab` } };
-  expect((await send(house.http, within)).status).toBe(202);
-  expect(await ended(house)).toMatchObject({ state: 'failed', error: expect.stringContaining('is within') as string });
+  expect((await send(fixture.http, elsewhere)).status).toBe(202);
+  expect(await ended(fixture)).toMatchObject({ state: 'completed', directory: `${fixture.root}/elsewhere` });
+  const within = { ...elsewhere, body: { directory: `${fixture.root}/elsewhere/objects/ab` } };
+  expect((await send(fixture.http, within)).status).toBe(202);
+  expect(await ended(fixture)).toMatchObject({
+    state: 'failed',
+    error: expect.stringContaining('is within') as string,
+  });
 });
 
 test('an archive is whole, and leaves nothing in the data directory', async () => {
-  const house = await open();
-  const { status, headers, text } = await send(house.http, {
+  const fixture = await open();
+  const { status, headers, text } = await send(fixture.http, {
     method: 'POST',
     path: `${ROOT}/archive`,
     as: 'admin-key',
   });
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/x-tar', 'no-store']);
   expect(text).toMatch(/backups\/\d{8}T\d{6}Z-[0-9a-f]{6}\.json/);
-  expect(existsSync(house.staging)).toBe(false);
-  expect(house.held.now).toBe(0);
+  expect(existsSync(fixture.staging)).toBe(false);
+  expect(fixture.held.now).toBe(0);
 });
 
 test('a reader who leaves ends the backup: nothing is held, and the next one begins at once', async () => {
-  const house = await open();
-  const { sessionId } = await house.addSession('more');
-  addLargeFiles(house, sessionId);
-  await leaveAtFirstBytes(house);
-  expect(await ended(house)).toMatchObject({ state: 'failed' });
-  expect(existsSync(house.staging)).toBe(false);
-  expect(house.held.now).toBe(0);
-  expect((await house.asAdmin('POST', '', {})).status).toBe(202);
-  expect(await ended(house)).toMatchObject({ state: 'completed' });
+  const fixture = await open();
+  const { sessionId } = await fixture.addSession('more');
+  addLargeFiles(fixture, sessionId);
+  await leaveAtFirstBytes(fixture);
+  expect(await ended(fixture)).toMatchObject({ state: 'failed' });
+  expect(existsSync(fixture.staging)).toBe(false);
+  expect(fixture.held.now).toBe(0);
+  expect((await fixture.asAdmin('POST', '', {})).status).toBe(202);
+  expect(await ended(fixture)).toMatchObject({ state: 'completed' });
 });
 
 test('a backup is cancelled by its id, and nothing of it is listed', async () => {
-  const house = await open();
-  const { sessionId } = await house.addSession('more');
-  addLargeFiles(house, sessionId);
-  const begun = dataOf(await house.asAdmin('POST', '', {})) as { id: string };
-  await waitFor(async () => (await house.latest()).phase !== null, { everyMs: 20 });
-  expect((await house.asAdmin('POST', '', {})).status).toBe(409);
-  expect((await house.asAdmin('POST', '/20260302T033000Z-000000/cancel')).status).toBe(404);
-  expect(await house.asAdmin('POST', `/${begun.id}/cancel`)).toMatchObject({
+  const fixture = await open();
+  const { sessionId } = await fixture.addSession('more');
+  addLargeFiles(fixture, sessionId);
+  const begun = dataOf(await fixture.asAdmin('POST', '', {})) as { id: string };
+  await waitFor(async () => (await fixture.latest()).phase !== null, { everyMs: 20 });
+  expect((await fixture.asAdmin('POST', '', {})).status).toBe(409);
+  expect((await fixture.asAdmin('POST', '/20260302T033000Z-000000/cancel')).status).toBe(404);
+  expect(await fixture.asAdmin('POST', `/${begun.id}/cancel`)).toMatchObject({
     status: 200,
     json: { data: { state: 'failed', error: 'The backup was cancelled.' } },
   });
-  expect(listIds(house.repository)).toEqual([]);
-  expect(house.held.now).toBe(0);
-  expect((await house.asAdmin('POST', `/${begun.id}/cancel`)).status).toBe(200);
+  expect(listIds(fixture.repository)).toEqual([]);
+  expect(fixture.held.now).toBe(0);
+  expect((await fixture.asAdmin('POST', `/${begun.id}/cancel`)).status).toBe(200);
 });
 
 test('a disk that is too full for the copy of the database refuses the archive, and stays as it was', async () => {
-  const house = await open({ keepFreeBytes: () => Number.MAX_SAFE_INTEGER });
-  expect(await house.asAdmin('POST', '/archive', {})).toMatchObject({
+  const fixture = await open({ keepFreeBytes: () => Number.MAX_SAFE_INTEGER });
+  expect(await fixture.asAdmin('POST', '/archive', {})).toMatchObject({
     status: 503,
     json: { message: "The backup would fill the daemon's own disk." },
   });
-  expect(existsSync(house.staging)).toBe(false);
-  expect(house.held.now).toBe(0);
+  expect(existsSync(fixture.staging)).toBe(false);
+  expect(fixture.held.now).toBe(0);
 });
 
 test('a repository that cannot be written is a failed backup with its reason', async () => {
-  const house = await open();
-  writeFileSync(house.repository, 'a file');
-  expect((await house.asAdmin('POST', '', {})).status).toBe(202);
-  expect(await ended(house)).toMatchObject({
+  const fixture = await open();
+  writeFileSync(fixture.repository, 'a file');
+  expect((await fixture.asAdmin('POST', '', {})).status).toBe(202);
+  expect(await ended(fixture)).toMatchObject({
     state: 'failed',
-    error: expect.stringContaining(`can't be written to ${house.repository}`) as string,
+    error: expect.stringContaining(`can't be written to ${fixture.repository}`) as string,
   });
 });
 
 test('a repository in the data directory is refused, also behind a link', async () => {
-  const house = await open();
+  const fixture = await open();
   const linked = temporaryDirectory();
-  mkdirSync(join(house.dataDir, 'inner'));
-  for (const directory of [join(house.dataDir, 'repository'), house.root]) {
-    expect((await send(house.http, { method: 'POST', path: ROOT, via: 'socket', body: { directory } })).status).toBe(
+  mkdirSync(join(fixture.dataDir, 'inner'));
+  for (const directory of [join(fixture.dataDir, 'repository'), fixture.root]) {
+    expect((await send(fixture.http, { method: 'POST', path: ROOT, via: 'socket', body: { directory } })).status).toBe(
       202,
     );
-    expect(await ended(house)).toMatchObject({
+    expect(await ended(fixture)).toMatchObject({
       state: 'failed',
       error: expect.stringContaining("can't be made") as string,
     });
   }
-  symlinkSync(join(house.dataDir, 'inner'), join(linked, 'link'));
+  symlinkSync(join(fixture.dataDir, 'inner'), join(linked, 'link'));
   const behind = {
     method: 'POST',
     path: ROOT,
     via: 'socket',
     body: { directory: join(linked, 'link', 'repository') },
   } as const;
-  expect((await send(house.http, behind)).status).toBe(202);
-  expect(await ended(house)).toMatchObject({
+  expect((await send(fixture.http, behind)).status).toBe(202);
+  expect(await ended(fixture)).toMatchObject({
     state: 'failed',
     error: expect.stringContaining("can't be made") as string,
   });
-  expect(existsSync(join(house.dataDir, 'inner', 'repository'))).toBe(false);
+  expect(existsSync(join(fixture.dataDir, 'inner', 'repository'))).toBe(false);
 });

@@ -6,7 +6,7 @@ import type { MessageOfRun } from '../../../src/store/sessions/history.ts';
 import type { RunError } from '../../../src/domain/sessions/run.ts';
 import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { AT, finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
+import { AT, finish, openFixture, send, TURN } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const KEY = 'conversation-key';
@@ -16,9 +16,9 @@ const CHAT = { method: 'POST', path: '/openapi/v1/chat/completions', as: KEY };
 test('a Messages reply is a complete message, with usage as that protocol defines it', {
   tags: ['§2.4-fields', 'C1'],
 }, async () => {
-  const house = await openHouse();
-  const got = await send(house, { ...MESSAGES, body: { ...TURN, model: 'any name' } });
-  const run = house.book.runs[0]!;
+  const fixture = await openFixture();
+  const got = await send(fixture, { ...MESSAGES, body: { ...TURN, model: 'any name' } });
+  const run = fixture.book.runs[0]!;
   expect(got.json).toEqual({
     id: `msg_${run.id.replaceAll('-', '')}`,
     type: 'message',
@@ -36,9 +36,9 @@ test('a Messages reply is a complete message, with usage as that protocol define
 test('a chat reply is a complete completion, with usage as that protocol defines it', {
   tags: ['§2.2-fields', 'C1'],
 }, async () => {
-  const house = await openHouse();
-  const got = await send(house, { ...CHAT, body: TURN });
-  const run = house.book.runs[0]!;
+  const fixture = await openFixture();
+  const got = await send(fixture, { ...CHAT, body: TURN });
+  const run = fixture.book.runs[0]!;
   expect(got.json).toEqual({
     id: `chatcmpl-${run.id.replaceAll('-', '')}`,
     object: 'chat.completion',
@@ -51,8 +51,8 @@ test('a chat reply is a complete completion, with usage as that protocol defines
 });
 
 test('an answer without text has no content blocks', { tags: ['§2.4-fields'] }, async () => {
-  const house = await openHouse({ play: (run, book) => finish(book, run, '') });
-  expect((await send(house, { ...MESSAGES, body: TURN })).json).toMatchObject({ content: [] });
+  const fixture = await openFixture({ play: (run, book) => finish(book, run, '') });
+  expect((await send(fixture, { ...MESSAGES, body: TURN })).json).toMatchObject({ content: [] });
 });
 
 const FAILURES = [
@@ -69,24 +69,24 @@ test.each(FAILURES)(
   { tags: ['D6'] },
   async (type, status, expected, retryAfter) => {
     const error: RunError = { type, message: 'It broke.', retryable: false };
-    const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
-    const got = await send(house, { ...MESSAGES, body: TURN });
+    const fixture = await openFixture({ play: (run, book) => book.move(run, { status: 'failed', error }) });
+    const got = await send(fixture, { ...MESSAGES, body: TURN });
     expect([got.status, got.json]).toEqual([
       status,
       { type: 'error', error: { type: expected, message: 'It broke.' } },
     ]);
-    expect(got.headers).toMatchObject({ 'x-should-retry': 'false', 'x-run-id': house.book.runs[0]!.id });
+    expect(got.headers).toMatchObject({ 'x-should-retry': 'false', 'x-run-id': fixture.book.runs[0]!.id });
     expect(got.headers['retry-after']).toBe(retryAfter);
-    const chat = await send(house, { ...CHAT, body: TURN });
+    const chat = await send(fixture, { ...CHAT, body: TURN });
     expect(chat.json).toEqual({ error: { message: 'It broke.', type: expected, param: null, code: null } });
   },
 );
 
 test('a run stopped under its waiting request is a 409', async () => {
-  const house = await openHouse({ play: () => {} });
-  const waiting = send(house, { ...MESSAGES, body: TURN });
-  await waitFor(() => house.book.waiting() === 1);
-  house.book.move(house.book.runs[0]!, { status: 'canceled' });
+  const fixture = await openFixture({ play: () => {} });
+  const waiting = send(fixture, { ...MESSAGES, body: TURN });
+  await waitFor(() => fixture.book.waiting() === 1);
+  fixture.book.move(fixture.book.runs[0]!, { status: 'canceled' });
   const got = await waiting;
   expect([got.status, got.json]).toEqual([
     409,
@@ -100,27 +100,27 @@ test('a wait that times out returns the run, and can be repeated only with an id
   const awaitResult = async () => {
     throw new ErrandError('wait_timeout', 'Still running.');
   };
-  const house = await openHouse({ play: () => {}, operations: { awaitResult } });
-  const got = await send(house, { ...MESSAGES, body: TURN });
+  const fixture = await openFixture({ play: () => {}, operations: { awaitResult } });
+  const got = await send(fixture, { ...MESSAGES, body: TURN });
   expect([got.status, got.headers['retry-after'], got.headers['x-should-retry']]).toEqual([504, '5', 'false']);
-  const { id } = house.book.runs[0]!;
+  const { id } = fixture.book.runs[0]!;
   expect(got.headers['x-run-id']).toBe(id);
   const place = `Still running. Its result comes at GET /openapi/v1/runs/${id}/stream;`;
   const messageOf = ({ json }: typeof got) => (json as { error: { message: string } }).error.message;
   expect(messageOf(got)).toBe(`${place} repeating the request would begin a second run.`);
-  const again = await send(house, { ...MESSAGES, body: { ...TURN, idempotency_key: 'k' } });
+  const again = await send(fixture, { ...MESSAGES, body: { ...TURN, idempotency_key: 'k' } });
   expect([again.status, again.headers['x-should-retry']]).toEqual([504, undefined]);
   expect(messageOf(again)).toMatch(/or repeat the request with its idempotency key\.$/);
 });
 
 test.each([MESSAGES, CHAT])('the header X-Session-Id of $path continues a session', async (request) => {
-  const house = await openHouse();
-  const first = await send(house, { ...request, body: TURN });
+  const fixture = await openFixture();
+  const first = await send(fixture, { ...request, body: TURN });
   const sessionId = String(first.headers['x-session-id']);
   const same = { metadata: { session_id: sessionId.toUpperCase() } };
   for (const body of [TURN, { ...TURN, ...same }])
-    await send(house, { ...request, body, headers: { 'x-session-id': sessionId } });
-  expect(house.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
+    await send(fixture, { ...request, body, headers: { 'x-session-id': sessionId } });
+  expect(fixture.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
 
   const other = { metadata: { session_id: '0198c0de-0000-7000-8000-0000000000ff' } };
   for (const [body, header] of [
@@ -128,34 +128,34 @@ test.each([MESSAGES, CHAT])('the header X-Session-Id of $path continues a sessio
     [TURN, 'mine'],
     [TURN, ''],
   ] as const) {
-    const refused = await send(house, { ...request, body, headers: { 'x-session-id': header } });
+    const refused = await send(fixture, { ...request, body, headers: { 'x-session-id': header } });
     expect(refused.status).toBe(422);
     expect(refused.text).toMatch(/X-Session-Id/);
   }
 });
 
 test('a client that leaves ends its wait and nothing else', async () => {
-  const house = await openHouse({ play: () => {} });
+  const fixture = await openFixture({ play: () => {} });
   const req = request({
-    port: house.port,
+    port: fixture.port,
     method: 'POST',
     path: '/openapi/v1/messages',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
   });
   req.on('error', () => {});
   req.end(JSON.stringify(TURN));
-  await waitFor(() => house.book.waiting() === 1);
+  await waitFor(() => fixture.book.waiting() === 1);
   req.destroy();
-  await waitFor(() => house.book.waiting() === 0);
-  expect(house.book.runs[0]!.status).toBe('queued');
-  await waitFor(() => house.lines.some(({ msg }) => msg === 'request'));
-  expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  await waitFor(() => fixture.book.waiting() === 0);
+  expect(fixture.book.runs[0]!.status).toBe('queued');
+  await waitFor(() => fixture.lines.some(({ msg }) => msg === 'request'));
+  expect(fixture.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 test('an accepted run is reported before its body is let go of: it may end meanwhile', async () => {
   const order: string[] = [];
   const openSpool = makeOpenSpool(temporaryDirectory());
-  const house = await openHouse({
+  const fixture = await openFixture({
     parts: {
       runAccepted: (runSeq, traceParent) => void order.push(`${runSeq} ${traceParent}`),
       openSpool: async () => {
@@ -165,7 +165,7 @@ test('an accepted run is reported before its body is let go of: it may end meanw
     },
   });
   const body = { model: 'qwen', messages: [{ role: 'user', content: 'x'.repeat(200_000) }] };
-  await send(house, { ...CHAT, headers: { traceparent: 'parent' }, body });
+  await send(fixture, { ...CHAT, headers: { traceparent: 'parent' }, body });
   expect(order).toEqual(['1 parent', 'let go']);
 });
 
@@ -208,11 +208,11 @@ test('the history has blocks, tools and attachments in wire names', {
       ],
     },
   ];
-  const house = await openHouse({
+  const fixture = await openFixture({
     operations: { listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion(messages) }) },
   });
   const id = '0198C0DE-0000-7000-8000-000000000009';
-  const got = await send(house, { path: `/openapi/v1/sessions/${id}/messages`, as: KEY });
+  const got = await send(fixture, { path: `/openapi/v1/sessions/${id}/messages`, as: KEY });
   expect(got.json).toEqual({
     session_id: id.toLowerCase(),
     messages: [
@@ -250,8 +250,8 @@ test('the history has blocks, tools and attachments in wire names', {
 });
 
 test('the list of models holds the one model of the key', { tags: ['C13'] }, async () => {
-  const house = await openHouse();
-  expect((await send(house, { path: '/openapi/v1/models', as: KEY })).json).toEqual({
+  const fixture = await openFixture();
+  expect((await send(fixture, { path: '/openapi/v1/models', as: KEY })).json).toEqual({
     object: 'list',
     data: [{ id: 'qwen', object: 'model', created: AT / 1000, owned_by: 'errand' }],
   });

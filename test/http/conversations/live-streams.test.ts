@@ -3,39 +3,39 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { answering, finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
+import { answering, finish, openFixture, send, TURN } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 import { CHAT, KEY, MESSAGES, START, json, live, parse, streamed } from '../../support/http/run-streams.ts';
 
 test('events reach the client as they are committed', async () => {
-  const house = await openHouse({ play: () => {} });
-  const { next } = await live(house, MESSAGES, START);
+  const fixture = await openFixture({ play: () => {} });
+  const { next } = await live(fixture, MESSAGES, START);
   expect((await next())!.event).toBe('message_start');
-  const run = house.book.runs[0]!;
-  for (const event of answering('Live.').slice(0, 3)) house.book.commit(run, [event]);
+  const run = fixture.book.runs[0]!;
+  for (const event of answering('Live.').slice(0, 3)) fixture.book.commit(run, [event]);
   expect((await next())!.event).toBe('content_block_start');
   expect(json((await next())!)).toMatchObject({ delta: { text: 'Live.' } });
 });
 
 test('a stream rejoined from any event holds exactly what came after it', { tags: ['C12'] }, async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   for (const path of [MESSAGES, CHAT]) {
-    const { run } = await streamed(house, path);
+    const { run } = await streamed(fixture, path);
     const rejoin = `/openapi/v1/runs/${run.id}/stream`;
-    const whole = parse((await send(house, { path: rejoin, as: KEY })).text);
+    const whole = parse((await send(fixture, { path: rejoin, as: KEY })).text);
     expect(whole.length).toBeGreaterThan(3);
     for (const [index, { id }] of whole.slice(0, -1).entries()) {
-      const byHeader = await send(house, { path: rejoin, as: KEY, headers: { 'last-event-id': id! } });
+      const byHeader = await send(fixture, { path: rejoin, as: KEY, headers: { 'last-event-id': id! } });
       expect(parse(byHeader.text)).toEqual(whole.slice(index + 1));
-      expect((await send(house, { path: `${rejoin}?after=${id}`, as: KEY })).text).toBe(byHeader.text);
+      expect((await send(fixture, { path: `${rejoin}?after=${id}`, as: KEY })).text).toBe(byHeader.text);
     }
   }
 });
 
 test('the larger of Last-Event-ID and after counts', { tags: ['C12'] }, async () => {
-  const house = await openHouse();
-  const { run } = await streamed(house, MESSAGES);
-  const got = await send(house, {
+  const fixture = await openFixture();
+  const { run } = await streamed(fixture, MESSAGES);
+  const got = await send(fixture, {
     path: `/openapi/v1/runs/${run.id}/stream?after=3`,
     as: KEY,
     headers: { 'last-event-id': '7' },
@@ -44,31 +44,31 @@ test('the larger of Last-Event-ID and after counts', { tags: ['C12'] }, async ()
 });
 
 test('a rejoin after the last event ends at once, on chat with [DONE]', { tags: ['§4.2-stream'] }, async () => {
-  const house = await openHouse();
-  const messages = await streamed(house, MESSAGES);
+  const fixture = await openFixture();
+  const messages = await streamed(fixture, MESSAGES);
   const after = (run: { id: string }) => ({
-    path: `/openapi/v1/runs/${run.id}/stream?after=${house.book.events.length}`,
+    path: `/openapi/v1/runs/${run.id}/stream?after=${fixture.book.events.length}`,
     as: KEY,
   });
-  expect((await send(house, after(messages.run))).text).toBe('');
-  const chat = await streamed(house, CHAT);
-  expect(parse((await send(house, after(chat.run))).text)).toEqual([
-    { id: String(house.book.events.length), event: null, data: '[DONE]', comment: null },
+  expect((await send(fixture, after(messages.run))).text).toBe('');
+  const chat = await streamed(fixture, CHAT);
+  expect(parse((await send(fixture, after(chat.run))).text)).toEqual([
+    { id: String(fixture.book.events.length), event: null, data: '[DONE]', comment: null },
   ]);
 });
 
 test('another key may not follow a run', async () => {
-  const house = await openHouse();
-  const { run } = await streamed(house, MESSAGES);
-  const got = await send(house, { path: `/openapi/v1/runs/${run.id}/stream`, as: 'second-key' });
+  const fixture = await openFixture();
+  const { run } = await streamed(fixture, MESSAGES);
+  const got = await send(fixture, { path: `/openapi/v1/runs/${run.id}/stream`, as: 'second-key' });
   expect([got.status, got.json]).toMatchObject([403, { error: { type: 'permission_error' } }]);
 });
 
 test('many readers of one event share one rendering of it', async () => {
-  const house = await openHouse({ play: () => {} });
-  const readers = await Promise.all([1, 2, 3].map(() => live(house, MESSAGES, START)));
-  const run = house.book.runs[0]!;
-  const rejoined = await live(house, `/openapi/v1/runs/${run.id}/stream`);
+  const fixture = await openFixture({ play: () => {} });
+  const readers = await Promise.all([1, 2, 3].map(() => live(fixture, MESSAGES, START)));
+  const run = fixture.book.runs[0]!;
+  const rejoined = await live(fixture, `/openapi/v1/runs/${run.id}/stream`);
   expect((await rejoined.next())!.event).toBe('message_start');
   let reads = 0;
   const payload = Object.defineProperty({ index: 0 } as { index: number; text: string }, 'text', {
@@ -78,9 +78,9 @@ test('many readers of one event share one rendering of it', async () => {
       return 'shared';
     },
   });
-  const second = await live(house, `/openapi/v1/runs/${run.id}/stream`);
+  const second = await live(fixture, `/openapi/v1/runs/${run.id}/stream`);
   await second.next();
-  house.book.commit(run, [{ type: 'content_block_delta', payload }]);
+  fixture.book.commit(run, [{ type: 'content_block_delta', payload }]);
   expect(json((await rejoined.next())!)).toMatchObject({ delta: { text: 'shared' } });
   expect(json((await second.next())!)).toMatchObject({ delta: { text: 'shared' } });
   expect(reads).toBe(1);
@@ -115,15 +115,15 @@ test('a ping comes after ten silent seconds, not before, and carries the last id
   tags: ['§4.3-stream', 'C10-pings'],
 }, async () => {
   const { clock, pass } = handClock();
-  const house = await openHouse({ play: () => {}, parts: { clock } });
-  const messages = await live(house, MESSAGES, START);
+  const fixture = await openFixture({ play: () => {}, parts: { clock } });
+  const messages = await live(fixture, MESSAGES, START);
   await messages.next();
-  const run = house.book.runs[0]!;
+  const run = fixture.book.runs[0]!;
   pass(9_000);
-  house.book.commit(run, [{ type: 'content_block_start', payload: { index: 0 } }]);
+  fixture.book.commit(run, [{ type: 'content_block_start', payload: { index: 0 } }]);
   expect((await messages.next())!.event).toBe('content_block_start');
   pass(9_000); // 18 s after the start, 9 s after the last event
-  house.book.commit(run, [{ type: 'content_block_stop', payload: { index: 0 } }]);
+  fixture.book.commit(run, [{ type: 'content_block_stop', payload: { index: 0 } }]);
   expect((await messages.next())!.event).toBe('content_block_stop');
   pass(10_000);
   expect(await messages.next()).toEqual({ id: '3', event: 'ping', data: '{"type":"ping"}', comment: null });
@@ -131,8 +131,8 @@ test('a ping comes after ten silent seconds, not before, and carries the last id
 
 test('the ping of a chat stream is a comment', { tags: ['C10-pings'] }, async () => {
   const { clock, pass } = handClock();
-  const house = await openHouse({ play: () => {}, parts: { clock } });
-  const chat = await live(house, CHAT, START);
+  const fixture = await openFixture({ play: () => {}, parts: { clock } });
+  const chat = await live(fixture, CHAT, START);
   await chat.next();
   pass(10_000);
   expect(await chat.next()).toEqual({ id: null, event: null, data: null, comment: 'ping' });
@@ -140,24 +140,24 @@ test('the ping of a chat stream is a comment', { tags: ['C10-pings'] }, async ()
 
 test('a client that leaves closes its stream and leaves the run alone', async () => {
   const { clock, waiting } = handClock();
-  const house = await openHouse({ play: () => {}, parts: { clock } });
-  const stream = await live(house, MESSAGES, START);
+  const fixture = await openFixture({ play: () => {}, parts: { clock } });
+  const stream = await live(fixture, MESSAGES, START);
   await stream.next();
   // Its pings, and the watch on its key.
   expect(waiting()).toBe(2);
   stream.leave();
   await waitFor(() => waiting() === 0);
-  finish(house.book, house.book.runs[0]!, 'Unheard.');
-  expect(house.book.runs[0]!.status).toBe('completed');
+  finish(fixture.book, fixture.book.runs[0]!, 'Unheard.');
+  expect(fixture.book.runs[0]!.status).toBe('completed');
 });
 
 test('draining ends every open stream with "server restarting", and the rest can be rejoined', async () => {
-  const house = await openHouse({ play: () => {} });
-  const messages = await live(house, MESSAGES, START);
-  const chat = await live(house, CHAT, START);
+  const fixture = await openFixture({ play: () => {} });
+  const messages = await live(fixture, MESSAGES, START);
+  const chat = await live(fixture, CHAT, START);
   await messages.next();
   await chat.next();
-  house.drain.abort();
+  fixture.drain.abort();
   const error = (await messages.next())!;
   expect([error.id, error.event, json(error)]).toEqual([
     '1',
@@ -170,23 +170,23 @@ test('draining ends every open stream with "server restarting", and the rest can
 });
 
 test('a reader that does not read is held back, then gets every event once, in order', async () => {
-  const house = await openHouse({ play: () => {} });
+  const fixture = await openFixture({ play: () => {} });
   const { path, count } = { path: MESSAGES, count: 4_000 };
   const body = JSON.stringify({ ...TURN, stream: true });
   let backlog = () => 0;
-  house.tcp.prependListener('request', (_req, res: ServerResponse) => {
+  fixture.tcp.prependListener('request', (_req, res: ServerResponse) => {
     backlog = () => res.writableLength;
   });
-  const socket = connect(house.port, '127.0.0.1');
+  const socket = connect(fixture.port, '127.0.0.1');
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
   socket.pause();
-  const run = await waitFor(() => house.book.runs[0]);
+  const run = await waitFor(() => fixture.book.runs[0]);
   const text = 'x'.repeat(4_000);
   for (let i = 0; i < count; i += 1)
-    house.book.commit(run, [{ type: 'content_block_delta', payload: { index: i, text } }]);
-  house.book.commit(run, [{ type: 'run.done', payload: { status: 'completed' } }]);
+    fixture.book.commit(run, [{ type: 'content_block_delta', payload: { index: i, text } }]);
+  fixture.book.commit(run, [{ type: 'run.done', payload: { status: 'completed' } }]);
   expect(backlog()).toBeGreaterThan(0);
   expect(backlog()).toBeLessThan(1024 * 1024);
   let heard = '';
@@ -202,18 +202,18 @@ test('a reader that does not read is held back, then gets every event once, in o
 
 test('a reader that takes nothing for a minute is dropped', async () => {
   const { clock, pass } = handClock();
-  const house = await openHouse({ play: () => {}, parts: { clock } });
+  const fixture = await openFixture({ play: () => {}, parts: { clock } });
   const body = JSON.stringify({ ...TURN, stream: true });
-  const socket = connect(house.port, '127.0.0.1');
+  const socket = connect(fixture.port, '127.0.0.1');
   socket.on('error', () => {});
   socket.pause();
   socket.write(
     `POST ${MESSAGES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-  const run = await waitFor(() => house.book.runs[0]);
-  const open = () => new Promise<number>((resolve) => house.tcp.getConnections((_error, count) => resolve(count)));
-  house.book.commit(run, [{ type: 'content_block_delta', payload: { index: 0, text: 'x'.repeat(16_000_000) } }]);
-  await waitFor(() => house.lines.some(({ msg }) => msg === 'request'));
+  const run = await waitFor(() => fixture.book.runs[0]);
+  const open = () => new Promise<number>((resolve) => fixture.tcp.getConnections((_error, count) => resolve(count)));
+  fixture.book.commit(run, [{ type: 'content_block_delta', payload: { index: 0, text: 'x'.repeat(16_000_000) } }]);
+  await waitFor(() => fixture.lines.some(({ msg }) => msg === 'request'));
   pass(50_000);
   expect(await open()).toBe(1);
   pass(10_000);

@@ -3,14 +3,14 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
-import { openHouse } from '../../support/http/http-house.ts';
+import { openFixture } from '../../support/http/http-fixture.ts';
 import { KEY } from '../../support/http/run-streams.ts';
 
 test('the official Anthropic client streams a turn and reads a whole one', {
   tags: ['§1-protocols', '§1-streams'],
 }, async () => {
-  const house = await openHouse();
-  const client = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 0 });
+  const fixture = await openFixture();
+  const client = new Anthropic({ apiKey: KEY, baseURL: `${fixture.url}/openapi`, maxRetries: 0 });
   const params = { model: 'errand', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
   const whole = await client.messages.create(params);
   const last = await client.messages.stream(params).finalMessage();
@@ -26,8 +26,8 @@ test('the official Anthropic client streams a turn and reads a whole one', {
 test('the official OpenAI client streams a turn, reads a whole one, and understands a refusal', {
   tags: ['§1-protocols', '§1-streams'],
 }, async () => {
-  const house = await openHouse();
-  const client = new OpenAI({ apiKey: KEY, baseURL: `${house.url}/openapi/v1`, maxRetries: 0 });
+  const fixture = await openFixture();
+  const client = new OpenAI({ apiKey: KEY, baseURL: `${fixture.url}/openapi/v1`, maxRetries: 0 });
   const messages = [{ role: 'user' as const, content: 'Hi' }];
   const whole = await client.chat.completions.create({ model: 'errand', messages });
   expect(whole.choices[0]!.message.content).toBe('Hello.');
@@ -46,11 +46,11 @@ test('the official OpenAI client streams a turn, reads a whole one, and understa
 
 test('an official client does not repeat a turn whose run failed', async () => {
   const error = { type: 'api_error', message: 'It broke.', retryable: false } as const;
-  const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
-  const client = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 2 });
+  const fixture = await openFixture({ play: (run, book) => book.move(run, { status: 'failed', error }) });
+  const client = new Anthropic({ apiKey: KEY, baseURL: `${fixture.url}/openapi`, maxRetries: 2 });
   const turn = client.messages.create({ model: 'errand', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
   await expect(turn).rejects.toMatchObject({ status: 500 });
-  expect(house.turns).toHaveLength(1);
+  expect(fixture.turns).toHaveLength(1);
 });
 
 test('the official clients report a used-up budget at once, and do not wait for its renewal', async () => {
@@ -60,10 +60,10 @@ test('the official clients report a used-up budget at once, and do not wait for 
     const details = { retryAfterSeconds: 86_400, noRetry: true };
     throw new ErrandError('rate_limited', 'The budget of this user for this day is used up.', { details });
   };
-  const house = await openHouse({ operations: { acceptTurn } });
+  const fixture = await openFixture({ operations: { acceptTurn } });
   const messages = [{ role: 'user' as const, content: 'Hi' }];
-  const anthropic = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 2 });
-  const openai = new OpenAI({ apiKey: KEY, baseURL: `${house.url}/openapi/v1`, maxRetries: 2 });
+  const anthropic = new Anthropic({ apiKey: KEY, baseURL: `${fixture.url}/openapi`, maxRetries: 2 });
+  const openai = new OpenAI({ apiKey: KEY, baseURL: `${fixture.url}/openapi/v1`, maxRetries: 2 });
   const refusals = [
     anthropic.messages.create({ model: 'errand', max_tokens: 10, messages }),
     openai.chat.completions.create({ model: 'errand', messages }),

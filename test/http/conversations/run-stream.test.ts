@@ -1,14 +1,14 @@
 // What a stream holds, in either protocol.
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import { finish, openHouse, send, USAGE } from '../../support/http/http-house.ts';
+import { finish, openFixture, send, USAGE } from '../../support/http/http-fixture.ts';
 import { CHAT, KEY, MESSAGES, json, parse, streamed } from '../../support/http/run-streams.ts';
 
 test('a Messages stream is the official one, each event with its journal id', {
   tags: ['§4.3-stream', '§6.1-conversations', 'C10-order'],
 }, async () => {
-  const house = await openHouse();
-  const { got, events, run } = await streamed(house, MESSAGES);
+  const fixture = await openFixture();
+  const { got, events, run } = await streamed(fixture, MESSAGES);
   expect(got.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
@@ -50,14 +50,14 @@ test('a Messages stream is the official one, each event with its journal id', {
 });
 
 test('message_start reports the prompt as estimated at acceptance, also long after', async () => {
-  const house = await openHouse();
-  house.book.open({ keySeq: 1 });
-  const [queued] = house.book.events;
+  const fixture = await openFixture();
+  fixture.book.open({ keySeq: 1 });
+  const [queued] = fixture.book.events;
   if (queued?.type === 'run.queued') queued.payload.promptTokens = 2_345;
-  const [run] = house.book.runs;
-  finish(house.book, run!, 'Hello.');
+  const [run] = fixture.book.runs;
+  finish(fixture.book, run!, 'Hello.');
   for (let look = 0; look < 2; look += 1) {
-    const got = await send(house, { path: `/openapi/v1/runs/${run!.id}/stream`, as: KEY });
+    const got = await send(fixture, { path: `/openapi/v1/runs/${run!.id}/stream`, as: KEY });
     const usage = { input_tokens: 2_345, output_tokens: 0 };
     expect(json(parse(got.text)[0]!)).toMatchObject({ type: 'message_start', message: { usage } });
   }
@@ -66,8 +66,8 @@ test('message_start reports the prompt as estimated at acceptance, also long aft
 test('a chat stream is data only and ends with [DONE]', {
   tags: ['§2.3-deltas', '§4.2-stream', '§6.1-conversations'],
 }, async () => {
-  const house = await openHouse();
-  const { events, run } = await streamed(house, CHAT);
+  const fixture = await openFixture();
+  const { events, run } = await streamed(fixture, CHAT);
   expect(events.every(({ id, event }) => id === null && event === null)).toBe(true);
   expect(events.at(-1)!.data).toBe('[DONE]');
   const chunks = events.slice(0, -1).map(json);
@@ -85,9 +85,9 @@ test('a chat stream is data only and ends with [DONE]', {
 });
 
 test('a chat stream reports usage in its last chunk, and ids, only when asked', { tags: ['C9'] }, async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   const { events } = await streamed(
-    house,
+    fixture,
     CHAT,
     { stream_options: { include_usage: true } },
     { 'x-stream-event-ids': 'true' },
@@ -115,10 +115,10 @@ const WITH_TOOLS: NewEvent[] = [
 ];
 
 test('tools are on the Messages stream only when requested', async () => {
-  const house = await openHouse({ play: (run, book) => book.commit(run, WITH_TOOLS) });
-  const silent = await streamed(house, MESSAGES);
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, WITH_TOOLS) });
+  const silent = await streamed(fixture, MESSAGES);
   expect(silent.events.map(({ event }) => event)).not.toContain('tool_use');
-  const { events } = await streamed(house, MESSAGES, {}, { 'x-stream-tool-events': 'true' });
+  const { events } = await streamed(fixture, MESSAGES, {}, { 'x-stream-tool-events': 'true' });
   const toolEvents = events.filter(({ event }) => event?.startsWith('tool_'));
   expect(toolEvents.map(json)).toEqual([
     { type: 'tool_use', tool_use_id: 't1', name: 'read_file', input: { path: '/x' } },
@@ -144,13 +144,13 @@ const WITH_A_QUESTION: NewEvent[] = [
 ];
 
 test('questions are on the Messages stream only when tools are requested, and never on the chat stream', async () => {
-  const house = await openHouse({ play: (run, book) => book.commit(run, WITH_A_QUESTION) });
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, WITH_A_QUESTION) });
   const asked = { 'x-stream-tool-events': 'true' };
   const names = async (path: string, headers: Record<string, string>) =>
-    (await streamed(house, path, {}, headers)).events.map(({ event, data }) => event ?? data).join(' ');
+    (await streamed(fixture, path, {}, headers)).events.map(({ event, data }) => event ?? data).join(' ');
   expect(await names(MESSAGES, {})).toBe('message_start message_stop');
   expect(await names(CHAT, asked)).not.toContain('user_input');
-  const { events } = await streamed(house, MESSAGES, {}, asked);
+  const { events } = await streamed(fixture, MESSAGES, {}, asked);
   expect(events.filter(({ event }) => event?.startsWith('user_input.')).map(json)).toEqual([
     {
       type: 'user_input.requested',
@@ -165,8 +165,8 @@ test('questions are on the Messages stream only when tools are requested, and ne
 });
 
 test('text before and after a tool is kept apart on the chat stream', async () => {
-  const house = await openHouse({ play: (run, book) => book.commit(run, WITH_TOOLS) });
-  const { events } = await streamed(house, CHAT);
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, WITH_TOOLS) });
+  const { events } = await streamed(fixture, CHAT);
   const text = events
     .slice(0, -1)
     .map((event) => (json(event)['choices'] as { delta: { content?: string } }[])[0]!.delta.content ?? '');
@@ -181,8 +181,8 @@ test('a structured result comes between message_delta and message_stop', {
     { type: 'message', payload: { ...SAID, structuredOutput: null } },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
-  const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
-  const { events } = await streamed(house, MESSAGES);
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, structured) });
+  const { events } = await streamed(fixture, MESSAGES);
   expect(events.slice(1).map(({ event }) => event)).toEqual(['message_delta', 'result', 'message_stop']);
   expect(json(events[2]!)).toEqual({ type: 'result', subtype: 'success', structured_output: null });
 });
@@ -199,9 +199,9 @@ test('a result that the client library asked for is the whole content of a Messa
     { type: 'message', payload: SAID },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
-  const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, structured) });
   const body = { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } };
-  const { events } = await streamed(house, MESSAGES, body);
+  const { events } = await streamed(fixture, MESSAGES, body);
   expect(events.slice(1).map((event) => json(event))).toMatchObject([
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '{"height":2}' } },
@@ -223,9 +223,9 @@ test('on chat the text of a structured result is the whole content, before the f
     { type: 'message', payload: SAID },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
-  const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, structured) });
   const body = { response_format: { type: 'json_object' }, stream_options: { include_usage: true } };
-  const { events } = await streamed(house, CHAT, body);
+  const { events } = await streamed(fixture, CHAT, body);
   expect(events.slice(0, -1).map((event) => json(event)['choices'])).toEqual([
     [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }],
     [{ index: 0, delta: { content: '{"height":2}' }, finish_reason: null }],
@@ -245,11 +245,11 @@ test('a failure ends each stream with its error and no normal end', {
       payload: { status: 'failed', error: { type: 'timeout_error', message: 'Too slow.', retryable: true } },
     },
   ];
-  const house = await openHouse({ play: (run, book) => book.commit(run, failing) });
-  const messages = await streamed(house, MESSAGES);
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, failing) });
+  const messages = await streamed(fixture, MESSAGES);
   expect(messages.events.map(({ event }) => event)).toEqual(['message_start', 'error']);
   expect(json(messages.events[1]!)).toEqual({ type: 'error', error: { type: 'timeout_error', message: 'Too slow.' } });
-  const chat = await streamed(house, CHAT);
+  const chat = await streamed(fixture, CHAT);
   expect(json(chat.events.at(-1)!)).toEqual({
     error: { message: 'Too slow.', type: 'timeout_error', param: null, code: null },
   });
@@ -257,7 +257,7 @@ test('a failure ends each stream with its error and no normal end', {
 
 test('a stopped run ends its stream with an error', async () => {
   const stopped: NewEvent[] = [{ type: 'run.stopped', payload: { reason: 'user_requested_stop' } }];
-  const house = await openHouse({ play: (run, book) => book.commit(run, stopped) });
-  const { events } = await streamed(house, MESSAGES);
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, stopped) });
+  const { events } = await streamed(fixture, MESSAGES);
   expect(json(events.at(-1)!)).toMatchObject({ error: { message: 'The run was stopped.' } });
 });

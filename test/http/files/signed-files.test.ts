@@ -8,8 +8,8 @@ import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeOpenFile } from '../../../src/operations/sessions/open-file.ts';
-import { openHouse, send } from '../../support/http/http-house.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { openFixture, send } from '../../support/http/http-fixture.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -19,20 +19,20 @@ const NO_DOWNLOADS = {
   },
 };
 
-async function filesHouse(collector: Parameters<typeof makeOpenFile>[0]['collector'] = NO_DOWNLOADS) {
-  const { accept, store, clock } = await storeHouse();
+async function filesFixture(collector: Parameters<typeof makeOpenFile>[0]['collector'] = NO_DOWNLOADS) {
+  const { accept, store, clock } = await storeFixture();
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const fileAddresses = makeFileAddresses({ deriveKey, now: clock.now });
-  const house = await openHouse({
+  const fixture = await openFixture({
     operations: { openFile: makeOpenFile({ store, blobs, fileAddresses, collector, clock }) },
     parts: { clock },
   });
   const { sessionId, sessionSeq } = await accept();
   const put = async (content: string | Buffer) => blobs.hold().put(Buffer.from(content));
   return {
-    ...house,
+    ...fixture,
     clock,
     blobs,
     put,
@@ -56,8 +56,8 @@ async function filesHouse(collector: Parameters<typeof makeOpenFile>[0]['collect
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 test('a preview arrives complete, with all headers that keep it from acting as the daemon', async () => {
-  const house = await filesHouse();
-  const got = await send(house, { path: await house.address('notes.md', '# Tides') });
+  const fixture = await filesFixture();
+  const got = await send(fixture, { path: await fixture.address('notes.md', '# Tides') });
   expect([got.status, got.text]).toEqual([200, '# Tides']);
   expect(got.headers).toMatchObject({
     'content-type': 'text/plain; charset=utf-8',
@@ -78,12 +78,12 @@ test('a preview arrives complete, with all headers that keep it from acting as t
 test('a page that could run scripts is a download, even when a preview is asked for', {
   tags: ['E7-bytes'],
 }, async () => {
-  const house = await filesHouse();
+  const fixture = await filesFixture();
   for (const [name, type] of [
     ['page.html', 'text/html'],
     ['drawing.svg', 'image/svg+xml'],
   ] as const) {
-    const got = await send(house, { path: await house.address(name, '<script>alert(1)</script>') });
+    const got = await send(fixture, { path: await fixture.address(name, '<script>alert(1)</script>') });
     expect(got.headers).toMatchObject({
       'content-type': type,
       'content-disposition': `attachment; filename=${name}`,
@@ -92,8 +92,8 @@ test('a page that could run scripts is a download, even when a preview is asked 
 });
 
 test('a PDF is displayed outside a sandbox, where viewers work, and still can’t load anything', async () => {
-  const house = await filesHouse();
-  const got = await send(house, { path: await house.address('a.pdf', '%PDF-1.7') });
+  const fixture = await filesFixture();
+  const got = await send(fixture, { path: await fixture.address('a.pdf', '%PDF-1.7') });
   expect(got.headers['content-type']).toBe('application/pdf');
   expect(got.headers['content-security-policy']).toMatch(/^default-src 'none'/);
   expect(got.headers['content-security-policy']).not.toContain('sandbox');
@@ -103,16 +103,16 @@ test.each([
   ['Räport ü.pdf', `attachment; filename="R?port ?.pdf"; filename*=UTF-8''R%C3%A4port%20%C3%BC.pdf`],
   ['quote".txt', 'attachment; filename="quote\\".txt"'],
 ])('a download of %s has its name', async (name, disposition) => {
-  const house = await filesHouse();
-  const got = await send(house, { path: await house.address(name, 'x', 'attachment') });
+  const fixture = await filesFixture();
+  const got = await send(fixture, { path: await fixture.address(name, 'x', 'attachment') });
   expect(got.headers['content-disposition']).toBe(disposition);
 });
 
 test.each(['new\nline\r.txt', 'tab\t.txt', '\u0001.txt', '..', '%2F.txt', "a'b(c)*.txt", '\u{1F30A}.txt'])(
   'the odd name %j is served, and no header breaks of it',
   async (name) => {
-    const house = await filesHouse();
-    const got = await send(house, { path: await house.address(name, 'x', 'attachment') });
+    const fixture = await filesFixture();
+    const got = await send(fixture, { path: await fixture.address(name, 'x', 'attachment') });
     expect([got.status, got.text]).toEqual([200, 'x']);
   },
 );
@@ -142,18 +142,18 @@ const RANGES: readonly (readonly [range: string, status: number, part: string, c
 ];
 
 test.each(RANGES)('Range: %s answers %i', { tags: ['E7-bytes'] }, async (range, status, part, contentRange) => {
-  const house = await filesHouse();
-  const got = await send(house, { path: await house.address('a.txt', TEN), headers: { range } });
+  const fixture = await filesFixture();
+  const got = await send(fixture, { path: await fixture.address('a.txt', TEN), headers: { range } });
   expect([got.status, got.headers['content-range']]).toEqual([status, contentRange]);
   if (status === 416) expect(got.json).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
   else expect([got.text, got.headers['content-length']]).toEqual([part, String(part.length)]);
 });
 
 test('a range counts only for the content that the client has the other parts of', async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
   const ask = async (ifRange: string) =>
-    (await send(house, { path, headers: { range: 'bytes=0-1', 'if-range': ifRange } })).status;
+    (await send(fixture, { path, headers: { range: 'bytes=0-1', 'if-range': ifRange } })).status;
   expect(await ask(`"${sha256(TEN)}"`)).toBe(206);
   expect(await ask(`W/"${sha256(TEN)}"`)).toBe(200);
   expect(await ask('"other"')).toBe(200);
@@ -161,87 +161,87 @@ test('a range counts only for the content that the client has the other parts of
 });
 
 test('a client that already has the content gets none', { tags: ['E7-bytes'] }, async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
   for (const known of [`"${sha256(TEN)}"`, `"x", W/"${sha256(TEN)}"`, '*']) {
-    const got = await send(house, { path, headers: { 'if-none-match': known } });
+    const got = await send(fixture, { path, headers: { 'if-none-match': known } });
     expect([got.status, got.text, got.headers.etag]).toEqual([304, '', `"${sha256(TEN)}"`]);
     expect(got.headers['content-length']).toBeUndefined();
   }
-  expect((await send(house, { path, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
-  await waitFor(() => house.openBlobs() === 0);
+  expect((await send(fixture, { path, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  await waitFor(() => fixture.openBlobs() === 0);
 });
 
 test('HEAD returns the headers of GET, without a body', { tags: ['E7-bytes'] }, async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
   const [head, whole] = [
-    await send(house, { method: 'HEAD', path, headers: { range: 'bytes=0-1' } }),
-    await send(house, { path }),
+    await send(fixture, { method: 'HEAD', path, headers: { range: 'bytes=0-1' } }),
+    await send(fixture, { path }),
   ];
   const { 'x-request-id': _one, date: _two, ...headers } = head.headers;
   expect([head.status, head.text]).toEqual([200, '']);
   expect(whole.headers).toMatchObject(headers);
-  await waitFor(() => house.openBlobs() === 0);
+  await waitFor(() => fixture.openBlobs() === 0);
 });
 
 test('an empty file is an ordinary one', async () => {
-  const house = await filesHouse();
-  const path = await house.address('empty.txt', '');
-  expect(await send(house, { path })).toMatchObject({ status: 200, text: '', headers: { 'content-length': '0' } });
-  expect((await send(house, { path, headers: { range: 'bytes=0-' } })).status).toBe(416);
-  await waitFor(() => house.openBlobs() === 0);
+  const fixture = await filesFixture();
+  const path = await fixture.address('empty.txt', '');
+  expect(await send(fixture, { path })).toMatchObject({ status: 200, text: '', headers: { 'content-length': '0' } });
+  expect((await send(fixture, { path, headers: { range: 'bytes=0-' } })).status).toBe(416);
+  await waitFor(() => fixture.openBlobs() === 0);
 });
 
 test('an expired or altered address is refused, and so are those of a deleted session and of a blob that is gone', {
   tags: ['E7-signed'],
 }, async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
   const refused = async (target: string) => {
-    const { status, json } = await send(house, { path: target });
+    const { status, json } = await send(fixture, { path: target });
     return [status, (json as { error?: { type: string; message: string } }).error?.message];
   };
   expect(await refused(path.replace('a.txt', 'b.txt'))).toEqual([403, 'The address is not valid.']);
   expect(await refused('/files/a/b')).toEqual([403, 'The address is not valid.']);
   expect(await refused('/files/a')).toEqual([404, 'No such endpoint.']);
   expect(await refused('/files/../files/a/b/c')).toEqual([404, 'No such endpoint.']);
-  expect(await refused(house.sign('0'.repeat(64), 'a.txt'))).toEqual([404, 'File not found.']);
-  house.clock.advance(899_000);
-  expect((await send(house, { path })).headers['cache-control']).toBe('private, max-age=1, immutable');
-  house.clock.advance(1_000);
+  expect(await refused(fixture.sign('0'.repeat(64), 'a.txt'))).toEqual([404, 'File not found.']);
+  fixture.clock.advance(899_000);
+  expect((await send(fixture, { path })).headers['cache-control']).toBe('private, max-age=1, immutable');
+  fixture.clock.advance(1_000);
   expect(await refused(path)).toEqual([403, 'The address has expired.']);
-  const fresh = await house.address('a.txt', TEN);
-  expect((await send(house, { path: fresh })).status).toBe(200);
-  await house.deleteSession();
+  const fresh = await fixture.address('a.txt', TEN);
+  expect((await send(fixture, { path: fresh })).status).toBe(200);
+  await fixture.deleteSession();
   expect(await refused(fresh)).toEqual([404, 'File not found.']);
 });
 
 test('an address with a query, and one that a client has encoded again, is the same', async () => {
-  const house = await filesHouse();
-  const path = await house.address("it's.txt", TEN);
-  expect((await send(house, { path: `${path}?download=1` })).text).toBe(TEN);
-  expect((await send(house, { path: path.replace("'", '%27') })).text).toBe(TEN);
-  expect((await send(house, { method: 'POST', path })).status).toBe(405);
+  const fixture = await filesFixture();
+  const path = await fixture.address("it's.txt", TEN);
+  expect((await send(fixture, { path: `${path}?download=1` })).text).toBe(TEN);
+  expect((await send(fixture, { path: path.replace("'", '%27') })).text).toBe(TEN);
+  expect((await send(fixture, { method: 'POST', path })).status).toBe(405);
 });
 
 test('the log names the file and not the address, which is as good as a key', async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
-  await send(house, { path });
-  await send(house, { path: path.replace('a.txt', 'b.txt') });
-  await waitFor(() => house.lines.length === 2);
-  expect(new Set(house.lines.map((line) => line['path']))).toEqual(new Set(['/files/…/a.txt', '/files/…/b.txt']));
-  expect(JSON.stringify(house.lines)).not.toContain(path.slice(10, 60));
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
+  await send(fixture, { path });
+  await send(fixture, { path: path.replace('a.txt', 'b.txt') });
+  await waitFor(() => fixture.lines.length === 2);
+  expect(new Set(fixture.lines.map((line) => line['path']))).toEqual(new Set(['/files/…/a.txt', '/files/…/b.txt']));
+  expect(JSON.stringify(fixture.lines)).not.toContain(path.slice(10, 60));
 });
 
 test('fifty clients at once each get all of their own', async () => {
-  const house = await filesHouse();
+  const fixture = await filesFixture();
   const contents = Array.from({ length: 50 }, (_, i) => Buffer.concat([randomBytes(300_000 + i), Buffer.from([i])]));
-  const paths = await Promise.all(contents.map((bytes, i) => house.address(`f${i}.bin`, bytes)));
-  const hashes = await Promise.all(paths.map((path) => download(house.port, path)));
+  const paths = await Promise.all(contents.map((bytes, i) => fixture.address(`f${i}.bin`, bytes)));
+  const hashes = await Promise.all(paths.map((path) => download(fixture.port, path)));
   expect(hashes).toEqual(contents.map((bytes) => sha256(bytes)));
-  await waitFor(() => house.openBlobs() === 0);
+  await waitFor(() => fixture.openBlobs() === 0);
 });
 
 async function download(port: number, path: string): Promise<string> {
@@ -256,13 +256,13 @@ async function download(port: number, path: string): Promise<string> {
 }
 
 test('two hundred clients that leave in the middle leave no descriptor open, and are not logged as faults', async () => {
-  const house = await filesHouse();
-  const path = await house.address('large.bin', randomBytes(8_000_000));
+  const fixture = await filesFixture();
+  const path = await fixture.address('large.bin', randomBytes(8_000_000));
   for (let round = 0; round < 10; round += 1) {
     await Promise.all(
       Array.from({ length: 20 }, async () => {
         await new Promise<void>((resolve, reject) => {
-          const req = httpRequest({ host: '127.0.0.1', port: house.port, path, agent: false });
+          const req = httpRequest({ host: '127.0.0.1', port: fixture.port, path, agent: false });
           req.on('response', (res) => {
             res.once('data', () => {
               req.destroy();
@@ -276,21 +276,21 @@ test('two hundred clients that leave in the middle leave no descriptor open, and
       }),
     );
   }
-  await waitFor(() => house.openBlobs() === 0);
-  await waitFor(() => house.lines.length === 200);
-  expect(house.lines.filter((line) => line['level'] !== 'info')).toEqual([]);
-  expect(await download(house.port, path)).toHaveLength(64);
+  await waitFor(() => fixture.openBlobs() === 0);
+  await waitFor(() => fixture.lines.length === 200);
+  expect(fixture.lines.filter((line) => line['level'] !== 'info')).toEqual([]);
+  expect(await download(fixture.port, path)).toHaveLength(64);
 });
 
 test('a blob removed while it is sent arrives complete', async () => {
-  const house = await filesHouse();
+  const fixture = await filesFixture();
   const bytes = randomBytes(8_000_000);
-  const path = await house.address('large.bin', bytes);
+  const path = await fixture.address('large.bin', bytes);
   const hash = createHash('sha256');
   const key = sha256(bytes);
   await new Promise<void>((resolve, reject) => {
-    get({ host: '127.0.0.1', port: house.port, path, agent: false }, (res) => {
-      res.once('data', () => void house.blobs.removeUnless(key, async () => false));
+    get({ host: '127.0.0.1', port: fixture.port, path, agent: false }, (res) => {
+      res.once('data', () => void fixture.blobs.removeUnless(key, async () => false));
       res.on('data', (chunk: Buffer) => hash.update(chunk));
       res.on('end', resolve);
       res.on('error', reject);
@@ -300,14 +300,14 @@ test('a blob removed while it is sent arrives complete', async () => {
 });
 
 test('a connection stays usable after a download, whole or in part', async () => {
-  const house = await filesHouse();
-  const path = await house.address('a.txt', TEN);
+  const fixture = await filesFixture();
+  const path = await fixture.address('a.txt', TEN);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const ports = new Set<number | undefined>();
   for (const headers of [{}, { range: 'bytes=1-2' }, { range: 'bytes=50-' }, { 'if-none-match': '*' }]) {
     await new Promise<void>((resolve, reject) => {
-      get({ host: '127.0.0.1', port: house.port, path, agent, headers }, (res) => {
+      get({ host: '127.0.0.1', port: fixture.port, path, agent, headers }, (res) => {
         ports.add(res.socket.localPort);
         res.resume().on('end', resolve).on('error', reject);
       }).on('error', reject);
@@ -326,11 +326,11 @@ test('an archive is sent while it is packed, without its size; one that can’t 
       size: async () => written.bytes.length,
       close: async () => undefined,
     });
-    const house = await filesHouse({ downloadArchive: () => ({ packed: packed.promise, open }) });
+    const fixture = await filesFixture({ downloadArchive: () => ({ packed: packed.promise, open }) });
     const got = Promise.withResolvers<{ headers: object; text: string; isWhole: boolean }>();
-    const path = house.sign('run-1-1', 'run.tar.gz');
+    const path = fixture.sign('run-1-1', 'run.tar.gz');
     let hasBegun = false;
-    const asked = get(`${house.url}${path}`, (response) => {
+    const asked = get(`${fixture.url}${path}`, (response) => {
       let text = '';
       hasBegun = true;
       response.on('data', (piece: Buffer) => {
@@ -346,7 +346,7 @@ test('an archive is sent while it is packed, without its size; one that can’t 
     asked.on('error', (error) => got.reject(error));
     // It isn't packed soon.
     await waitFor(() => {
-      house.clock.advance(2_000);
+      fixture.clock.advance(2_000);
       return hasBegun;
     });
     const { headers, text, isWhole } = await got.promise;

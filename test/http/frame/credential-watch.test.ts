@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { makeCredentialWatch, RECHECK_MS } from '../../../src/http/frame/credential-watch.ts';
-import { finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
+import { finish, openFixture, send, TURN } from '../../support/http/http-fixture.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { makeSseParser } from '../../support/http/sse.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -69,12 +69,12 @@ test('thousands are checked in small parts, all within the minute, and those tha
   expect(looks).toBe(5_000);
 });
 
-/** A house in which a run waits, and a key that can be revoked. */
-async function houseWithKey() {
+/** A fixture in which a run waits, and a key that can be revoked. */
+async function fixtureWithKey() {
   const clock = fakeClock();
   let refusal: ErrandError | undefined;
-  const original = (await openHouse()).parts.operations.authenticate;
-  const house = await openHouse({
+  const original = (await openFixture()).parts.operations.authenticate;
+  const fixture = await openFixture({
     play: () => undefined,
     parts: { clock },
     operations: {
@@ -84,7 +84,7 @@ async function houseWithKey() {
       },
     },
   });
-  return { house, clock, refuse: (error: ErrandError) => (refusal = error) };
+  return { fixture, clock, refuse: (error: ErrandError) => (refusal = error) };
 }
 
 test.each([
@@ -92,11 +92,11 @@ test.each([
   ['/openapi/v1/chat/completions', new ErrandError('forbidden', 'The owner is disabled.'), 403, 'permission_error'],
 ])('%s: a stream ends within a minute of the end of its key, with the error; so does a wait', async (...given) => {
   const [path, error, status, type] = given;
-  const { house, clock, refuse } = await houseWithKey();
+  const { fixture, clock, refuse } = await fixtureWithKey();
   const asking = (stream: boolean) =>
-    send(house, { method: 'POST', path, as: 'conversation-key', body: { ...TURN, stream } });
+    send(fixture, { method: 'POST', path, as: 'conversation-key', body: { ...TURN, stream } });
   const [streaming, waiting] = [asking(true), asking(false)];
-  await waitFor(() => house.book.runs.length === 2 && house.book.waiting() === 1);
+  await waitFor(() => fixture.book.runs.length === 2 && fixture.book.waiting() === 1);
   for (let i = 0; i < 12; i += 1) clock.advance(10_000);
   refuse(error);
   for (let i = 0; i < 6; i += 1) {
@@ -111,18 +111,18 @@ test.each([
 });
 
 test('a stream whose key stays valid continues to its end', async () => {
-  const { house, clock } = await houseWithKey();
-  const streaming = send(house, {
+  const { fixture, clock } = await fixtureWithKey();
+  const streaming = send(fixture, {
     method: 'POST',
     path: '/openapi/v1/messages',
     as: 'conversation-key',
     body: { ...TURN, stream: true },
   });
-  await waitFor(() => house.book.runs.length === 1);
+  await waitFor(() => fixture.book.runs.length === 1);
   for (let i = 0; i < 30; i += 1) {
     clock.advance(10_000);
     await settled();
   }
-  finish(house.book, house.book.runs[0]!, 'Hello.');
+  finish(fixture.book, fixture.book.runs[0]!, 'Hello.');
   expect((await streaming).text).toContain('event: message_stop');
 });

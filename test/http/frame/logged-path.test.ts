@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loggedPath } from '../../../src/http/frame/logged-path.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 
 const CODE = '4mZr0cPq8sVb2LhXn7KdWy';
 const KEY = 'Tq3mB81nRZk0wXyd';
@@ -33,7 +33,7 @@ test.each([
 });
 
 test('no line of a request contains the code of a share or the key of a page', async () => {
-  const { site, send, lines } = await publishedHouse();
+  const { site, send, lines } = await publishedFixture();
   const { key, shareCode, base } = await site({ '/site/index.html': '<h1>Tides</h1>', '/site/a.css': 'css' });
   const paths = [base, `${base}/content`, `${base}/assets/a.css`, `/share/${shareCode}`, `/share/p/${key}`];
   for (const path of paths) expect((await send(path)).status).toBe(200);

@@ -2,7 +2,7 @@
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { makeIsServedAt } from '../../../src/http/frame/share-host.ts';
-import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { type Fixture, openFixture, send } from '../../support/http/http-fixture.ts';
 
 const SHARES = ['/share', '/share/p/key', '/share/static/a.css', '/api/v1/public/publishes', '/api/v1/public/'];
 const OTHERS = [
@@ -57,42 +57,43 @@ test('without the setting, everything is served everywhere, and a change takes e
   expect([isServedAt(undefined, '/share'), isServedAt('a.example', '/healthz')]).toEqual([true, true]);
 });
 
-const withShareHost = () => openHouse({ settings: { shareOrigin: 'https://shares.example' } });
+const withShareHost = () => openFixture({ settings: { shareOrigin: 'https://shares.example' } });
 const at = (host: string) => ({ headers: { host } });
 
 test('at the host of shares everything else is 404, with a credential as well, and in the shape of its path', async () => {
-  const house = await withShareHost();
-  const get = async (path: string, host: string) => (await send(house, { path, as: 'admin-key', ...at(host) })).status;
+  const fixture = await withShareHost();
+  const get = async (path: string, host: string) =>
+    (await send(fixture, { path, as: 'admin-key', ...at(host) })).status;
   expect(await get('/healthz', 'shares.example')).toBe(404);
   expect(await get('/healthz', 'errand.example')).toBe(200);
   expect(await get('/api/v1/status', 'shares.example')).toBe(404);
   expect(await get('/api/v1/status', 'errand.example')).toBe(200);
-  const refused = await send(house, { method: 'POST', path: '/api/v1/users', body: {}, ...at('Shares.example:443') });
+  const refused = await send(fixture, { method: 'POST', path: '/api/v1/users', body: {}, ...at('Shares.example:443') });
   expect([refused.status, refused.json]).toEqual([404, { code: 404, message: 'No such endpoint.', data: null }]);
 });
 
 test('the control socket serves everything, whatever host a request names', async () => {
-  const house = await withShareHost();
+  const fixture = await withShareHost();
   for (const host of ['shares.example', 'localhost'])
-    expect((await send(house, { path: '/api/v1/status', via: 'socket', ...at(host) })).status).toBe(200);
+    expect((await send(fixture, { path: '/api/v1/status', via: 'socket', ...at(host) })).status).toBe(200);
 });
 
 test('a whole address in the request line counts more than the header', async () => {
-  const house = await withShareHost();
+  const fixture = await withShareHost();
   const line = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-  expect(await statusOf(house, line('http://shares.example/healthz', 'errand.example'))).toBe(404);
-  expect(await statusOf(house, line('http://errand.example/healthz', 'shares.example'))).toBe(200);
+  expect(await statusOf(fixture, line('http://shares.example/healthz', 'errand.example'))).toBe(404);
+  expect(await statusOf(fixture, line('http://errand.example/healthz', 'shares.example'))).toBe(200);
 });
 
 test('a request of HTTP/1.0 without a host is not at the host of shares', async () => {
-  const house = await withShareHost();
-  expect(await statusOf(house, 'GET /healthz HTTP/1.0\r\n\r\n')).toBe(200);
-  expect(await statusOf(house, 'GET /share HTTP/1.0\r\n\r\n')).toBe(404);
+  const fixture = await withShareHost();
+  expect(await statusOf(fixture, 'GET /healthz HTTP/1.0\r\n\r\n')).toBe(200);
+  expect(await statusOf(fixture, 'GET /share HTTP/1.0\r\n\r\n')).toBe(404);
 });
 
-async function statusOf(house: House, request: string): Promise<number> {
+async function statusOf(fixture: Fixture, request: string): Promise<number> {
   const text = await new Promise<string>((resolve, reject) => {
-    const socket = createConnection(house.port, '127.0.0.1', () => socket.write(request));
+    const socket = createConnection(fixture.port, '127.0.0.1', () => socket.write(request));
     let got = '';
     socket.on('data', (bytes) => (got += bytes.toString()));
     socket.on('end', () => resolve(got)).on('error', reject);

@@ -5,7 +5,7 @@ import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/store/people/users.ts';
 import { inOnePortion } from '../../support/store/read-whole.ts';
-import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http/http-house.ts';
+import { AT, aKey, aUser, openFixture, send, STATUS } from '../../support/http/http-fixture.ts';
 
 const USER: UserRecord = { ...aUser(), workspaceBytes: 3_000_000, teamName: 'Optics' };
 const KEY: KeyRecord = {
@@ -261,11 +261,11 @@ const ASKED: readonly (readonly [
 test.each(ASKED)('%s %j asks one operation and wraps its answer', async (...row) => {
   const [line, body, status, call, data] = row;
   const { asked, operations } = recorder();
-  const house = await openHouse({ operations });
+  const fixture = await openFixture({ operations });
   const [method, path] = line.split(' ') as [string, string];
   const sent = { method, path: `/api/v1${path}`, ...(body === undefined ? {} : { body }) };
   for (const who of [{ via: 'socket' as const }, { as: 'admin-key' }]) {
-    const got = await send(house, { ...sent, ...who });
+    const got = await send(fixture, { ...sent, ...who });
     expect([got.status, got.json]).toEqual([status, { code: 0, message: 'ok', data }]);
     expect(got.headers['cache-control']).toBe('no-store');
   }
@@ -330,16 +330,16 @@ const REFUSED: readonly (readonly [line: string, body: object, message: string])
 
 test.each(REFUSED)('%s %j is a 422 that asks no operation', async (line, body, message) => {
   const { asked, operations } = recorder();
-  const house = await openHouse({ operations });
+  const fixture = await openFixture({ operations });
   const [method, path] = line.split(' ') as [string, string];
-  const got = await send(house, { method, path: `/api/v1${path}`, body, via: 'socket' });
+  const got = await send(fixture, { method, path: `/api/v1${path}`, body, via: 'socket' });
   expect([got.status, got.json]).toEqual([422, { code: 422, message, data: null }]);
   expect(asked).toEqual([]);
 });
 
 test('the status is reported in wire names', async () => {
-  const house = await openHouse();
-  expect((await send(house, { path: '/api/v1/status', via: 'socket' })).json).toEqual({
+  const fixture = await openFixture();
+  expect((await send(fixture, { path: '/api/v1/status', via: 'socket' })).json).toEqual({
     code: 0,
     message: 'ok',
     data: {

@@ -2,15 +2,15 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { ErrandError, type ErrorReason } from '../../../src/domain/errors.ts';
 import type { Grant } from '../../../src/operations/people/log-in.ts';
-import { type House, openHouse, type Sent, send } from '../../support/http/http-house.ts';
+import { type Fixture, openFixture, type Sent, send } from '../../support/http/http-fixture.ts';
 
 const PATH = '/openapi/v1/auth/token';
 const ISO = '2026-03-01T12:00:00.000Z';
 
-/** A house whose logins succeed, or fail so. */
-async function houseOf(failure?: Error) {
+/** A fixture whose logins succeed, or fail so. */
+async function fixtureOf(failure?: Error) {
   const grants: Grant[] = [];
-  const house = await openHouse({
+  const fixture = await openFixture({
     operations: {
       logIn: async (grant) => {
         grants.push(grant);
@@ -19,19 +19,19 @@ async function houseOf(failure?: Error) {
       },
     },
   });
-  return { house, grants };
+  return { fixture, grants };
 }
 
-const ask = (house: House, body: object, more: Partial<Sent> = {}) =>
-  send(house, { method: 'POST', path: PATH, body, ...more });
+const ask = (fixture: Fixture, body: object, more: Partial<Sent> = {}) =>
+  send(fixture, { method: 'POST', path: PATH, body, ...more });
 
 const PASSWORD = { grant_type: 'password', username: 'mara', password: 'correct horse' };
 
 test('a token is returned in its four fields, and is not cacheable', {
   tags: ['§2.1-fields', '§4.1-headers'],
 }, async () => {
-  const { house } = await houseOf();
-  const got = await ask(house, PASSWORD);
+  const { fixture } = await fixtureOf();
+  const got = await ask(fixture, PASSWORD);
   expect([got.status, got.json]).toEqual([200, { access_token: 'a.b.c', token_type: 'bearer', expires_in: 60 }]);
   expect(got.headers).toMatchObject({
     'cache-control': 'no-store',
@@ -64,8 +64,8 @@ test.each(GRANTS)(
   '%j %j asks for exactly this',
   { tags: ['§4.1-grants', '§4.1-rule-2'] },
   async (body, more, grant) => {
-    const { house, grants } = await houseOf();
-    expect((await ask(house, body, more)).status).toBe(200);
+    const { fixture, grants } = await fixtureOf();
+    expect((await ask(fixture, body, more)).status).toBe(200);
     expect(grants).toEqual([grant]);
   },
 );
@@ -143,8 +143,8 @@ test.each(REFUSALS)(
   '$does, reported in the first shape and not cacheable',
   { tags: ['§4.1-headers', '§7-token-statuses'] },
   async ({ status, says, ...sent }) => {
-    const { house, grants } = await houseOf();
-    const got = await send(house, { method: 'POST', path: PATH, ...sent });
+    const { fixture, grants } = await fixtureOf();
+    const got = await send(fixture, { method: 'POST', path: PATH, ...sent });
     expect(got.status).toBe(status);
     expect(got.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     if (status === 405) expect(got.headers.allow).toBe('POST');
@@ -173,8 +173,8 @@ test.each(FAILURES)(
   { tags: ['§4.1-headers', '§7-token-statuses'] },
   async (reason, status) => {
     const failure = reason === 'bug' ? new Error('secret detail') : new ErrandError(reason, 'No.');
-    const { house } = await houseOf(failure);
-    const got = await ask(house, PASSWORD);
+    const { fixture } = await fixtureOf(failure);
+    const got = await ask(fixture, PASSWORD);
     const message = reason === 'bug' ? 'Internal error.' : 'No.';
     expect([got.status, got.json]).toEqual([
       status,
@@ -189,8 +189,8 @@ test.each(FAILURES)(
 );
 
 test('a body with broken framing gets a reply that is not cacheable', async () => {
-  const { house } = await houseOf();
-  const socket = connect(house.port, '127.0.0.1');
+  const { fixture } = await fixtureOf();
+  const socket = connect(fixture.port, '127.0.0.1');
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   socket.write(
@@ -203,12 +203,12 @@ test('a body with broken framing gets a reply that is not cacheable', async () =
 
 test('no password, token or key is in the log, also when the login breaks', async () => {
   for (const failure of [undefined, new Error('broken'), new ErrandError('bad_gateway', 'No.')]) {
-    const { house } = await houseOf(failure);
-    await ask(house, PASSWORD);
-    await ask(house, { grant_type: 'sso_token', provider: 'corp', sso_token: 'se-cret' });
-    await ask(house, { grant_type: 'api_key' }, { as: 'errand_key' });
-    expect(house.lines.length).toBeGreaterThanOrEqual(3);
-    expect(JSON.stringify(house.lines)).not.toMatch(/correct horse|se-cret|errand_key|a\.b\.c/);
+    const { fixture } = await fixtureOf(failure);
+    await ask(fixture, PASSWORD);
+    await ask(fixture, { grant_type: 'sso_token', provider: 'corp', sso_token: 'se-cret' });
+    await ask(fixture, { grant_type: 'api_key' }, { as: 'errand_key' });
+    expect(fixture.lines.length).toBeGreaterThanOrEqual(3);
+    expect(JSON.stringify(fixture.lines)).not.toMatch(/correct horse|se-cret|errand_key|a\.b\.c/);
   }
 });
 
@@ -217,7 +217,7 @@ test('the signing keys are listed without their salt, rotated, and all revoked',
   const key = { id: 'k', salt: Buffer.from('salt'), createdAt: at, retiredAt: null, revokedAt: null };
   const old = { ...key, id: 'j', retiredAt: at };
   const asked: string[] = [];
-  const house = await openHouse({
+  const fixture = await openFixture({
     operations: {
       listSigningKeys: async () => ({ items: [key, old, { ...old, id: 'i', revokedAt: at }], total: 3 }),
       rotateSigningKey: async () => (asked.push('rotate'), key),
@@ -225,7 +225,7 @@ test('the signing keys are listed without their salt, rotated, and all revoked',
     },
   });
   const signing = { id: 'k', state: 'signing', created_at: ISO, retired_at: null, revoked_at: null };
-  const listed = await send(house, { path: '/api/v1/tokens/keys', via: 'socket' });
+  const listed = await send(fixture, { path: '/api/v1/tokens/keys', via: 'socket' });
   expect(listed.json).toEqual({
     code: 0,
     message: 'ok',
@@ -239,7 +239,7 @@ test('the signing keys are listed without their salt, rotated, and all revoked',
     },
   });
   for (const verb of ['rotate', 'revoke-all']) {
-    const got = await send(house, { method: 'POST', path: `/api/v1/tokens/${verb}`, as: 'admin-key' });
+    const got = await send(fixture, { method: 'POST', path: `/api/v1/tokens/${verb}`, as: 'admin-key' });
     expect([got.status, got.json]).toEqual([201, { code: 0, message: 'ok', data: signing }]);
   }
   expect(asked).toEqual(['rotate', 'revoke']);

@@ -3,15 +3,15 @@ import { expect, test } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { OFFICE, openOffice, watch } from '../../support/http/watch-office.ts';
-import { aStep, FREE } from '../../support/store/store-house.ts';
+import { aStep, FREE } from '../../support/store/store-fixture.ts';
 import type { SseEvent } from '../../support/http/sse.ts';
 
 const PATH = `${OFFICE}/stream`;
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;
 
 test("it has the events of all users's runs, but for their words", async () => {
-  const { house, run, accept, say, finish, store } = await openOffice();
-  const stream = await watch(house, PATH);
+  const { fixture, run, accept, say, finish, store } = await openOffice();
+  const stream = await watch(fixture, PATH);
   await say('hidden');
   const other = await accept();
   await say('hidden');
@@ -30,30 +30,30 @@ test("it has the events of all users's runs, but for their words", async () => {
 });
 
 test('a watcher resumes from any event that is kept, without a gap', async () => {
-  const { house, accept, run } = await openOffice();
+  const { fixture, accept, run } = await openOffice();
   for (let count = 0; count < 20; count += 1) await accept({ sessionId: run.sessionId });
   const ids = Array.from({ length: 22 }, (_, at) => at + 1);
   for (const last of [1, 2, 15, 21]) {
-    const byHeader = await watch(house, PATH, { 'last-event-id': String(last) });
+    const byHeader = await watch(fixture, PATH, { 'last-event-id': String(last) });
     expect(await byHeader.ids(22 - last)).toEqual(ids.slice(last));
-    const byQuery = await watch(house, `${PATH}?after_id=${last}`, { 'last-event-id': '1' });
+    const byQuery = await watch(fixture, `${PATH}?after_id=${last}`, { 'last-event-id': '1' });
     expect(await byQuery.ids(22 - last)).toEqual(ids.slice(last));
   }
 });
 
 test('a watcher that resumes after events that are no longer kept gets a reset, and continues from there', async () => {
-  const { house, accept, run } = await openOffice({ kept: 5 });
+  const { fixture, accept, run } = await openOffice({ kept: 5 });
   for (let count = 0; count < 20; count += 1) await accept({ sessionId: run.sessionId });
-  const stream = await watch(house, PATH, { 'last-event-id': '3' });
+  const stream = await watch(fixture, PATH, { 'last-event-id': '3' });
   expect(await stream.next()).toEqual({ id: '22', event: 'reset', data: '{}', comment: null });
   await accept();
   expect(await stream.ids(1)).toEqual([23]);
-  const kept = await watch(house, PATH, { 'last-event-id': '20' });
+  const kept = await watch(fixture, PATH, { 'last-event-id': '20' });
   expect(await kept.ids(3)).toEqual([21, 22, 23]);
 });
 
 test('what an earlier daemon has sent is followed by a reset', async () => {
-  const { house, accept, clock } = await openOffice();
+  const { fixture, accept, clock } = await openOffice();
   const bus = makeBus();
   const later = makeOfficeFeed({ bus, scopes: { known: () => undefined, lookUp: async () => undefined }, clock });
   expect([later.isKept(1), later.newestId()]).toEqual([false, 0]);
@@ -62,23 +62,23 @@ test('what an earlier daemon has sent is followed by a reset', async () => {
   ]);
   expect([6, 7, 8].map(later.isKept)).toEqual([false, true, true]);
   // One that names no event begins with what is new.
-  const stream = await watch(house, PATH);
+  const stream = await watch(fixture, PATH);
   await accept();
   expect(await stream.ids(1)).toEqual([3]);
 });
 
 test('while nobody watches, nothing is kept: the first watcher that resumes gets a reset', async () => {
-  const { house, accept, run } = await openOffice({ wasWatched: false });
+  const { fixture, accept, run } = await openOffice({ wasWatched: false });
   await accept({ sessionId: run.sessionId });
-  const stream = await watch(house, PATH, { 'last-event-id': '2' });
+  const stream = await watch(fixture, PATH, { 'last-event-id': '2' });
   expect(await stream.next()).toEqual({ id: '3', event: 'reset', data: '{}', comment: null });
   await accept();
   expect(await stream.ids(1)).toEqual([4]);
 });
 
 test('large inputs are held and sent by their start alone', { tags: ['G18'] }, async () => {
-  const { house, store, fence } = await openOffice();
-  const stream = await watch(house, PATH);
+  const { fixture, store, fence } = await openOffice();
+  const stream = await watch(fixture, PATH);
   const calls = [{ id: 'a', name: 'write_file', input: { path: 'a.md', content: 'x'.repeat(1_000_000) } }];
   await store.runs.recordStep(fence, aStep({ calls }), FREE);
   await stream.next();

@@ -1,27 +1,27 @@
 // What administrators read of the floor, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeFloor } from '../../../src/operations/office/floor.ts';
-import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { type Fixture, openFixture, send } from '../../support/http/http-fixture.ts';
 import { aTask } from '../../support/store/schedules.ts';
-import { COST, officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
+import { COST, officeFixture, type OfficeFixture, type Person, TOKENS } from '../../support/store/office-fixture.ts';
 
 const BASE = '/api/v1/office-mode';
 const NOON = '2026-03-10T12:00:00.000Z';
 const MIDNIGHT = '2026-03-10T00:00:00.000Z';
 
-let rows: OfficeHouse;
-let house: House;
+let rows: OfficeFixture;
+let fixture: Fixture;
 let red: string;
 let ann: Person;
 
 beforeEach(async () => {
-  rows = await officeHouse(NOON);
+  rows = await officeFixture(NOON);
   red = await rows.team('Red');
   ann = await rows.person('ann', red);
-  house = await openHouse({ operations: makeFloor({ store: rows.store, clock: rows.clock }) });
+  fixture = await openFixture({ operations: makeFloor({ store: rows.store, clock: rows.clock }) });
 });
 
-const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });
+const get = (path: string, as = 'admin-key') => send(fixture, { path: `${BASE}${path}`, as });
 const data = async (path: string) => {
   const { status, json } = await get(path);
   expect([path, status, json]).toMatchObject([path, 200, { code: 0 }]);

@@ -12,8 +12,8 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
-import { artifactHouse } from '../../support/files/artifact-house.ts';
-import { openHouse, send } from '../../support/http/http-house.ts';
+import { artifactFixture } from '../../support/files/artifact-fixture.ts';
+import { openFixture, send } from '../../support/http/http-fixture.ts';
 import { auditOf } from '../../support/store/audit.ts';
 
 const BASE = '/api/v1/office-mode';
@@ -86,7 +86,7 @@ const CREDENTIALS = [
 
 /** Office Mode over a real store with a session, its running run, and a deleted session. Streams end at once. */
 async function openOffice() {
-  const rows = await artifactHouse();
+  const rows = await artifactFixture();
   const { store, clock } = rows;
   const catalog: Catalog = { endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' };
   const secret = Buffer.alloc(32, 1);
@@ -113,8 +113,8 @@ async function openOffice() {
     feeds,
     floor: makeOfficeFeed({ bus, scopes, clock }),
   });
-  const house = await openHouse({ operations: { ...reads, ...watch } });
-  house.drain.abort();
+  const fixture = await openFixture({ operations: { ...reads, ...watch } });
+  fixture.drain.abort();
   const run = await rows.begin();
   const deleted = await rows.begin();
   await store.sessions.deleteSession(deleted.sessionSeq);
@@ -125,14 +125,14 @@ async function openOffice() {
       .replace(':tool_use_id', 'x')
       .replace(':id', session)
       .replace('RUN', run.id);
-  const statusOf = async (path: string, as = 'admin-key') => (await send(house, { path, as })).status;
+  const statusOf = async (path: string, as = 'admin-key') => (await send(fixture, { path, as })).status;
   const audited = () => rows.rows('SELECT action FROM audit_entries');
-  return { house, at, statusOf, audited, run, deleted, store };
+  return { fixture, at, statusOf, audited, run, deleted, store };
 }
 
 test('these are all endpoints of Office Mode', { tags: ['§4.8-endpoints'] }, async () => {
-  const { house } = await openOffice();
-  const routes = routesOf(house.parts, () => 'gone').filter(({ path }) => path.startsWith(BASE));
+  const { fixture } = await openOffice();
+  const routes = routesOf(fixture.parts, () => 'gone').filter(({ path }) => path.startsWith(BASE));
   expect(routes.map(({ method, path }) => `${method} ${path.slice(BASE.length)}`).sort()).toEqual(
     PATHS.map((path) => `GET ${path}`).sort(),
   );
@@ -142,13 +142,13 @@ test.each(PATHS)(
   '%s accepts an admin key of an administrator, as a Bearer, and nothing else',
   { tags: ['§4.8-endpoints', '§5-rule-2'] },
   async (path) => {
-    const { house, at, statusOf, audited } = await openOffice();
+    const { fixture, at, statusOf, audited } = await openOffice();
     for (const [who, { query = '', ...credential }, status] of CREDENTIALS.map(
       ([who, how, status]) => [who, how as { query?: string; as?: string }, status] as const,
     )) {
       // Neither an unknown id nor a bad query is examined before the credential.
       for (const target of [at(path), at(path, 'limit=x&tz=x', UNKNOWN)]) {
-        const got = await send(house, { path: `${target}&${query}`, ...credential });
+        const got = await send(fixture, { path: `${target}&${query}`, ...credential });
         expect([who, target, got.status]).toEqual([who, target, status]);
         expect(got.json).toEqual({ code: status, message: expect.any(String) as string, data: null });
       }
@@ -162,7 +162,7 @@ test.each(OF_SESSIONS)(
   '%s of a session that is unknown, malformed or deleted is not found',
   { tags: ['§4.8-endpoints', 'A8-ids', 'G11'] },
   async (path) => {
-    const { house, at, audited, run, deleted } = await openOffice();
+    const { fixture, at, audited, run, deleted } = await openOffice();
     const ids = [
       UNKNOWN,
       deleted.sessionId,
@@ -174,7 +174,7 @@ test.each(OF_SESSIONS)(
       '__unassigned__',
     ];
     for (const id of ids) {
-      const got = await send(house, { path: at(path, undefined, id), as: 'admin-key' });
+      const got = await send(fixture, { path: at(path, undefined, id), as: 'admin-key' });
       expect([id, got.status]).toEqual([id, 404]);
       expect(got.json).toMatchObject({ code: 404, data: null });
     }
@@ -204,11 +204,11 @@ test.each(PATHS.filter((path) => REFUSED[path]!.length > 0))(
   '%s refuses what is out of range, of another type or there twice, and clamps nothing',
   { tags: ['§4.8-ranges', '§8-office-mode', 'A8-queries', 'G21'] },
   async (path) => {
-    const { house, at, audited } = await openOffice();
+    const { fixture, at, audited } = await openOffice();
     for (const query of REFUSED[path]!) {
       // Also for a session that is unknown: fields are checked first.
       for (const session of [undefined, UNKNOWN]) {
-        const got = await send(house, { path: at(path, query, session), as: 'admin-key' });
+        const got = await send(fixture, { path: at(path, query, session), as: 'admin-key' });
         expect([query, got.status]).toEqual([query, 422]);
         expect(got.json).toMatchObject({ code: 422, data: null });
       }

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MODEL, type OfficeSessions, officeSessions } from '../../support/http/office-sessions.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { aStep, fenceOf } from '../../support/store/store-house.ts';
+import { aStep, fenceOf } from '../../support/store/store-fixture.ts';
 
 let at: OfficeSessions;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 // The messages and rounds of a session, as administrators read them (§2.14, §4.8).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AT, ENDED, MODEL, type OfficeSessions, officeSessions } from '../../support/http/office-sessions.ts';
-import { aStep, fenceOf } from '../../support/store/store-house.ts';
+import { aStep, fenceOf } from '../../support/store/store-fixture.ts';
 
 let at: OfficeSessions;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 // The runs of a session, as administrators read them (§2.14, §4.8).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AT, ENDED, MODEL, type OfficeSessions, officeSessions } from '../../support/http/office-sessions.ts';
-import { aStep, fenceOf } from '../../support/store/store-house.ts';
+import { aStep, fenceOf } from '../../support/store/store-fixture.ts';
 
 let at: OfficeSessions;
 beforeEach(async () => {
@@ -166,7 +166,7 @@ describe('runs of a session', () => {
   });
 
   test('one’s own are one’s own', { tags: ['G14'] }, async () => {
-    // The house's identities are this user.
+    // The installation's identities are this user.
     const own = { ...at.rows.user, id: '0198c0de-0000-7000-8000-000000000001' };
     const { default: Connection } = await import('better-sqlite3');
     const file = new Connection(at.rows.file);

@@ -1,7 +1,7 @@
 // The live streams of a session and of a run: from any event on, each event once, until the session is deleted.
 import { expect, test } from 'vitest';
 import { openOffice, watch } from '../../support/http/watch-office.ts';
-import { send } from '../../support/http/http-house.ts';
+import { send } from '../../support/http/http-fixture.ts';
 import type { SseEvent } from '../../support/http/sse.ts';
 
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;
@@ -9,9 +9,9 @@ const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record
 test('a stream begins with retry, and without a position after the newest event', {
   tags: ['§4.8-streams', '§6.1-office-mode', 'G16'],
 }, async () => {
-  const { house, session, say, run } = await openOffice();
+  const { fixture, session, say, run } = await openOffice();
   await say('past');
-  const response = await fetch(`${house.url}${session}/stream`, { headers: { authorization: 'Bearer admin-key' } });
+  const response = await fetch(`${fixture.url}${session}/stream`, { headers: { authorization: 'Bearer admin-key' } });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader.read()).value).toBe('retry: 2000\n\n');
   await say('present');
@@ -38,11 +38,11 @@ test.each([
   '%s brings the past, exactly as stream-events has it, and then the present',
   { tags: ['§4.8-streams', 'G22'] },
   async (query, after) => {
-    const { house, session, say, run } = await openOffice();
+    const { fixture, session, say, run } = await openOffice();
     await say(...Array.from({ length: 450 }, (_, at) => String(at)));
-    const past = itemsOf(await send(house, { path: `${session}/stream-events?after_id=${after}`, as: 'admin-key' }));
+    const past = itemsOf(await send(fixture, { path: `${session}/stream-events?after_id=${after}`, as: 'admin-key' }));
     expect(past).toHaveLength(452 - after);
-    const stream = await watch(house, `${session}/${query.replace('RUN', run.id)}`);
+    const stream = await watch(fixture, `${session}/${query.replace('RUN', run.id)}`);
     for (const item of past) expect(json(await stream.next())).toEqual(item);
     await say('live');
     expect(json(await stream.next())).toMatchObject({ id: 453, payload: { delta: { text: 'live' } } });
@@ -50,23 +50,23 @@ test.each([
 );
 
 test('the larger of after_id and Last-Event-ID counts', { tags: ['G9'] }, async () => {
-  const { house, session, say } = await openOffice();
+  const { fixture, session, say } = await openOffice();
   await say('a', 'b', 'c');
-  const byHeader = await watch(house, `${session}/stream?after_id=2`, { 'last-event-id': '4' });
+  const byHeader = await watch(fixture, `${session}/stream?after_id=2`, { 'last-event-id': '4' });
   expect(await byHeader.ids(1)).toEqual([5]);
-  const byQuery = await watch(house, `${session}/stream?after_id=3`, { 'last-event-id': '2' });
+  const byQuery = await watch(fixture, `${session}/stream?after_id=3`, { 'last-event-id': '2' });
   expect(await byQuery.ids(2)).toEqual([4, 5]);
 });
 
 test('watchers that join while events are committed get each once and in order', {
   tags: ['§4.8-streams'],
 }, async () => {
-  const { house, session, say, run } = await openOffice();
+  const { fixture, session, say, run } = await openOffice();
   const paths = [`${session}/stream?replay=true`, `${session}/run-events/stream?run_id=${run.id}&after_id=1`];
   const readers: Promise<number[]>[] = [];
   for (let round = 0; round < 60; round += 1) {
     const isOfRun = round % 2;
-    if (round % 3 === 0) readers.push(watch(house, paths[isOfRun]!).then((stream) => stream.ids(62 - isOfRun)));
+    if (round % 3 === 0) readers.push(watch(fixture, paths[isOfRun]!).then((stream) => stream.ids(62 - isOfRun)));
     await say(String(round));
   }
   const found = await Promise.all(readers);
@@ -77,9 +77,9 @@ test('watchers that join while events are committed get each once and in order',
 test("a run's stream has its own events and those that name it, and outlives its end", {
   tags: ['G16', 'G22'],
 }, async () => {
-  const { house, session, accept, finish, store, run, say } = await openOffice();
-  const ofRun = await watch(house, `${session}/run-events/stream?run_id=${run.id}`);
-  const all = await watch(house, `${session}/stream`);
+  const { fixture, session, accept, finish, store, run, say } = await openOffice();
+  const ofRun = await watch(fixture, `${session}/run-events/stream?run_id=${run.id}`);
+  const all = await watch(fixture, `${session}/stream`);
   await accept({ sessionId: run.sessionId });
   await say('mine');
   await finish();
@@ -95,18 +95,18 @@ test("a run's stream has its own events and those that name it, and outlives its
   expect(own.map(({ run_id: id, stream_seq: seq }) => [id, seq])).toEqual([3, 4, 5, 6, null].map((at) => [run.id, at]));
   expect((await read(all, 6)).map(({ type }) => type)).toEqual(['run.queued', ...types]);
   const past = `${session}/stream-events?run_id=${run.id}`;
-  expect(itemsOf(await send(house, { path: `${past}&after_id=2`, as: 'admin-key' }))).toMatchObject([
+  expect(itemsOf(await send(fixture, { path: `${past}&after_id=2`, as: 'admin-key' }))).toMatchObject([
     ...own,
     { type: 'workspace_export.failed', run_id: run.id, stream_seq: null },
   ]);
 });
 
 test('a deleted session ends its streams after session.deleted', { tags: ['G16'] }, async () => {
-  const { house, session, run, store, say } = await openOffice();
+  const { fixture, session, run, store, say } = await openOffice();
   await say('a');
   const streams = [
-    await watch(house, `${session}/stream`),
-    await watch(house, `${session}/run-events/stream?run_id=${run.id}`),
+    await watch(fixture, `${session}/stream`),
+    await watch(fixture, `${session}/run-events/stream?run_id=${run.id}`),
   ];
   await store.sessions.deleteSession(run.sessionSeq);
   for (const stream of streams) {
@@ -114,13 +114,13 @@ test('a deleted session ends its streams after session.deleted', { tags: ['G16']
     for (let event = await stream.next(); event !== undefined; event = await stream.next()) last = event;
     expect(json(last)).toMatchObject({ type: 'session.deleted', run_id: null, stream_seq: null });
   }
-  expect((await send(house, { path: `${session}/stream`, as: 'admin-key' })).status).toBe(404);
+  expect((await send(fixture, { path: `${session}/stream`, as: 'admin-key' })).status).toBe(404);
 });
 
 test('many watchers of one event share one rendering of it', async () => {
-  const { house, session, bus, run, fence } = await openOffice();
+  const { fixture, session, bus, run, fence } = await openOffice();
   const paths = ['stream', 'stream', `run-events/stream?run_id=${run.id}`, `run-events/stream?run_id=${run.id}`];
-  const streams = await Promise.all(paths.map((path) => watch(house, `${session}/${path}`)));
+  const streams = await Promise.all(paths.map((path) => watch(fixture, `${session}/${path}`)));
   let reads = 0;
   const payload = Object.defineProperty({ index: 0 } as { index: number; text: string }, 'text', {
     enumerable: true,
@@ -130,7 +130,7 @@ test('many watchers of one event share one rendering of it', async () => {
     },
   });
   // They have begun when they have what was committed before.
-  await watch(house, `${session}/stream?replay=true`).then(({ ids }) => ids(2));
+  await watch(fixture, `${session}/stream?replay=true`).then(({ ids }) => ids(2));
   const place = { id: 9, sessionSeq: fence.sessionSeq, runSeq: fence.runSeq, streamSeq: 9, createdAt: 0 };
   bus.publish([{ type: 'content_block_delta', payload, ...place }]);
   for (const stream of streams)
@@ -141,7 +141,7 @@ test('many watchers of one event share one rendering of it', async () => {
 test('the pages of stream-events lead to the newest and to the oldest event, each once', {
   tags: ['§4.8-refill', 'G5'],
 }, async () => {
-  const { house, session, say, finish, store, run } = await openOffice();
+  const { fixture, session, say, finish, store, run } = await openOffice();
   await say(...Array.from({ length: 9 }, (_, at) => String(at)));
   await finish();
   await store.artifacts.failCollection(run.seq, 'No.');
@@ -149,7 +149,7 @@ test('the pages of stream-events lead to the newest and to the oldest event, eac
     const ids: unknown[] = [];
     for (let at: number | undefined; ; ) {
       const from = at === undefined ? '' : `&${name}=${at}`;
-      const { json: reply } = await send(house, {
+      const { json: reply } = await send(fixture, {
         path: `${session}/stream-events?limit=4${query}${from}`,
         as: 'admin-key',
       });
@@ -169,9 +169,9 @@ test('the pages of stream-events lead to the newest and to the oldest event, eac
     expect(await walk(`${query}&order=desc`, 'next_before_id', 'before_id')).toEqual(ids.toReversed());
   }
   const from = `${session}/stream-events?run_id=${run.id}&from_stream_seq=5&before_id=8`;
-  expect(itemsOf(await send(house, { path: from, as: 'admin-key' })).map(({ stream_seq: seq }) => seq)).toEqual([
+  expect(itemsOf(await send(fixture, { path: from, as: 'admin-key' })).map(({ stream_seq: seq }) => seq)).toEqual([
     5, 6, 7,
   ]);
-  const empty = await send(house, { path: `${session}/stream-events?after_id=99`, as: 'admin-key' });
+  const empty = await send(fixture, { path: `${session}/stream-events?after_id=99`, as: 'admin-key' });
   expect(empty.json).toMatchObject({ data: { items: [], has_more: false, next_after_id: 99, next_before_id: null } });
 });

@@ -7,13 +7,13 @@ import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { type FakeClock, fakeClock } from '../../support/time/fake-clock.ts';
-import { aKey, aUser, type House } from '../../support/http/http-house.ts';
+import { aKey, aUser, type Fixture } from '../../support/http/http-fixture.ts';
 import { openOffice, watch } from '../../support/http/watch-office.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Asks for a stream on a bare connection, whose bytes are read when the test wants. */
-function ask(house: House, path: string, headers = ''): Socket {
-  const socket = connect(house.port, '127.0.0.1');
+function ask(fixture: Fixture, path: string, headers = ''): Socket {
+  const socket = connect(fixture.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin-key\r\n${headers}\r\n`);
@@ -21,9 +21,9 @@ function ask(house: House, path: string, headers = ''): Socket {
 }
 
 /** Open connections, as the server counts them. */
-const connections = (house: House) =>
+const connections = (fixture: Fixture) =>
   new Promise<number>((resolve, reject) =>
-    house.tcp.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    fixture.tcp.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
   );
 
 /** A minute in which the daemon gets to everything that is due. */
@@ -36,8 +36,8 @@ async function aMinute(clock: FakeClock): Promise<void> {
 
 test('a heartbeat comes after fifteen silent seconds, not before', { tags: ['G9'] }, async () => {
   const clock = fakeClock();
-  const { house, session, say } = await openOffice({ parts: { clock } });
-  const stream = await watch(house, `${session}/stream?replay=true`);
+  const { fixture, session, say } = await openOffice({ parts: { clock } });
+  const stream = await watch(fixture, `${session}/stream?replay=true`);
   await stream.ids(2);
   clock.advance(14_000);
   await say('a');
@@ -61,8 +61,8 @@ test('an administrator who loses the role loses the stream within a minute; othe
     const role = credential === 'demoted' && lost.has('demoted') ? 'user' : 'admin';
     return { kind: 'key', user: aUser({ role }), key: aKey({ scope: 'admin' }) };
   };
-  const { house, session, say } = await openOffice({ parts: { clock }, operations: { authenticate } });
-  const open = (as: string) => watch(house, `${session}/stream?replay=true`, { authorization: `Bearer ${as}` });
+  const { fixture, session, say } = await openOffice({ parts: { clock }, operations: { authenticate } });
+  const open = (as: string) => watch(fixture, `${session}/stream?replay=true`, { authorization: `Bearer ${as}` });
   const streams = { demoted: await open('demoted'), revoked: await open('revoked'), kept: await open('kept') };
   for (const { ids } of Object.values(streams)) await ids(2);
   lost.add('demoted').add('revoked');
@@ -84,7 +84,7 @@ test('a role taken, a key revoked or an account disabled in the store ends the s
 }, async () => {
   const clock = fakeClock();
   let authenticate: ReturnType<typeof makeAuthenticate> | undefined;
-  const { house, session, store, say } = await openOffice({
+  const { fixture, session, store, say } = await openOffice({
     parts: { clock },
     operations: { authenticate: (...credential) => authenticate!(...credential) },
   });
@@ -104,7 +104,11 @@ test('a role taken, a key revoked or an account disabled in the store ends the s
     const named = { name: '', scope: 'admin' as const, model: null, target: 'free', projectId: null, expiresAt: null };
     await store.keys.create({ ...secret, ...named, userSeq });
     const authorization = { authorization: `Bearer ${text}` };
-    return { id: secret.id, authorization, stream: await watch(house, `${session}/stream?replay=true`, authorization) };
+    return {
+      id: secret.id,
+      authorization,
+      stream: await watch(fixture, `${session}/stream?replay=true`, authorization),
+    };
   };
   const [demoted, revoked, disabled, kept] = [
     await administrator('demoted'),
@@ -128,29 +132,29 @@ test('a role taken, a key revoked or an account disabled in the store ends the s
     [disabled, 403],
   ] as const) {
     expect(await readToEnd(stream)).toBeUndefined();
-    expect((await fetch(`${house.url}${session}/stream`, { headers: authorization })).status).toBe(status);
+    expect((await fetch(`${fixture.url}${session}/stream`, { headers: authorization })).status).toBe(status);
   }
   await say('on');
   expect(await readToEnd(kept.stream)).toMatchObject({ id: '3' });
 });
 
 test('a drain ends all streams, and those that come during it', { tags: ['G16'] }, async () => {
-  const { house, session } = await openOffice();
-  const stream = await watch(house, `${session}/stream?replay=true`);
+  const { fixture, session } = await openOffice();
+  const stream = await watch(fixture, `${session}/stream?replay=true`);
   await stream.ids(2);
-  house.drain.abort();
+  fixture.drain.abort();
   expect(await stream.next()).toBeUndefined();
-  expect(await (await watch(house, `${session}/stream?replay=true`)).next()).toBeUndefined();
+  expect(await (await watch(fixture, `${session}/stream?replay=true`)).next()).toBeUndefined();
 });
 
 test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap', { tags: ['G9'] }, async () => {
-  const { house, session, say } = await openOffice();
-  const reading = await watch(house, `${session}/stream?after_id=2`);
-  const socket = ask(house, `${session}/stream?after_id=2`);
+  const { fixture, session, say } = await openOffice();
+  const reading = await watch(fixture, `${session}/stream?after_id=2`);
+  const socket = ask(fixture, `${session}/stream?after_id=2`);
   await new Promise((resolve) => socket.once('readable', resolve));
   const text = 'x'.repeat(64 * 1024);
   let said = 2;
-  while ((await connections(house)) === 2) {
+  while ((await connections(fixture)) === 2) {
     await say(text);
     said += 1;
     expect(await reading.ids(1)).toEqual([said]);
@@ -158,7 +162,7 @@ test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap
     expect(said).toBeLessThan(1_000);
   }
   expect(said * text.length).toBeGreaterThan(1024 * 1024);
-  const back = await watch(house, `${session}/stream`, { 'last-event-id': '2' });
+  const back = await watch(fixture, `${session}/stream`, { 'last-event-id': '2' });
   expect(await back.ids(said - 2)).toEqual(Array.from({ length: said - 2 }, (_, at) => at + 3));
 });
 
@@ -166,9 +170,9 @@ test('a watcher that reads nothing for thirty seconds is dropped, one that reads
   tags: ['G9'],
 }, async () => {
   const clock = fakeClock();
-  const { house, session, say } = await openOffice({ parts: { clock } });
+  const { fixture, session, say } = await openOffice({ parts: { clock } });
   await say(...Array.from({ length: 400 }, () => 'x'.repeat(32 * 1024)));
-  const [still, slow] = [1, 2].map(() => ask(house, `${session}/stream?replay=true`));
+  const [still, slow] = [1, 2].map(() => ask(fixture, `${session}/stream?replay=true`));
   await new Promise((resolve) => still!.once('readable', resolve));
   await new Promise((resolve) => slow!.once('readable', resolve));
   for (let second = 0; second < 40; second += 1) {
@@ -180,19 +184,19 @@ test('a watcher that reads nothing for thirty seconds is dropped, one that reads
       if (chunk === null) await new Promise((resolve) => slow!.once('readable', resolve));
     }
   }
-  await waitFor(async () => (await connections(house)) === 1);
+  await waitFor(async () => (await connections(fixture)) === 1);
   slow!.destroy();
 });
 
 test('a thousand watchers that come and go leave nothing behind', { tags: ['G9'], timeout: 120_000 }, async () => {
-  const { house, session, say, run } = await openOffice();
+  const { fixture, session, say, run } = await openOffice();
   const paths = [
     `${session}/stream?replay=true`,
     `${session}/run-events/stream?run_id=${run.id}`,
     '/api/v1/office-mode/stream',
   ];
   for (let round = 0; round < 10; round += 1) {
-    const sockets = Array.from({ length: 100 }, (_, at) => ask(house, paths[at % paths.length]!));
+    const sockets = Array.from({ length: 100 }, (_, at) => ask(fixture, paths[at % paths.length]!));
     const begun = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
     await Promise.all(begun);
     await say(String(round));
@@ -201,6 +205,6 @@ test('a thousand watchers that come and go leave nothing behind', { tags: ['G9']
       else socket.end();
     }
   }
-  await waitFor(async () => (await connections(house)) === 0);
+  await waitFor(async () => (await connections(fixture)) === 0);
   await say('on');
 });

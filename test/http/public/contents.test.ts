@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const PAGE = '<!doctype html><script src="app.js"></script>';
@@ -26,7 +26,7 @@ const PASSIVE_POLICY =
 test('an entry is its bytes, with every header that keeps it from acting as the daemon', {
   tags: ['§4.7-content', 'F3'],
 }, async () => {
-  const { site, send, clock } = await publishedHouse();
+  const { site, send, clock } = await publishedFixture();
   const { base } = await site(SITE);
   for (const path of [`${base}/content`, `${base}/assets/index.html`]) {
     const got = await send(path, { headers: { cookie: 'a=b', authorization: 'Bearer nonsense' } });
@@ -68,7 +68,7 @@ const KINDS: readonly (readonly [name: string, type: string, policy: string])[] 
 ];
 
 test.each(KINDS)('%s is sent as %s, under a policy of its kind', { tags: ['F3'] }, async (name, type, policy) => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base } = await site({ '/index.md': '# Index', [`/${name}`]: '1' });
   const shown = await send(`${base}/assets/${name}`);
   expect(shown.headers).toMatchObject({ 'content-type': type, 'content-security-policy': policy });
@@ -79,7 +79,7 @@ test.each(KINDS)('%s is sent as %s, under a policy of its kind', { tags: ['F3'] 
 });
 
 test('only what a page adds itself is passed over in a query', async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base } = await site(SITE);
   for (const query of ['?v=3', '?download=0', '?download', '?', '?../../secret.txt'])
     expect((await send(`${base}/assets/app.js${query}`)).headers['content-disposition']).toBe(
@@ -90,7 +90,7 @@ test('only what a page adds itself is passed over in a query', async () => {
 test('HEAD, ranges and conditions work for content, assets and media alike', {
   tags: ['§4.7-content', 'F4-shares'],
 }, async () => {
-  const { site, send, clock } = await publishedHouse();
+  const { site, send, clock } = await publishedFixture();
   const { base } = await site({ '/song.mp3': '0123456789' });
   for (const path of [`${base}/content`, `${base}/assets/song.mp3`, `${base}/media`]) {
     const whole = await send(path);
@@ -115,7 +115,7 @@ test('HEAD, ranges and conditions work for content, assets and media alike', {
 });
 
 test('a known content is sent again for nobody, with the policy that it has now', async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base } = await site(SITE);
   const got = await send(`${base}/content`, { headers: { 'if-none-match': `W/"${sha256(PAGE)}"` } });
   expect([got.status, got.text]).toEqual([304, '']);
@@ -123,7 +123,7 @@ test('a known content is sent again for nobody, with the policy that it has now'
 });
 
 test('only images, audio and video are media', { tags: ['F9-media'] }, async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   for (const [name, status] of [
     ['a.png', 200],
     ['a.mp3', 200],
@@ -163,7 +163,7 @@ const ODD_NAMES = [
 ];
 
 test('odd names are found by their own address', { tags: ['F4-assets'] }, async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const files = Object.fromEntries(ODD_NAMES.map((name) => [`/site/${name}`, `I am ${name}`]));
   const { base } = await site({ '/site/index.html': PAGE, ...files });
   for (const name of ODD_NAMES) {
@@ -221,17 +221,17 @@ const HOSTILE = [
 ];
 
 test('whatever else is asked for is not there', async () => {
-  const { site, house } = await publishedHouse();
+  const { site, fixture } = await publishedFixture();
   const { base } = await site({ ...SITE, '/site/caf\u00e9': 'x' });
   for (const path of HOSTILE) {
-    const got = await rawGet(house.port, `${base}/assets/${path}`);
+    const got = await rawGet(fixture.port, `${base}/assets/${path}`);
     expect([path, got.status]).toEqual([path, 404]);
     expect(got.text).not.toContain('not published');
   }
 });
 
 test('a name in one normal form is not the same name in another', { tags: ['F4-assets'] }, async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base } = await site({ '/index.html': PAGE, '/caf\u00e9.txt': 'composed' });
   expect((await send(`${base}/assets/caf%C3%A9.txt`)).text).toBe('composed');
   expect((await send(`${base}/assets/cafe%CC%81.txt`)).status).toBe(404);
@@ -250,23 +250,23 @@ async function rawGet(port: number, target: string): Promise<{ readonly status: 
 }
 
 test('of a share that has ended, was withdrawn or whose page is deleted, nothing is left', async () => {
-  const house = await publishedHouse();
+  const fixture = await publishedFixture();
   const paths = ['', '/metadata', '/content', '/assets/index.html'];
   const statuses = async (base: string) =>
-    Promise.all(paths.map(async (path) => (await house.send(base + path)).status));
-  const [expiring, withdrawn, deleted] = [await house.site(SITE), await house.site(SITE), await house.site(SITE)];
-  await house.store.shares.setEnd(expiring.shareCode, house.clock.now() + 60_000);
+    Promise.all(paths.map(async (path) => (await fixture.send(base + path)).status));
+  const [expiring, withdrawn, deleted] = [await fixture.site(SITE), await fixture.site(SITE), await fixture.site(SITE)];
+  await fixture.store.shares.setEnd(expiring.shareCode, fixture.clock.now() + 60_000);
   for (const { base } of [expiring, withdrawn, deleted]) expect(await statuses(base)).toEqual([200, 200, 200, 200]);
-  house.clock.advance(60_000);
-  await house.store.shares.withdraw(withdrawn.shareCode);
-  await house.store.pages.delete(deleted.id);
+  fixture.clock.advance(60_000);
+  await fixture.store.shares.withdraw(withdrawn.shareCode);
+  await fixture.store.pages.delete(deleted.id);
   for (const { base } of [expiring, withdrawn, deleted]) expect(await statuses(base)).toEqual([404, 404, 404, 404]);
 });
 
 test('a file whose bytes are gone is 404 and one line of the log, and the rest of the share works', {
   tags: ['§4.7-checks'],
 }, async () => {
-  const { site, send, directory, lines } = await publishedHouse();
+  const { site, send, directory, lines } = await publishedFixture();
   const { base, key, shareCode } = await site(SITE);
   const blob = sha256('hello()');
   rmSync(join(directory, blob.slice(0, 2), blob));

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
 import { makeMissLimit } from '../../../src/http/public/miss-limit.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 
 const UNKNOWN = `/api/v1/public/shares/${'0'.repeat(22)}`;
 
 test('after 60 unknown codes in a minute, nothing is looked up for the rest of it', {
   tags: ['F8-misses'],
 }, async () => {
-  const { site, send, clock } = await publishedHouse();
+  const { site, send, clock } = await publishedFixture();
   const { base, key } = await site({ '/index.html': 'x' });
   for (let i = 0; i < 60; i += 1) expect((await send(i % 2 === 0 ? UNKNOWN : `${UNKNOWN}x`)).status).toBe(404);
   for (const path of [UNKNOWN, base, `${base}/content`, `/api/v1/public/publishes/${key}`]) {
@@ -29,7 +29,7 @@ test('after 60 unknown codes in a minute, nothing is looked up for the rest of i
 test('a file that a share lacks, and a share that has ended, don’t count as guesses', {
   tags: ['F8-misses'],
 }, async () => {
-  const { site, send, store } = await publishedHouse();
+  const { site, send, store } = await publishedFixture();
   const [{ base }, ended] = [await site({ '/index.html': 'x' }), await site({ '/index.html': 'x' })];
   await store.shares.withdraw(ended.shareCode);
   for (let i = 0; i < 40; i += 1) {
@@ -42,12 +42,12 @@ test('a file that a share lacks, and a share that has ended, don’t count as gu
 });
 
 test('the operator is not limited', async () => {
-  const { send } = await publishedHouse();
+  const { send } = await publishedFixture();
   for (let i = 0; i < 61; i += 1) expect((await send(UNKNOWN, { via: 'socket' })).status).toBe(404);
 });
 
 /** A limit whose requests name their address. */
-function makeHouse(maxAddresses?: number) {
+function makeFixture(maxAddresses?: number) {
   const clock = fakeClock();
   const limit = makeMissLimit({
     clock,
@@ -63,7 +63,7 @@ function makeHouse(maxAddresses?: number) {
 }
 
 test('each address has its own misses, and a network of IPv6 has them together', async () => {
-  const { miss } = makeHouse();
+  const { miss } = makeFixture();
   for (let i = 0; i < 60; i += 1) await miss(`2001:db8:0:1::${i}`);
   for (let i = 0; i < 60; i += 1) await miss('192.0.2.1');
   expect(await miss('2001:db8:0:1::ffff')).toBe('rate_limited');
@@ -73,7 +73,7 @@ test('each address has its own misses, and a network of IPv6 has them together',
 });
 
 test('other errors and what is found do not count', async () => {
-  const { look, limit, from } = makeHouse();
+  const { look, limit, from } = makeFixture();
   for (let i = 0; i < 100; i += 1) {
     await look('192.0.2.1', new Error('broken'));
     await look('192.0.2.1', new ErrandError('bad_request', 'No.'));
@@ -83,7 +83,7 @@ test('other errors and what is found do not count', async () => {
 });
 
 test('no more addresses are remembered than the limit, the latest of them', async () => {
-  const { clock, miss } = makeHouse(3);
+  const { clock, miss } = makeFixture(3);
   const exhaust = async (address: string) => {
     for (let i = 0; i < 60; i += 1) await miss(address);
   };

@@ -1,6 +1,6 @@
 // What everybody may read of published pages, field by field, over a real store.
 import { expect, test } from 'vitest';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 
 const FILES = {
   '/site/index.html': '<h1>Tides</h1>',
@@ -15,7 +15,7 @@ const isBeijing = (at: number) => new Date(at + 8 * 3_600_000).toISOString().sli
 test('the list has exactly the fields of the contract, with times of Beijing', {
   tags: ['§2.13-list-item'],
 }, async () => {
-  const { site, data, clock } = await publishedHouse();
+  const { site, data, clock } = await publishedFixture();
   const at = clock.now();
   const { key } = await site(FILES, { name: 'Tides', description: 'Of the sea', category: 'Sea' });
   const beijing = isBeijing(at);
@@ -39,7 +39,7 @@ test('the list has exactly the fields of the contract, with times of Beijing', {
 });
 
 test('the list is that of the board, the last published first, and can be filtered', async () => {
-  const { site, data, clock } = await publishedHouse();
+  const { site, data, clock } = await publishedFixture();
   const names = async (query: string) =>
     ((await data(`${PUBLIC}/publishes${query}`)).data as { name: string }[]).map(({ name }) => name);
   for (const [name, category, isOnBoard] of [
@@ -65,7 +65,7 @@ test('the list is that of the board, the last published first, and can be filter
 });
 
 test('a page off the board has its detail all the same', async () => {
-  const { site, data, clock } = await publishedHouse({ publicUrl: 'https://errand.example' });
+  const { site, data, clock } = await publishedFixture({ publicUrl: 'https://errand.example' });
   const { key, shareCode, base } = await site(FILES, { isOnBoard: false, tags: ['moon', 'sea'] });
   expect((await data(`${PUBLIC}/publishes/${key}`)).data).toEqual({
     publish_key: key,
@@ -93,7 +93,7 @@ test('a page off the board has its detail all the same', async () => {
 test('a page whose versions have all ended keeps what was last known of them but the file, and is not on the board', {
   tags: ['§2.13-detail'],
 }, async () => {
-  const { site, data, store } = await publishedHouse();
+  const { site, data, store } = await publishedFixture();
   const { key, shareCode } = await site(FILES);
   const { workspace_file: file, ...before } = (await data(`${PUBLIC}/publishes/${key}`)).data as Record<
     string,
@@ -110,7 +110,7 @@ test('a page whose versions have all ended keeps what was last known of them but
 });
 
 test('a share and its metadata', async () => {
-  const { site, data, clock } = await publishedHouse({ shareOrigin: '', publicUrl: 'https://errand.example' });
+  const { site, data, clock } = await publishedFixture({ shareOrigin: '', publicUrl: 'https://errand.example' });
   const { key, shareCode, base } = await site(FILES, { tags: ['sea'], isDistractionFree: true });
   const published = new Date(clock.now()).toISOString();
   expect((await data(base)).data).toEqual({
@@ -148,7 +148,7 @@ test('a share and its metadata', async () => {
 });
 
 test('the files of a version are a tree with the paths of the workspace and addresses that lead to the files', async () => {
-  const { site, data, send } = await publishedHouse({ publicUrl: 'https://errand.example' });
+  const { site, data, send } = await publishedFixture({ publicUrl: 'https://errand.example' });
   const { key, base } = await site({ ...FILES, '/site/a b?#%.txt': 'odd' });
   const { data: tree } = await data(`${PUBLIC}/publishes/${key}/versions/1/files`);
   const file = (path: string, size: number, mimeType: string, address: string) => ({
@@ -187,7 +187,7 @@ test('the files of a version are a tree with the paths of the workspace and addr
 });
 
 test('with a host of their own, addresses of shares begin with it', async () => {
-  const { site, send } = await publishedHouse({ shareOrigin: 'https://shares.example' });
+  const { site, send } = await publishedFixture({ shareOrigin: 'https://shares.example' });
   const { base } = await site(FILES);
   expect((await send(base)).status).toBe(404);
   const got = await send(base, { headers: { host: 'shares.example' } });
@@ -197,22 +197,22 @@ test('with a host of their own, addresses of shares begin with it', async () => 
 });
 
 async function withVersions() {
-  const house = await publishedHouse();
-  const { clock } = house;
-  const first = await house.site(FILES);
+  const fixture = await publishedFixture();
+  const { clock } = fixture;
+  const first = await fixture.site(FILES);
   const moments = [clock.now()];
   // Across the end of summer time in Berlin, on 25 October 2026 at 01:00 UTC.
   for (const at of ['2026-10-24T21:59:59Z', '2026-10-24T22:00:00Z', '2026-10-25T22:59:59Z', '2026-10-25T23:00:00Z']) {
     clock.advance(Date.parse(at) - clock.now());
-    await house.release(first.id, first.run);
+    await fixture.release(first.id, first.run);
     moments.push(clock.now());
   }
   const versions = async (query = '') => {
-    const got = await house.send(`${PUBLIC}/publishes/${first.key}/versions${query}`);
+    const got = await fixture.send(`${PUBLIC}/publishes/${first.key}/versions${query}`);
     if (got.status !== 200) return got.status;
     return (got.json as { data: { version_no: number }[] }).data.map(({ version_no: no }) => no);
   };
-  return { ...house, ...first, moments, versions };
+  return { ...fixture, ...first, moments, versions };
 }
 
 test('versions come newest first, each with exactly its fields', async () => {
@@ -275,7 +275,7 @@ test('versions are found by number and by days of a zone, and nothing is guessed
 });
 
 test('no credential is read, whatever it is', async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base, key } = await site(FILES);
   const headers = [
     { authorization: 'Bearer nonsense' },
@@ -291,7 +291,7 @@ test('no credential is read, whatever it is', async () => {
 });
 
 test('HEAD answers as GET does', async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { base, key } = await site(FILES);
   for (const path of [`${PUBLIC}/publishes`, `${PUBLIC}/publishes/${key}/versions`, base, `${base}/metadata`]) {
     const got = await send(path, { method: 'HEAD' });
@@ -300,7 +300,7 @@ test('HEAD answers as GET does', async () => {
 });
 
 test('keys and codes of another form, and unknown ones, are 404', async () => {
-  const { send, site } = await publishedHouse();
+  const { send, site } = await publishedFixture();
   const { key, shareCode } = await site(FILES);
   const wrong = (good: string) => [
     'x',

@@ -1,7 +1,7 @@
 // The tree of a version over HTTP: addresses begin with what the reader's do, and whoever has it is told so.
 import { expect, test } from 'vitest';
 import { withBase } from '../../../src/http/public/tree-wire.ts';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 
 interface Node {
   readonly name: string;
@@ -32,7 +32,7 @@ test.each([
 test('names that look like the mark, and all others, stay as they are', async () => {
   const names = ['\\u0000.txt', '"\\u0000.txt', '\u0001', 'é 🌊'];
   const files = Object.fromEntries(names.map((name) => [`/site/${name}`, name]));
-  const { site, data } = await publishedHouse();
+  const { site, data } = await publishedFixture();
   const { key } = await site({ '/site/index.html': '<p>', ...files });
   const { data: tree } = await data(`/api/v1/public/publishes/${key}/versions/1/files`);
   expect(
@@ -43,7 +43,7 @@ test('names that look like the mark, and all others, stay as they are', async ()
 });
 
 test('a client that has it is told so, under each address of the daemon', async () => {
-  const { site, send } = await publishedHouse();
+  const { site, send } = await publishedFixture();
   const { key } = await site({ '/site/index.html': '<p>', '/site/a.css': 'css' });
   const path = `/api/v1/public/publishes/${key}/versions/1/files`;
   const first = await send(path);

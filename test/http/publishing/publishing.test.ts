@@ -1,26 +1,26 @@
 // Owners manage their pages and shares over HTTP: what is made, what is refused, and what is whose.
 import { expect, test } from 'vitest';
-import { publishedHouse } from '../../support/http/published-house.ts';
-import { send } from '../../support/http/http-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
+import { send } from '../../support/http/http-fixture.ts';
 
 const PAGES = '/api/v1/publishes';
 const SHARES = '/api/v1/shares';
 const FILES = { '/site/index.html': '<h1>Tides</h1>', '/site/a.css': 'css', '/read me.md': '# Read me' };
 
-async function openHouse() {
-  const house = await publishedHouse({ publicUrl: 'https://errand.example' });
-  const sessionId = await house.session(FILES);
+async function openFixture() {
+  const fixture = await publishedFixture({ publicUrl: 'https://errand.example' });
+  const sessionId = await fixture.session(FILES);
   const ask = async (method: string, path: string, body?: object, as = 'token-of-user') => {
-    const got = await send(house.house, { method, path, as, ...(body && { body }) });
+    const got = await send(fixture.fixture, { method, path, as, ...(body && { body }) });
     const { data, message } = got.json as { data: Record<string, never>; message: string };
     return { status: got.status, data, message };
   };
   const page = { name: 'Tides', session_id: sessionId, entry_path: '/site/index.html' };
-  return { ...house, sessionId, page, ask };
+  return { ...fixture, sessionId, page, ask };
 }
 
 test('a new page has its first version, and every field', async () => {
-  const { ask, page, sessionId, clock } = await openHouse();
+  const { ask, page, sessionId, clock } = await openFixture();
   const at = new Date(clock.now()).toISOString();
   const made = await ask('POST', PAGES, {
     ...page,
@@ -66,7 +66,7 @@ test('a new page has its first version, and every field', async () => {
 });
 
 test('without them, a page has no description, no category, no tags, and is on no board', async () => {
-  const { ask, page } = await openHouse();
+  const { ask, page } = await openFixture();
   expect((await ask('POST', PAGES, page)).data).toMatchObject({
     description: null,
     category: null,
@@ -108,7 +108,7 @@ const REFUSED: readonly (readonly [change: object, field: string])[] = [
 ];
 
 test('what is wrong with a new page is said by field, and nothing is made of it', async () => {
-  const { ask, page, count } = await openHouse();
+  const { ask, page, count } = await openFixture();
   for (const [change, field] of REFUSED) {
     const { status, message } = await ask('POST', PAGES, { ...page, ...change });
     expect([change, status, message.split(':')[0]]).toEqual([change, 422, field]);
@@ -119,7 +119,7 @@ test('what is wrong with a new page is said by field, and nothing is made of it'
 });
 
 test('a page changes in what is named alone, and its next version has the new entry', async () => {
-  const { ask, page } = await openHouse();
+  const { ask, page } = await openFixture();
   const { data: made } = await ask('POST', PAGES, { ...page, description: 'Old', tags: ['a'] });
   const path = `${PAGES}/${made['publish_key']}`;
   const change = { name: 'Moon', description: null, public_to_board_enabled: true, entry_path: '/read me.md' };
@@ -136,7 +136,7 @@ test('a page changes in what is named alone, and its next version has the new en
 });
 
 test('the next version needs no body, and one with another entry leaves that of the page', async () => {
-  const { ask, page } = await openHouse();
+  const { ask, page } = await openFixture();
   const { data: made } = await ask('POST', PAGES, page);
   const path = `${PAGES}/${made['publish_key']}`;
   expect((await ask('POST', `${path}/versions`)).data).toMatchObject({ version_no: 2, reason: null });
@@ -152,7 +152,7 @@ test('the next version needs no body, and one with another entry leaves that of 
 });
 
 test('a share ends when its owner says, or for good', async () => {
-  const { ask, page, clock, send: get } = await openHouse();
+  const { ask, page, clock, send: get } = await openFixture();
   const { data: made } = await ask('POST', PAGES, page);
   const [key, code] = [made['publish_key'], made['latest_share_code']];
   const path = `${SHARES}/${code}`;
@@ -194,7 +194,7 @@ test('a share ends when its owner says, or for good', async () => {
 });
 
 test('shares are listed, of all pages or of one, and pages by name', async () => {
-  const { ask, page } = await openHouse();
+  const { ask, page } = await openFixture();
   const keys = [];
   for (const name of ['Tides', 'Moon', 'Tides']) keys.push((await ask('POST', PAGES, { ...page, name })).data);
   const { data } = await ask('GET', `${PAGES}?name=Tides`);
@@ -211,7 +211,7 @@ test('shares are listed, of all pages or of one, and pages by name', async () =>
 });
 
 test('a deleted page is gone with its shares, for its owner and for everybody', async () => {
-  const { ask, page, send: get } = await openHouse();
+  const { ask, page, send: get } = await openFixture();
   const { data: made } = await ask('POST', PAGES, page);
   const [key, code] = [made['publish_key'], made['latest_share_code']];
   expect(await ask('DELETE', `${PAGES}/${key}`)).toMatchObject({ status: 200, data: { publish_key: key } });
@@ -223,11 +223,11 @@ test('a deleted page is gone with its shares, for its owner and for everybody', 
 });
 
 test('pages of others are refused to a user, and open to an administrator', async () => {
-  const house = await openHouse();
-  const { ask, store } = house;
+  const fixture = await openFixture();
+  const { ask, store } = fixture;
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
-  const theirs = await house.publish(await house.workspace(), { userSeq: otto.seq });
+  const theirs = await fixture.publish(await fixture.workspace(), { userSeq: otto.seq });
   const [path, share] = [`${PAGES}/${theirs.key}`, `${SHARES}/${theirs.shareCode}`];
   for (const [method, target, body] of [
     ['GET', path],
@@ -247,7 +247,7 @@ test('pages of others are refused to a user, and open to an administrator', asyn
 });
 
 test('keys and codes of another form are 404', async () => {
-  const { ask } = await openHouse();
+  const { ask } = await openFixture();
   for (const key of ['x', '0'.repeat(15), `${'0'.repeat(15)}-`, '0'.repeat(16)])
     expect([key, (await ask('GET', `${PAGES}/${key}`)).status]).toEqual([key, 404]);
   for (const code of ['x', '0'.repeat(21), '0'.repeat(22)])

@@ -7,14 +7,14 @@ import {
   data,
   message,
   TASK,
-  type TaskHouse,
-  taskHouse,
-} from '../../support/http/task-house.ts';
+  type TaskFixture,
+  taskFixture,
+} from '../../support/http/task-fixture.ts';
 
-let tasks: TaskHouse;
+let tasks: TaskFixture;
 
 beforeEach(async () => {
-  tasks = await taskHouse();
+  tasks = await taskFixture();
 });
 
 describe('a change', () => {

@@ -1,13 +1,13 @@
 // Firings on request, over HTTP.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TASK_LIMITS } from '../../../src/domain/schedules/task.ts';
-import { PATH, data, message, type TaskHouse, taskHouse } from '../../support/http/task-house.ts';
-import { fenceOf } from '../../support/store/store-house.ts';
+import { PATH, data, message, type TaskFixture, taskFixture } from '../../support/http/task-fixture.ts';
+import { fenceOf } from '../../support/store/store-fixture.ts';
 
-let tasks: TaskHouse;
+let tasks: TaskFixture;
 
 beforeEach(async () => {
-  tasks = await taskHouse();
+  tasks = await taskFixture();
 });
 
 describe('a run on request', () => {

@@ -8,15 +8,15 @@ import {
   UNKNOWN,
   data,
   message,
-  type TaskHouse,
-  taskHouse,
+  type TaskFixture,
+  taskFixture,
   type TaskWire,
-} from '../../support/http/task-house.ts';
+} from '../../support/http/task-fixture.ts';
 
-let tasks: TaskHouse;
+let tasks: TaskFixture;
 
 beforeEach(async () => {
-  tasks = await taskHouse();
+  tasks = await taskFixture();
 });
 
 test('a new task has the documented defaults, and shows when it fires next', {

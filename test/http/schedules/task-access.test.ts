@@ -1,13 +1,13 @@
 // Who may do what with scheduled tasks over HTTP, and whose tasks a list has.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TASK_LIMITS } from '../../../src/domain/schedules/task.ts';
-import { type Sent, send } from '../../support/http/http-house.ts';
-import { PATH, UNKNOWN, data, message, TASK, type TaskHouse, taskHouse } from '../../support/http/task-house.ts';
+import { type Sent, send } from '../../support/http/http-fixture.ts';
+import { PATH, UNKNOWN, data, message, TASK, type TaskFixture, taskFixture } from '../../support/http/task-fixture.ts';
 
-let tasks: TaskHouse;
+let tasks: TaskFixture;
 
 beforeEach(async () => {
-  tasks = await taskHouse();
+  tasks = await taskFixture();
 });
 
 const CALLERS: readonly (readonly [string, Partial<Sent>, number])[] = [
@@ -34,7 +34,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
 
   test('every request has the status of its caller', { tags: ['I5-endpoints'] }, async () => {
     for (const [what, success, request] of REQUESTS) {
-      const got = await send(tasks.house, { ...request(), ...who });
+      const got = await send(tasks.fixture, { ...request(), ...who });
       const expected = [what, status === 200 ? success : status, ['code', 'data', 'message']];
       expect([what, got.status, Object.keys(got.json as object).sort()]).toEqual(expected);
     }
@@ -76,7 +76,7 @@ describe('owners', () => {
   });
 
   test('the operator isn’t a user, and must name the owner', async () => {
-    const via = (sending: Sent) => send(tasks.house, { via: 'socket', ...sending });
+    const via = (sending: Sent) => send(tasks.fixture, { via: 'socket', ...sending });
     const got = await tasks.create({}, via);
     expect([got.status, message(got)]).toEqual([422, expect.stringMatching('^user: ')]);
     expect((await tasks.create({ user: 'otto' }, via)).status).toBe(201);

@@ -7,7 +7,7 @@ import { listen } from '../../../src/http/server/listen.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { openHouse, send } from '../../support/http/http-house.ts';
+import { openFixture, send } from '../../support/http/http-fixture.ts';
 
 const ID = '0198c0de-0000-7000-8000-000000000001';
 const DERIVED = 'http://127.0.0.1:8484';
@@ -39,14 +39,14 @@ const SHARE = {
 type Ask = Pick<Parameters<typeof send>[1], 'headers' | 'via'>;
 
 async function openBases(settings: Partial<Settings>, isPublicUrlSet = false) {
-  const house = await openHouse({ operations, settings, parts: { isPublicUrlSet: () => isPublicUrlSet } });
-  const at = async (path: string, ask: Ask, socketPath = house.socketPath) => {
-    const got = await send({ ...house, socketPath }, { path, as: 'admin-key', ...ask });
+  const fixture = await openFixture({ operations, settings, parts: { isPublicUrlSet: () => isPublicUrlSet } });
+  const at = async (path: string, ask: Ask, socketPath = fixture.socketPath) => {
+    const got = await send({ ...fixture, socketPath }, { path, as: 'admin-key', ...ask });
     expect([path, got.status]).toEqual([path, 200]);
     return (got.json as { data: unknown }).data;
   };
   return {
-    house,
+    fixture,
     /** The base of a file's address. */
     own: async (ask: Ask, socketPath?: string) => {
       const json = (await at(`/api/v1/sessions/${ID}/artifacts`, ask, socketPath)) as { archive: { url: string } };
@@ -96,7 +96,7 @@ test('a proxy on a Unix socket is believed where the settings list unix', async 
   ] as const) {
     const bases = await openBases({ trustedProxies });
     const socketPath = join(temporaryDirectory(), 'http.sock');
-    const listener = await listen(makeHttpServer(makeHttpApp(bases.house.parts)), { kind: 'unix', path: socketPath });
+    const listener = await listen(makeHttpServer(makeHttpApp(bases.fixture.parts)), { kind: 'unix', path: socketPath });
     onTestFinished(() => listener.close());
     expect(await bases.own({ headers: PROXIED, via: 'socket' }, socketPath)).toBe(base);
   }

@@ -5,14 +5,14 @@ import { makeIsTrustedProxy } from '../../../src/http/server/client-address.ts';
 import { listen } from '../../../src/http/server/listen.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { openHouse, send } from '../../support/http/http-house.ts';
+import { openFixture, send } from '../../support/http/http-fixture.ts';
 
 /** Whom requests with these headers are from, to a daemon with these proxies. */
 async function clientsOf(trustedProxies: readonly string[], headers: readonly (string | string[])[]) {
-  const house = await openHouse({ settings: { trustedProxies } });
-  for (const forwarded of headers) await send(house, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
-  await send(house, { path: '/healthz', via: 'socket', headers: { 'x-forwarded-for': '192.0.2.1' } });
-  return house.lines.map((line) => line['client_address']);
+  const fixture = await openFixture({ settings: { trustedProxies } });
+  for (const forwarded of headers) await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
+  await send(fixture, { path: '/healthz', via: 'socket', headers: { 'x-forwarded-for': '192.0.2.1' } });
+  return fixture.lines.map((line) => line['client_address']);
 }
 
 test('what a peer that isn’t a trusted proxy says of others is ignored', async () => {
@@ -46,7 +46,7 @@ test('behind trusted proxies a client is the rightmost address that is not one o
 
 test('a password grant counts for the client that a trusted proxy names', async () => {
   const addresses: string[] = [];
-  const house = await openHouse({
+  const fixture = await openFixture({
     settings: { trustedProxies: ['127.0.0.0/8'] },
     operations: {
       logIn: async (grant) => {
@@ -56,7 +56,7 @@ test('a password grant counts for the client that a trusted proxy names', async 
     },
   });
   const body = { grant_type: 'password', username: 'mara', password: 'x' };
-  await send(house, {
+  await send(fixture, {
     method: 'POST',
     path: '/openapi/v1/auth/token',
     body,
@@ -81,26 +81,26 @@ test('who connects to a Unix socket is believed only where the settings list uni
     [['127.0.0.0/8', '::/0', '0.0.0.0/0'], 'unix'],
     [['unix'], '192.0.2.1'],
   ] as const) {
-    const house = await openHouse({ settings: { trustedProxies } });
-    const server = makeHttpServer(makeHttpApp(house.parts));
+    const fixture = await openFixture({ settings: { trustedProxies } });
+    const server = makeHttpServer(makeHttpApp(fixture.parts));
     const socketPath = join(temporaryDirectory(), 'http.sock');
     const listener = await listen(server, { kind: 'unix', path: socketPath });
     onTestFinished(() => listener.close());
     const headers = { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' };
-    const got = await send({ ...house, socketPath }, { path: '/api/v1/status', via: 'socket', headers });
+    const got = await send({ ...fixture, socketPath }, { path: '/api/v1/status', via: 'socket', headers });
     expect(got.status).toBe(401);
-    expect(house.lines.at(-1)).toMatchObject({ client_address: client });
+    expect(fixture.lines.at(-1)).toMatchObject({ client_address: client });
   }
 });
 
 test('ten thousand entries, and entries that are no addresses, name nobody', async () => {
   const many = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
-  const house = await openHouse({ settings: { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] } });
-  const got = await send(house, { path: '/healthz', headers: { 'x-forwarded-for': many.join(',') } });
+  const fixture = await openFixture({ settings: { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] } });
+  const got = await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': many.join(',') } });
   expect(got.status).toBe(431);
   // As many as there can be: all of them proxies, so the first is the farthest.
-  await send(house, { path: '/healthz', headers: { 'x-forwarded-for': many.slice(0, 1_200).join(',') } });
-  expect(house.lines.at(-1)).toMatchObject({ client_address: '10.0.0.0' });
+  await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': many.slice(0, 1_200).join(',') } });
+  expect(fixture.lines.at(-1)).toMatchObject({ client_address: '10.0.0.0' });
   const odd = [
     '<script>',
     '999.1.1.1',
@@ -118,8 +118,11 @@ test('ten thousand entries, and entries that are no addresses, name nobody', asy
 });
 
 test('no other header names a client', async () => {
-  const house = await openHouse({ settings: { trustedProxies: ['127.0.0.1'] } });
+  const fixture = await openFixture({ settings: { trustedProxies: ['127.0.0.1'] } });
   for (const name of ['forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'])
-    await send(house, { path: '/healthz', headers: { [name]: name === 'forwarded' ? 'for=192.0.2.1' : '192.0.2.1' } });
-  expect(new Set(house.lines.map((line) => line['client_address']))).toEqual(new Set(['127.0.0.1']));
+    await send(fixture, {
+      path: '/healthz',
+      headers: { [name]: name === 'forwarded' ? 'for=192.0.2.1' : '192.0.2.1' },
+    });
+  expect(new Set(fixture.lines.map((line) => line['client_address']))).toEqual(new Set(['127.0.0.1']));
 });

@@ -13,7 +13,7 @@ import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const limited = (connections: number, connectionsPerAddress: number) => ({

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { publishedHouse } from '../../support/http/published-house.ts';
+import { publishedFixture } from '../../support/http/published-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${more}\r\n`;
@@ -16,7 +16,7 @@ function connect(port: number) {
 }
 
 test('a client that asks for a large file many times at once has it open once', async () => {
-  const { house, site, blobs } = await publishedHouse();
+  const { fixture, site, blobs } = await publishedFixture();
   const { base } = await site({ '/large.bin': randomBytes(20_000_000) });
   let [open, most] = [0, 0];
   const { open: openBlob } = blobs;
@@ -25,11 +25,11 @@ test('a client that asks for a large file many times at once has it open once', 
     most = Math.max(most, (open += 1));
     return { ...blob, close: async () => blob.close().finally(() => (open -= 1)) };
   };
-  const socket = connect(house.port).pause();
+  const socket = connect(fixture.port).pause();
   socket.write(get(`${base}/content`).repeat(30));
   await waitFor(() => open > 0);
   // Whatever was begun with it has been begun by then.
-  expect(await (await fetch(`http://127.0.0.1:${house.port}${base}`)).json()).toMatchObject({ code: 0 });
+  expect(await (await fetch(`http://127.0.0.1:${fixture.port}${base}`)).json()).toMatchObject({ code: 0 });
   expect([open, most]).toEqual([1, 1]);
   socket.destroy();
   await waitFor(() => open === 0);
@@ -37,9 +37,9 @@ test('a client that asks for a large file many times at once has it open once', 
 });
 
 test('pipelined requests are answered in their order', async () => {
-  const { house, site } = await publishedHouse();
+  const { fixture, site } = await publishedFixture();
   const { base } = await site({ '/index.html': 'first', '/a.txt': 'second' });
-  const socket = connect(house.port);
+  const socket = connect(fixture.port);
   const paths = [`${base}/content`, `${base}/assets/a.txt`, '/nowhere', `${base}/content`];
   socket.write(paths.map((path, i) => get(path, i === 3 ? 'Connection: close\r\n' : '')).join(''));
   const text = (await buffer(socket)).toString();
@@ -49,9 +49,9 @@ test('pipelined requests are answered in their order', async () => {
 });
 
 test('a client that sends more than 64 requests ahead is disconnected', async () => {
-  const { house, site } = await publishedHouse();
+  const { fixture, site } = await publishedFixture();
   const { base } = await site({ '/large.bin': randomBytes(20_000_000) });
-  const socket = connect(house.port).pause();
+  const socket = connect(fixture.port).pause();
   socket.on('error', () => undefined);
   socket.write(get(`${base}/content`).repeat(80));
   await once(socket.resume(), 'close');

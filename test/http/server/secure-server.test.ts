@@ -12,7 +12,7 @@ import { presentCertificate } from '../../../src/http/server/secure-server.ts';
 import { makeHttpsServer } from '../../../src/http/server/server.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeCertificate, pemOf } from '../../support/http/certificates.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

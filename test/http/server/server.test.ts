@@ -2,13 +2,13 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { type House, openHouse } from '../../support/http/http-house.ts';
+import { type Fixture, openFixture } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Writes raw bytes and reads until the server closes. */
-async function speak(house: House, text: string): Promise<string> {
+async function speak(fixture: Fixture, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(house.port, '127.0.0.1', () => socket.write(text));
+    const socket = connect(fixture.port, '127.0.0.1', () => socket.write(text));
     let heard = '';
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
@@ -44,7 +44,7 @@ test.each(BROKEN)(
   '%s is answered in the first shape and the connection closes',
   { tags: ['A2', 'A9'] },
   async (_name, text, head) => {
-    const reply = await speak(await openHouse(), text);
+    const reply = await speak(await openFixture(), text);
     expect(reply.split('\r\n')[0]).toBe(head);
     expect(reply).toMatch(/\r\nConnection: close\r\n/);
     expect(reply).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
@@ -73,7 +73,7 @@ test('a client that got such a reply and keeps its end of the connection open is
 });
 
 test('a request without Host is 400 in the shape of its path', async () => {
-  const reply = await speak(await openHouse(), 'GET /api/v1/status HTTP/1.1\r\nConnection: close\r\n\r\n');
+  const reply = await speak(await openFixture(), 'GET /api/v1/status HTTP/1.1\r\nConnection: close\r\n\r\n');
   expect(reply.split('\r\n')[0]).toBe('HTTP/1.1 400 Bad Request');
   expect(bodyOf(reply)).toEqual({ code: 400, message: 'The Host header is missing.', data: null });
 });
@@ -82,9 +82,9 @@ const POST = 'POST /openapi/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Type: app
 
 test('a body announced with Expect is not invited when it is too large', async () => {
   const head = `${POST}Authorization: Bearer conversation-key\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n`;
-  const house = await openHouse();
+  const fixture = await openFixture();
   const reply = await new Promise<string>((resolve) => {
-    const socket = connect(house.port, '127.0.0.1', () => socket.write(head));
+    const socket = connect(fixture.port, '127.0.0.1', () => socket.write(head));
     socket.once('data', (chunk: Buffer) => {
       resolve(chunk.toString());
       socket.destroy();
@@ -96,10 +96,10 @@ test('a body announced with Expect is not invited when it is too large', async (
 test('a body announced with Expect is asked for once the request may continue', async () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
   const head = `${POST}Authorization: Bearer conversation-key\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
-  const house = await openHouse();
+  const fixture = await openFixture();
   const reply = await new Promise<string>((resolve) => {
     let heard = '';
-    const socket = connect(house.port, '127.0.0.1', () => socket.write(head));
+    const socket = connect(fixture.port, '127.0.0.1', () => socket.write(head));
     socket.on('data', (chunk: Buffer) => {
       if (heard === '') socket.write(body);
       heard += chunk.toString();
@@ -110,11 +110,11 @@ test('a body announced with Expect is asked for once the request may continue', 
 });
 
 test('a client that sends its entire oversize body before it reads still gets the 413', async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   const body = Buffer.alloc(40_000_000, 0x20);
   const head = `${POST}Authorization: Bearer conversation-key\r\nContent-Length: ${body.length}\r\n\r\n`;
   const reply = await new Promise<string>((resolve, reject) => {
-    const socket = connect(house.port, '127.0.0.1', () => {
+    const socket = connect(fixture.port, '127.0.0.1', () => {
       socket.write(head);
       socket.write(body, (error) => (error ? reject(error) : socket.resume()));
     });
@@ -136,7 +136,7 @@ test('a TCP client that resets at once is never taken for the local operator', a
   const done = new Promise<void>((resolve) => {
     asked = resolve;
   });
-  const house = await openHouse({
+  const fixture = await openFixture({
     operations: {
       authenticate: async (_credential, viaSocket) => {
         seen.push(viaSocket);
@@ -146,8 +146,10 @@ test('a TCP client that resets at once is never taken for the local operator', a
     },
   });
   // The request is handed to the application after the connection has lost its address, as after a reset.
-  house.tcp.prependListener('request', (req) => req.socket.destroy());
-  const socket = connect(house.port, '127.0.0.1', () => socket.write('GET /api/v1/status HTTP/1.1\r\nHost: x\r\n\r\n'));
+  fixture.tcp.prependListener('request', (req) => req.socket.destroy());
+  const socket = connect(fixture.port, '127.0.0.1', () =>
+    socket.write('GET /api/v1/status HTTP/1.1\r\nHost: x\r\n\r\n'),
+  );
   socket.once('error', () => {});
   await done;
   expect(seen).toEqual([false]);
@@ -157,12 +159,12 @@ const withHeaders = (count: number) =>
   `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a: b\r\n'.repeat(count - 2)}\r\n`;
 
 test('a request has at most 200 headers, and none is left out in silence', async () => {
-  const house = await openHouse();
-  expect(await speak(house, withHeaders(200))).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await speak(house, withHeaders(201))).toMatch(/^HTTP\/1\.1 431 /);
+  const fixture = await openFixture();
+  expect(await speak(fixture, withHeaders(200))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await speak(fixture, withHeaders(201))).toMatch(/^HTTP\/1\.1 431 /);
   // As many as Node would leave out: here, all that a proxy appends.
-  expect(await speak(house, withHeaders(1_500))).toMatch(/^HTTP\/1\.1 431 /);
-  expect(await speak(house, `GET /healthz HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(16_384)}\r\n\r\n`)).toMatch(
+  expect(await speak(fixture, withHeaders(1_500))).toMatch(/^HTTP\/1\.1 431 /);
+  expect(await speak(fixture, `GET /healthz HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(16_384)}\r\n\r\n`)).toMatch(
     /^HTTP\/1\.1 431 /,
   );
 });

@@ -11,23 +11,23 @@ import { makeSessionOperations } from '../../../src/operations/sessions/sessions
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { type House, loggedLines, openHouse, send } from '../../support/http/http-house.ts';
+import { type Fixture, loggedLines, openFixture, send } from '../../support/http/http-fixture.ts';
 import { makeSseParser } from '../../support/http/sse.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const API = '/openapi/v1/sessions';
 const ADMIN = '/api/v1';
 
-let rows: StoreHouse;
-let house: House;
+let rows: StoreFixture;
+let fixture: Fixture;
 /** Three sessions of the first key's; one of the second key's, one of another user's. */
 let own: Run[];
 let ofSecondKey: Run;
 let ofOther: Run;
 
 beforeEach(async () => {
-  rows = await storeHouse();
+  rows = await storeFixture();
   const { store, clock } = rows;
   const second = await rows.makeKey();
   const other = await store.users.create({
@@ -70,7 +70,7 @@ beforeEach(async () => {
   const logged = loggedLines();
   const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
   const reading = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }), stopper };
-  house = await openHouse({
+  fixture = await openFixture({
     logged,
     operations: {
       ...makeSessionOperations(reading),
@@ -81,7 +81,7 @@ beforeEach(async () => {
   });
 });
 
-const as = (who: string) => (method: string, path: string) => send(house, { method, path, as: who });
+const as = (who: string) => (method: string, path: string) => send(fixture, { method, path, as: who });
 const call = as('conversation-key');
 const admin = as('admin-key');
 
@@ -167,7 +167,7 @@ test('a stop returns what it did, without a body, with an empty one, or with one
     { ...sent, body: {} },
     { ...sent, body: 'no JSON' },
   ]) {
-    expect((await send(house, body)).json).toMatchObject({ stop_state: 'already_stopped', cancelled_runs: 0 });
+    expect((await send(fixture, body)).json).toMatchObject({ stop_state: 'already_stopped', cancelled_runs: 0 });
   }
   expect(rows.committed.filter(({ type }) => type === 'run.stopped')).toHaveLength(1);
 });
@@ -267,8 +267,8 @@ describe('administrators', () => {
       session_id: ofOther.sessionId,
       messages: [{ role: 'user' }],
     });
-    await send(house, { path: `${ADMIN}/sessions/${ofOther.sessionId}/messages`, via: 'socket' });
-    const reads = house.lines.filter(({ msg }) => msg === 'audited');
+    await send(fixture, { path: `${ADMIN}/sessions/${ofOther.sessionId}/messages`, via: 'socket' });
+    const reads = fixture.lines.filter(({ msg }) => msg === 'audited');
     expect(reads).toMatchObject([
       { actor: 'mara', action: 'session.read', target_id: ofOther.sessionId },
       { actor: 'operator', action: 'session.read', target_id: ofOther.sessionId },
@@ -324,7 +324,7 @@ describe('administrators', () => {
     expect(step!.payload).toEqual({ step: 1, text_preview: 'The moon pulls.', calls });
     expect(use!.payload).toEqual({ tool_use_id: 'a', name: 'shell', input: { camelCase: 'stays' } });
     expect(message!.payload).toEqual({ message_id: 6, role: 'assistant', text_preview: 'The moon pulls.' });
-    const rest = await send(house, {
+    const rest = await send(fixture, {
       path: `${ADMIN}/runs/${run!.id}/stream`,
       as: 'admin-key',
       headers: { 'last-event-id': events.at(-2)!.id! },

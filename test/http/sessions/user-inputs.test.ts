@@ -9,8 +9,8 @@ import { makeBus } from '../../../src/events/bus.ts';
 import { makeWakes } from '../../../src/events/wakes.ts';
 import { makeUserInputOperations } from '../../../src/operations/sessions/user-inputs.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http/http-house.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type Fixture, loggedLines, openFixture, type Sent, send } from '../../support/http/http-fixture.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const INPUTS = '/api/v1/user-inputs';
@@ -25,15 +25,15 @@ interface Asked {
   readonly insightId: string;
 }
 
-let rows: StoreHouse;
-let house: House;
+let rows: StoreFixture;
+let fixture: Fixture;
 let woken: number;
 /** Sessions of the user of every key and token, by their first and second key; and of another user. */
 let own: Asked;
 let ofSecondKey: Asked;
 let ofOther: Asked;
 
-async function ask(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<Asked> {
+async function ask(turn: Parameters<StoreFixture['accept']>[0] = {}): Promise<Asked> {
   const { id: runId, sessionId, sessionSeq } = await rows.accept(turn);
   const [run] = await rows.claim();
   const fence = fenceOf(run!);
@@ -47,7 +47,7 @@ async function ask(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<Aske
 }
 
 beforeEach(async () => {
-  rows = await storeHouse();
+  rows = await storeFixture();
   const { store } = rows;
   const other = await store.users.create({
     username: 'otto',
@@ -72,14 +72,14 @@ beforeEach(async () => {
   const audit = auditOf({ store, log: logged.log });
   const parts = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }) };
   const verbs = { ...makeUserInputOperations(parts), ...makeInsightOperations(parts) };
-  house = await openHouse({ logged, operations: recordLists(audit, verbs) });
+  fixture = await openFixture({ logged, operations: recordLists(audit, verbs) });
 });
 
 const data = (got: { json: unknown }) => (got.json as { data: Record<string, never> }).data;
 const answer = (id: string, answers: unknown, as = 'token-of-user') =>
-  send(house, { method: 'POST', path: `${INPUTS}/${id}/answer`, as, body: { answers } });
+  send(fixture, { method: 'POST', path: `${INPUTS}/${id}/answer`, as, body: { answers } });
 const answerByKey = (id: string, answers: unknown, as = 'conversation-key') =>
-  send(house, { method: 'POST', path: `/openapi/v1/user-inputs/${id}/answer`, as, body: { answers } });
+  send(fixture, { method: 'POST', path: `/openapi/v1/user-inputs/${id}/answer`, as, body: { answers } });
 
 /** Who may use each path: the statuses for the owner's token, an administrator's, keys, the operator and no credential. */
 const CALLERS: readonly (readonly [string, Partial<Sent>, number])[] = [
@@ -107,7 +107,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
     ['reads an insight', () => ({ path: `${INSIGHTS}/${own.insightId}` })],
     ['moves one on', () => ({ method: 'PATCH', path: `${INSIGHTS}/${own.insightId}`, body: { status: 'resolved' } })],
   ] as const)(`${status}: %s`, async (_what, request) => {
-    const got = await send(house, { ...request(), ...who });
+    const got = await send(fixture, { ...request(), ...who });
     expect([got.status, Object.keys(got.json as object).sort()]).toEqual([status, ['code', 'data', 'message']]);
     const { status: now } = (await rows.store.userInputs.find(own.id))!;
     expect(now === 'pending' || status === 200).toBe(true);
@@ -120,7 +120,7 @@ test.each(['', '/answer', '/expire'])(
     const method = verb === '' ? 'GET' : 'POST';
     const body = verb === '/answer' ? { answers: 'red' } : undefined;
     const statusOf = async (id: string) =>
-      (await send(house, { method, path: `${INPUTS}/${id}${verb}`, as: 'token-of-user', ...(body && { body }) }))
+      (await send(fixture, { method, path: `${INPUTS}/${id}${verb}`, as: 'token-of-user', ...(body && { body }) }))
         .status;
     expect([await statusOf('x'), await statusOf(UNKNOWN), await statusOf(ofOther.id)]).toEqual([404, 404, 403]);
     expect((await rows.store.userInputs.find(ofOther.id))!.status).toBe('pending');
@@ -128,7 +128,7 @@ test.each(['', '/answer', '/expire'])(
 );
 
 test('a question reads like the body of its event, with who is asked and when it expires', async () => {
-  const got = await send(house, { path: `${INPUTS}/${own.id.toUpperCase()}`, as: 'token-of-user' });
+  const got = await send(fixture, { path: `${INPUTS}/${own.id.toUpperCase()}`, as: 'token-of-user' });
   expect(data(got)).toEqual({
     request_id: own.id,
     session_id: own.sessionId,
@@ -148,16 +148,16 @@ test('a question reads like the body of its event, with who is asked and when it
 
 test('users see their own questions, administrators all of them, and that is audited', async () => {
   const ids = async (as: string, query = '') => {
-    const { items, total } = data(await send(house, { path: INPUTS + query, as })) as unknown as {
+    const { items, total } = data(await send(fixture, { path: INPUTS + query, as })) as unknown as {
       items: { request_id: string }[];
       total: number;
     };
     return [total, ...items.map((item) => item.request_id)];
   };
   expect(await ids('token-of-user')).toEqual([2, ofSecondKey.id, own.id]);
-  const before = house.lines.length;
+  const before = fixture.lines.length;
   expect(await ids('token-of-admin')).toEqual([3, ofOther.id, ofSecondKey.id, own.id]);
-  const reads = house.lines.slice(before).filter(({ action }) => action === 'question.list');
+  const reads = fixture.lines.slice(before).filter(({ action }) => action === 'question.list');
   expect(reads.map((line) => line['target_id'])).toEqual(['house']);
   expect(await ids('token-of-user', `?session_id=${own.sessionId}`)).toEqual([1, own.id]);
   expect(await ids('token-of-user', '?status=answered')).toEqual([0]);
@@ -171,13 +171,13 @@ test.each([
   [`?session_id=${UNKNOWN}`, 404],
 ])('a list with %s is %i', async (query, status) => {
   for (const path of [INPUTS, INSIGHTS]) {
-    expect((await send(house, { path: path + query, as: 'token-of-user' })).status).toBe(status);
+    expect((await send(fixture, { path: path + query, as: 'token-of-user' })).status).toBe(status);
   }
 });
 
 test("a list of another user's session is 403", async () => {
   for (const path of [INPUTS, INSIGHTS]) {
-    const got = await send(house, { path: `${path}?session_id=${ofOther.sessionId}`, as: 'token-of-user' });
+    const got = await send(fixture, { path: `${path}?session_id=${ofOther.sessionId}`, as: 'token-of-user' });
     expect(got.status).toBe(403);
   }
 });
@@ -209,7 +209,7 @@ test.each([
     { path: `${INPUTS}/${own.id}/answer`, as: 'token-of-user' },
     { path: `/openapi/v1/user-inputs/${own.id}/answer`, as: 'conversation-key' },
   ]) {
-    const got = await send(house, { method: 'POST', ...request, body });
+    const got = await send(fixture, { method: 'POST', ...request, body });
     expect([got.status, got.text]).toEqual([status, expect.stringMatching(status === 422 ? /answers/ : /./)]);
   }
   expect([(await rows.store.userInputs.find(own.id))!.status, woken]).toEqual(['pending', 0]);
@@ -227,14 +227,14 @@ test('a question is settled once: every later answer or expiry is 409, in words 
   expect((await answerByKey(own.id, 'blue')).status).toBe(409);
   expect((await rows.store.userInputs.find(own.id))!.answers).toBe('red');
   const expire = { method: 'POST', path: `${INPUTS}/${ofSecondKey.id}/expire`, as: 'token-of-user' };
-  expect(data(await send(house, expire))).toMatchObject({ status: 'expired', answers: null });
-  expect((await send(house, expire)).status).toBe(409);
+  expect(data(await send(fixture, expire))).toMatchObject({ status: 'expired', answers: null });
+  expect((await send(fixture, expire)).status).toBe(409);
   expect((await answer(ofSecondKey.id, 'late')).json).toMatchObject({ message: expect.stringContaining('expired') });
 });
 
 test("the session's own key lists and answers, in the bare shape; another key may not", async () => {
   const path = `/openapi/v1/sessions/${own.sessionId}/user-inputs`;
-  const listed = await send(house, { path, as: 'conversation-key' });
+  const listed = await send(fixture, { path, as: 'conversation-key' });
   expect(listed.json).toMatchObject({
     session_id: own.sessionId,
     items: [{ request_id: own.id, status: 'pending' }],
@@ -242,7 +242,7 @@ test("the session's own key lists and answers, in the bare shape; another key ma
     limit: 100,
     offset: 0,
   });
-  expect((await send(house, { path: `${path}?status=answered`, as: 'conversation-key' })).json).toMatchObject({
+  expect((await send(fixture, { path: `${path}?status=answered`, as: 'conversation-key' })).json).toMatchObject({
     items: [],
     total: 0,
   });
@@ -250,7 +250,7 @@ test("the session's own key lists and answers, in the bare shape; another key ma
     const of = as === 'second-key' ? own : ofSecondKey;
     const refused = await answerByKey(of.id, 'red', as);
     expect([refused.status, refused.json]).toEqual([403, expect.objectContaining({ type: 'error' })]);
-    expect((await send(house, { path: `/openapi/v1/sessions/${of.sessionId}/user-inputs`, as })).status).toBe(403);
+    expect((await send(fixture, { path: `/openapi/v1/sessions/${of.sessionId}/user-inputs`, as })).status).toBe(403);
   }
   expect((await answerByKey(UNKNOWN, 'red')).status).toBe(404);
   expect((await answerByKey(ofOther.id, 'red')).status).toBe(403);
@@ -268,10 +268,10 @@ test('a question of a deleted session is not found', async () => {
 
 describe('insights', () => {
   const set = (id: string, status: unknown, as = 'token-of-user') =>
-    send(house, { method: 'PATCH', path: `${INSIGHTS}/${id}`, as, body: { status } });
+    send(fixture, { method: 'PATCH', path: `${INSIGHTS}/${id}`, as, body: { status } });
 
   test('read whole, listed by status, moved on by their owner or an administrator', async () => {
-    expect(data(await send(house, { path: `${INSIGHTS}/${own.insightId}`, as: 'token-of-user' }))).toEqual({
+    expect(data(await send(fixture, { path: `${INSIGHTS}/${own.insightId}`, as: 'token-of-user' }))).toEqual({
       insight_id: own.insightId,
       session_id: own.sessionId,
       run_id: own.runId,
@@ -292,7 +292,7 @@ describe('insights', () => {
         : [],
     );
     expect(sources).toEqual(['agent', 'user', 'api']);
-    const listed = await send(house, { path: `${INSIGHTS}?status=new`, as: 'token-of-user' });
+    const listed = await send(fixture, { path: `${INSIGHTS}?status=new`, as: 'token-of-user' });
     expect(data(listed)).toMatchObject({ total: 1, items: [{ insight_id: ofSecondKey.insightId }] });
   });
 

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
 import { errorPageReply } from '../../../src/http/share/page-reply.ts';
-import { openHouse } from '../../support/http/http-house.ts';
+import { openFixture } from '../../support/http/http-fixture.ts';
 
 test('an address that leads nowhere is a page, and elsewhere still JSON', { tags: ['F2-pages'] }, async () => {
-  const { url } = await openHouse();
+  const { url } = await openFixture();
   const response = await fetch(`${url}/share/p/%3Cscript%3E/x`);
   expect(response.status).toBe(404);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -19,7 +19,7 @@ test('an address that leads nowhere is a page, and elsewhere still JSON', { tags
 });
 
 test('the policy of a page admits only what carries its nonce, another one each time', async () => {
-  const { url } = await openHouse();
+  const { url } = await openFixture();
   const nonces = new Set<string>();
   for (const _ of [1, 2]) {
     const response = await fetch(`${url}/share/p/nothing/here`);
@@ -37,7 +37,7 @@ test('the policy of a page admits only what carries its nonce, another one each 
 });
 
 test('a wrong method is a page, and says which it should be', async () => {
-  const { url } = await openHouse();
+  const { url } = await openFixture();
   const response = await fetch(`${url}/share/static/style.css`, { method: 'POST', body: 'x'.repeat(100_000) });
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('GET, HEAD');
@@ -67,7 +67,7 @@ test('too many attempts say when to try again', () => {
 });
 
 test('the stylesheet has a name of its content, and is kept for good', async () => {
-  const { url } = await openHouse();
+  const { url } = await openFixture();
   const [, address] =
     /href="(\/share\/static\/style\.[0-9a-f]{12}\.css)"/.exec(await (await fetch(`${url}/share/`)).text()) ?? [];
   const plain = await fetch(url + address!, { headers: { 'accept-encoding': 'identity' } });

@@ -6,7 +6,7 @@ import type { PublicPage, PublicPages, PublicVersion } from '../../../src/operat
 import type { Operations } from '../../../src/operations/operations.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeRenderer } from '../../../src/rendering/renderer.ts';
-import { openHouse } from '../../support/http/http-house.ts';
+import { openFixture } from '../../support/http/http-fixture.ts';
 import { aPage, aVersion } from '../../support/http/published.ts';
 
 interface Published {
@@ -16,7 +16,7 @@ interface Published {
   readonly content?: string;
 }
 
-/** A house with one page. */
+/** A fixture with one page. */
 async function publish({ page = aPage(), versions = [], files = [], content = '' }: Published = {}) {
   const all = versions.length === 0 && page.latest !== null ? [page.latest] : versions;
   const close = vi.fn(async () => undefined);
@@ -45,12 +45,12 @@ async function publish({ page = aPage(), versions = [], files = [], content = ''
   const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => renderer.stop());
   const operations = { publicPages: publicPages as unknown as PublicPages } as Partial<Operations>;
-  const house = await openHouse({ operations, parts: { renderer } });
+  const fixture = await openFixture({ operations, parts: { renderer } });
   const get = async (path: string) => {
-    const response = await fetch(house.url + path, { redirect: 'manual' });
+    const response = await fetch(fixture.url + path, { redirect: 'manual' });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  return { get, publicPages, close, url: house.url };
+  return { get, publicPages, close, url: fixture.url };
 }
 
 test('the board is searched by name, category and page, and ignores what other programs append', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import type { ListenQuery } from '../../../src/operations/webhooks/listen.ts';
-import { aUser, type House, openHouse, send } from '../../support/http/http-house.ts';
+import { aUser, type Fixture, openFixture, send } from '../../support/http/http-fixture.ts';
 
 const PATH = '/api/v1/webhook-events';
 const EVENT = {
@@ -14,7 +14,7 @@ const EVENT = {
 } as const;
 const WIRE = { id: 7, event_id: EVENT.eventId, event_type: 'session.failed', body: '{"a":1}' };
 
-let house: House;
+let fixture: Fixture;
 let asked: ListenQuery[];
 beforeEach(async () => {
   asked = [];
@@ -25,10 +25,10 @@ beforeEach(async () => {
     },
     getSampleEvent: async () => EVENT,
   };
-  house = await openHouse({ operations });
+  fixture = await openFixture({ operations });
 });
 
-const get = (query: string, as = 'token-of-user') => send(house, { path: `${PATH}${query}`, as });
+const get = (query: string, as = 'token-of-user') => send(fixture, { path: `${PATH}${query}`, as });
 
 test('without a query, every type is meant, from now on and at once', async () => {
   const { status, json } = await get('');
@@ -72,8 +72,8 @@ test('who may no longer listen after a wait is sent nothing', async () => {
     if (isDisabled) throw new ErrandError('forbidden', 'The user is disabled.');
     return { kind: 'token', user: aUser() } as const;
   };
-  const house = await openHouse({ operations: { listenToEvents, authenticate } });
-  const { status, json } = await send(house, { path: `${PATH}?wait_seconds=1`, as: 'token-of-user' });
+  const fixture = await openFixture({ operations: { listenToEvents, authenticate } });
+  const { status, json } = await send(fixture, { path: `${PATH}?wait_seconds=1`, as: 'token-of-user' });
   expect([status, (json as { data: unknown }).data]).toEqual([403, null]);
 });
 

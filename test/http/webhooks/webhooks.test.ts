@@ -12,8 +12,8 @@ import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliver
 import { makeTestWebhook } from '../../../src/operations/webhooks/test-webhook.ts';
 import { makeWebhookOperations } from '../../../src/operations/webhooks/webhooks.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { type House, loggedLines, openHouse, type Sent, send, SETTINGS } from '../../support/http/http-house.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type Fixture, loggedLines, openFixture, type Sent, send, SETTINGS } from '../../support/http/http-fixture.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -22,8 +22,8 @@ const DELIVERIES = '/api/v1/webhook-deliveries';
 const SECRET = 'a secret of 24 bytes....';
 const NEW = { name: 'Ledger', url: 'https://ledger.example/hook', events: ['session.completed'] };
 
-let rows: StoreHouse;
-let house: House;
+let rows: StoreFixture;
+let fixture: Fixture;
 let happened: string[];
 let sent: { readonly url: string; readonly body: string }[];
 let result: AttemptResult;
@@ -34,10 +34,10 @@ let egress: EgressPolicy | null;
 /** Of the user of every token, of another user, and of the system. */
 let own: number;
 let ofOther: number;
-let ofHouse: number;
+let ofSystem: number;
 
 beforeEach(async () => {
-  rows = await storeHouse();
+  rows = await storeFixture();
   const { store, clock, user } = rows;
   [happened, sent] = [[], []];
   result = { at: clock.now(), statusCode: 204, durationMs: 3, error: null, responseExcerpt: null };
@@ -45,7 +45,7 @@ beforeEach(async () => {
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
   const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }))).id;
-  [own, ofOther, ofHouse] = [await make(user.seq), await make(otto.seq), await make(null)];
+  [own, ofOther, ofSystem] = [await make(user.seq), await make(otto.seq), await make(null)];
   const access = makeAccess(store);
   const logged = loggedLines();
   const audit = auditOf({ store, log: logged.log });
@@ -70,7 +70,7 @@ beforeEach(async () => {
       },
     }),
   };
-  house = await openHouse({ logged, operations });
+  fixture = await openFixture({ logged, operations });
 });
 
 async function sendUnder(policy: EgressPolicy, ...sent: [DeliveryTarget, Message]): Promise<AttemptResult> {
@@ -81,7 +81,7 @@ async function sendUnder(policy: EgressPolicy, ...sent: [DeliveryTarget, Message
 
 const data = ({ json }: { json: unknown }) => (json as { data: Record<string, never> }).data;
 const message = ({ json }: { json: unknown }) => (json as { message: string }).message;
-const as = (credential: string) => (sending: Sent) => send(house, { as: credential, ...sending });
+const as = (credential: string) => (sending: Sent) => send(fixture, { as: credential, ...sending });
 const [user, admin] = [as('token-of-user'), as('token-of-admin')];
 const create = (body: object, by = user) => by({ method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
 const change = (body: object, id = own) => user({ method: 'PATCH', path: `${WEBHOOKS}/${id}`, body });
@@ -107,7 +107,7 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
     ['lists deliveries', () => ({ path: DELIVERIES })],
     ['deletes one', () => ({ method: 'DELETE', path: `${WEBHOOKS}/${own}` })],
   ] as const)(`${status}: %s`, { tags: ['§4.9-test', 'H8'] }, async (_what, request) => {
-    const got = await send(house, { ...request(), ...who });
+    const got = await send(fixture, { ...request(), ...who });
     expect([got.status, Object.keys(got.json as object).sort()]).toEqual([status, ['code', 'data', 'message']]);
   });
 });
@@ -116,7 +116,7 @@ test("another user's webhook and a system webhook are 403, an unknown one and a 
   tags: ['A8-ids', 'H8'],
 }, async () => {
   const statusOf = async (id: number | string) => (await user({ path: `${WEBHOOKS}/${id}` })).status;
-  expect(await Promise.all([ofOther, ofHouse, 999, 'x', '0', '1e3'].map(statusOf))).toEqual([
+  expect(await Promise.all([ofOther, ofSystem, 999, 'x', '0', '1e3'].map(statusOf))).toEqual([
     403, 403, 404, 404, 404, 404,
   ]);
   expect((await user({ method: 'DELETE', path: `${WEBHOOKS}/${ofOther}` })).status).toBe(403);
@@ -150,7 +150,7 @@ test('a new webhook has the documented defaults, and never shows its secret', {
   const target = await rows.store.deliveries.findTarget(id, rows.clock.now());
   expect(target?.secret?.toString()).toBe(`webhook:${id}|${SECRET}`);
   expect(happened).toEqual(['webhook changed']);
-  expect(JSON.stringify(house.lines)).not.toContain(SECRET);
+  expect(JSON.stringify(fixture.lines)).not.toContain(SECRET);
 });
 
 test.each([
@@ -222,7 +222,7 @@ test('system webhooks are made, listed and seen by administrators, in the scope 
 
 test('the operator makes system webhooks, or names whose they are', async () => {
   const bySocket = (body: object) =>
-    send(house, { via: 'socket', method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
+    send(fixture, { via: 'socket', method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
   expect(data(await bySocket({}))).toMatchObject({ owner_scope: 'system' });
   expect(data(await bySocket({ user: 'otto' }))).toMatchObject({ owner_scope: 'user', username: 'otto' });
   expect((await bySocket({ user: 'nobody' })).status).toBe(404);
@@ -278,7 +278,7 @@ test('a caller has two tests in flight, and a third is 429 until one has ended',
   await waitFor(() => sent.length === 2);
   const refused = await user(request);
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
-  going.push(send(house, { ...request, via: 'socket' }));
+  going.push(send(fixture, { ...request, via: 'socket' }));
   await waitFor(() => sent.length === 3);
   reply();
   expect((await Promise.all(going)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -369,16 +369,16 @@ test("an administrator's test reports a session to its owner's webhooks and syst
   const test = (id: number) => admin({ method: 'POST', path: `${WEBHOOKS}/${id}/test`, body });
   const refused = await test(own);
   expect([refused.status, message(refused), sent]).toEqual([403, expect.stringContaining('another user'), []]);
-  expect([(await test(ofOther)).status, (await test(ofHouse)).status]).toEqual([200, 200]);
+  expect([(await test(ofOther)).status, (await test(ofSystem)).status]).toEqual([200, 200]);
   const entries = rows.rows('SELECT action, session_id FROM audit_entries ORDER BY id');
   expect(entries).toContainEqual({ action: 'session.read', session_id: sessionId });
 });
 
 test('a made-up session is of the owner of the webhook, whoever tests it', async () => {
   const usernames = [];
-  for (const id of [own, ofOther, ofHouse]) {
+  for (const id of [own, ofOther, ofSystem]) {
     const path = `${WEBHOOKS}/${id}/test`;
-    await send(house, { via: 'socket', method: 'POST', path, body: { event_type: 'session.failed' } });
+    await send(fixture, { via: 'socket', method: 'POST', path, body: { event_type: 'session.failed' } });
     usernames.push((JSON.parse(sent.at(-1)!.body) as { user: { username: string } }).user.username);
   }
   expect(usernames).toEqual([rows.user.username, 'otto', 'operator']);

@@ -4,17 +4,17 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/people/audi
 import { UNASSIGNED_TEAM } from '../../../src/domain/sessions/office.ts';
 import { type Operations } from '../../../src/operations/operations.ts';
 import {
-  type AuditedHouse,
-  auditedHouse,
+  type AuditedFixture,
+  auditedFixture,
   EVENTS,
   ORIGIN,
   PAGE,
   ROOT,
   SIGNAL,
-} from '../../support/store/audited-house.ts';
+} from '../../support/store/audited-fixture.ts';
 
 /** What is recorded of a verb, and a call of it. */
-type Line = readonly [AuditAction, (house: AuditedHouse, verbs: Operations) => Promise<unknown>];
+type Line = readonly [AuditAction, (fixture: AuditedFixture, verbs: Operations) => Promise<unknown>];
 
 const NEW_USER = { fullName: null, department: null, role: null, team: null, scenario: null };
 const NEW_WEBHOOK = {
@@ -261,7 +261,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
 const RECORDED = Object.entries(VERBS).filter((entry): entry is [string, Line] => typeof entry[1] !== 'string');
 
 test('every verb says whether it is recorded', { tags: ['G10'] }, async () => {
-  const { operations } = await auditedHouse();
+  const { operations } = await auditedFixture();
   expect(Object.keys(VERBS).sort()).toEqual(Object.keys(operations).sort());
 });
 
@@ -275,7 +275,7 @@ test.each(RECORDED)(
   '%s of an administrator is recorded once, with who, what, which and from where',
   async (_, line) => {
     const [action, call] = line;
-    const built = await auditedHouse();
+    const built = await auditedFixture();
     await call(built, built.operations);
     const entries = await built.entries();
     expect(entries).toEqual([

@@ -10,27 +10,27 @@ import {
   makeAnchorKeeper,
 } from '../../../src/operations/audit/keep-anchor.ts';
 import { type Audit, makeSeal } from '../../../src/operations/audit/audit.ts';
-import { ROOT } from '../../support/store/audited-house.ts';
+import { ROOT } from '../../support/store/audited-fixture.ts';
 import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
-import { loggedLines } from '../../support/http/http-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let audit: Audit;
 let dataDir: string;
 let logged: ReturnType<typeof loggedLines>;
 
 beforeEach(async () => {
-  house = await storeHouse();
-  audit = auditOf({ store: house.store });
+  fixture = await storeFixture();
+  audit = auditOf({ store: fixture.store });
   dataDir = temporaryDirectory();
   logged = loggedLines();
 });
 
 /** A daemon's keeper, started. */
 async function opened(deriveKey = deriveSealKey): Promise<AnchorKeeper> {
-  const { store, clock } = house;
+  const { store, clock } = fixture;
   const keeper = makeAnchorKeeper({ store, dataDir, deriveKey, clock, log: logged.log });
   await keeper.start();
   return keeper;
@@ -67,17 +67,21 @@ test('a log that grew without its anchor, as after a crash, is the same log', as
 });
 
 test.each([
-  ['both tables emptied', () => house.change(EMPTY), 'entries_missing'],
+  ['both tables emptied', () => fixture.change(EMPTY), 'entries_missing'],
   [
     'the last entry cut off, and the head with it',
-    () => house.change('DELETE FROM audit_entries WHERE id = 3; DELETE FROM audit_head'),
+    () => fixture.change('DELETE FROM audit_entries WHERE id = 3; DELETE FROM audit_head'),
     'entries_missing',
   ],
-  ['the last entry rewritten', () => house.change("UPDATE audit_entries SET hash = 'x' WHERE id = 3"), 'entry_changed'],
+  [
+    'the last entry rewritten',
+    () => fixture.change("UPDATE audit_entries SET hash = 'x' WHERE id = 3"),
+    'entry_changed',
+  ],
   ['no anchor any more', () => rmSync(anchorPath(dataDir)), 'anchor_missing'],
   [
     'both tables emptied, and no anchor any more',
-    () => (house.change(EMPTY), rmSync(anchorPath(dataDir))),
+    () => (fixture.change(EMPTY), rmSync(anchorPath(dataDir))),
     'anchor_missing',
   ],
   [
@@ -105,9 +109,9 @@ test.each([
 
 test('an older copy of the database is found, as its anchor is ahead', { tags: ['G17'] }, async () => {
   await recorded(1);
-  const older = house.rows('SELECT * FROM audit_head') as [{ seal: string; last_hash: string }];
+  const older = fixture.rows('SELECT * FROM audit_head') as [{ seal: string; last_hash: string }];
   await recorded(2);
-  house.change(`DELETE FROM audit_entries WHERE id > 1;
+  fixture.change(`DELETE FROM audit_entries WHERE id > 1;
     UPDATE audit_head SET last_id = 1, last_hash = '${older[0].last_hash}', seal = '${older[0].seal}'`);
   expect((await opened()).fault()).toContain('entry 3, which the log had, is missing');
 });
@@ -119,11 +123,11 @@ test('an anchor that another master key has sealed is not this one’s', async (
 
 test('entries that were removed by age are not missing', async () => {
   await recorded(3);
-  const { retention } = house.store;
-  house.clock.advance(3 * 86_400_000);
+  const { retention } = fixture.store;
+  fixture.clock.advance(3 * 86_400_000);
   await audit.act(ROOT, 'model.check', 'late');
   const batch = { room: () => 100 };
-  const removed = await retention.auditEntries(house.clock.now() - 86_400_000, batch, makeSeal(deriveSealKey));
+  const removed = await retention.auditEntries(fixture.clock.now() - 86_400_000, batch, makeSeal(deriveSealKey));
   expect(removed.rows).toBe(3);
   expect((await opened()).fault()).toBeNull();
   expect(inFile()).toMatchObject({ last_id: 5, doubt: null });
@@ -136,27 +140,27 @@ test('the file is written a few seconds after the first of many entries, and onc
     keeper.wake();
   }
   await keeper.settled();
-  house.clock.advance(ANCHOR_PAUSE_MS - 1);
+  fixture.clock.advance(ANCHOR_PAUSE_MS - 1);
   await keeper.settled();
   expect(inFile().last_id).toBe(0);
-  house.clock.advance(1);
+  fixture.clock.advance(1);
   await keeper.settled();
   expect(inFile().last_id).toBe(9);
 });
 
 test('what is done to a running daemon’s tables or anchor is found within a minute, without an entry', async () => {
-  for (const harm of [() => house.change(EMPTY), () => rmSync(anchorPath(dataDir))]) {
+  for (const harm of [() => fixture.change(EMPTY), () => rmSync(anchorPath(dataDir))]) {
     dataDir = temporaryDirectory();
-    house.change('INSERT OR IGNORE INTO audit_anchor_due VALUES (1)');
+    fixture.change('INSERT OR IGNORE INTO audit_anchor_due VALUES (1)');
     const keeper = await opened();
     await audit.act(ROOT, 'model.check', 'm');
     keeper.wake();
     await keeper.settled();
-    house.clock.advance(ANCHOR_PAUSE_MS);
+    fixture.clock.advance(ANCHOR_PAUSE_MS);
     await keeper.settled();
     expect(inFile().last_id).toBeGreaterThan(0);
     harm();
-    house.clock.advance(ANCHOR_CHECK_MS);
+    fixture.clock.advance(ANCHOR_CHECK_MS);
     await keeper.settled();
     expect(keeper.fault()).not.toBeNull();
     await keeper.stop();

@@ -5,17 +5,17 @@ import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { aTask } from '../../support/store/schedules.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
-import { fenceOf } from '../../support/store/store-house.ts';
-import { type AuditedHouse, auditedHouse, ORIGIN, PAGE, ROOT } from '../../support/store/audited-house.ts';
+import { fenceOf } from '../../support/store/store-fixture.ts';
+import { type AuditedFixture, auditedFixture, ORIGIN, PAGE, ROOT } from '../../support/store/audited-fixture.ts';
 
 /** The caller on a route for programs or for people, where nothing is recorded. */
-const itsOwn = ({ user, key }: AuditedHouse): readonly Caller[] => [
+const itsOwn = ({ user, key }: AuditedFixture): readonly Caller[] => [
   { kind: 'key', user, key, reach: 'key' },
   { kind: 'token', user, reach: 'user' },
 ];
 
 test('what people do with their own things is not recorded', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, run, insightId, questionId } = built;
   for (const caller of itsOwn(built)) {
     await verbs.listMessages(caller, run.sessionId);
@@ -29,7 +29,7 @@ test('what people do with their own things is not recorded', async () => {
 });
 
 test("an administrator's read of their own conversation is not recorded, and their changes are", async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const self: Administrator = { kind: 'token', user: built.user, reach: 'all', origin: ORIGIN };
   await built.operations.listMessages(self, built.run.sessionId);
   await built.operations.listInsights(self, { sessionId: null, status: null, ...PAGE });
@@ -39,7 +39,7 @@ test("an administrator's read of their own conversation is not recorded, and the
 });
 
 test('what was refused, and a move that came too late, is not recorded', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, questionId, run } = built;
   await expect(verbs.createTeam(ROOT, { name: 'Blue', budgetUsd: null })).rejects.toMatchObject({ reason: 'conflict' });
   await verbs.answerUserInput(ROOT, questionId, { answers: 'red' });
@@ -51,7 +51,7 @@ test('what was refused, and a move that came too late, is not recorded', async (
 });
 
 test('repeated reads leave one entry in ten minutes, each change leaves one', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, run, clock } = built;
   const look = (caller = ROOT) => verbs.listMessages(caller, run.sessionId);
   await Promise.all([look(), look(), look()]);
@@ -73,7 +73,7 @@ test('repeated reads leave one entry in ten minutes, each change leaves one', as
 test('a list leaves one entry a minute and reader, however many owners and things are on it', {
   tags: ['G10'],
 }, async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, clock } = built;
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const user = await built.store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
@@ -95,7 +95,7 @@ test('a list leaves one entry a minute and reader, however many owners and thing
 });
 
 test('so do lists of whole texts: of questions, insights and scheduled tasks', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, clock, store } = built;
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const user = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
@@ -128,7 +128,7 @@ test('so do lists of whole texts: of questions, insights and scheduled tasks', a
 });
 
 test('a list with nothing of others on it is not recorded', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, user } = built;
   const self: Administrator = { kind: 'token', user, reach: 'all', origin: ORIGIN };
   await verbs.listSessions(self, { user: null, key: null, ...PAGE });
@@ -139,7 +139,7 @@ test('a list with nothing of others on it is not recorded', async () => {
 });
 
 test('a list of one thing is a read of that thing', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, run, page, clock } = built;
   await verbs.listRuns(ROOT, { sessionId: run.sessionId, status: null, ...PAGE });
   await verbs.listShares(ROOT, { pageKey: page.key, ...PAGE });
@@ -157,12 +157,12 @@ test('a list of one thing is a read of that thing', async () => {
 });
 
 test('a delivery without a session is a thing of the owner of its webhook', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, store, webhook } = built;
-  const ofHouse = await store.webhooks.create(aWebhook({ userSeq: null }));
+  const ofSystem = await store.webhooks.create(aWebhook({ userSeq: null }));
   const attempted = { at: 1, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: 'no' };
   const test = { eventType: 'session.completed', sessionSeq: null, body: '{}' } as const;
-  for (const [index, of] of [webhook, ofHouse].entries()) {
+  for (const [index, of] of [webhook, ofSystem].entries()) {
     const id = await store.deliveries.recordTest({ webhook: of, eventId: newId(index), ...test }, attempted);
     await verbs.getDelivery(ROOT, id);
     const read = { action: 'delivery.read', targetId: String(id), sessionId: null };
@@ -172,7 +172,7 @@ test('a delivery without a session is a thing of the owner of its webhook', asyn
 });
 
 test('a change that changes nothing, but shows what is there, is a read', async () => {
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, webhook, page } = built;
   await verbs.changeWebhook(ROOT, webhook.id, {});
   await verbs.withdrawShare(ROOT, page.shareCode);
@@ -193,7 +193,7 @@ test('on a full disk, a read that cannot be recorded is refused, and recorded on
     return { run } as never;
   });
   onTestFinished(() => spy.mockRestore());
-  const built = await auditedHouse();
+  const built = await auditedFixture();
   const { operations: verbs, run } = built;
   const refusal = { reason: 'unavailable' };
   await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject(refusal);

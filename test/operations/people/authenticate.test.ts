@@ -4,10 +4,10 @@ import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
-async function house(expiresInMs: number | null = null) {
-  const stores = await storeHouse();
+async function fixture(expiresInMs: number | null = null) {
+  const stores = await storeFixture();
   const fresh = makeKey();
   const key = await stores.store.keys.create({
     ...fresh,
@@ -31,40 +31,40 @@ async function house(expiresInMs: number | null = null) {
 }
 
 test('a key resolves to itself and its owner as they are now', async () => {
-  const { resolve, secret, key } = await house();
+  const { resolve, secret, key } = await fixture();
   expect(await resolve(secret, false)).toMatchObject({ kind: 'key', user: { username: 'mara' }, key: { id: key.id } });
 });
 
 test('a login token resolves to its user, at either listener', async () => {
-  const { resolve, tokens, user } = await house();
+  const { resolve, tokens, user } = await fixture();
   const { text } = await tokens.issueToken(user);
   for (const viaSocket of [false, true]) expect(await resolve(text, viaSocket)).toEqual({ kind: 'token', user });
   await expect(resolve(`${text}x`, true)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
 test('without a credential only the control socket has a caller', async () => {
-  const { resolve } = await house();
+  const { resolve } = await fixture();
   expect(await resolve(null, true)).toEqual({ kind: 'operator' });
   await expect(resolve(null, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
 test('a wrong key on the control socket is refused like anywhere else', async () => {
-  const { resolve } = await house();
+  const { resolve } = await fixture();
   await expect(resolve('nonsense', true)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
 test('an expired key, a revoked key and an altered secret are 401; a disabled owner is 403', async () => {
-  const expiring = await house(1_000);
+  const expiring = await fixture(1_000);
   expiring.clock.advance(1_000);
   await expect(expiring.resolve(expiring.secret, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
 
-  const { resolve, secret, key, store } = await house();
+  const { resolve, secret, key, store } = await fixture();
   const altered = secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A');
   await expect(resolve(altered, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
   await store.keys.revoke(key.id);
   await expect(resolve(secret, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
 
-  const disabled = await house();
+  const disabled = await fixture();
   await disabled.store.users.create({
     username: 'second',
     fullName: '',
@@ -80,7 +80,7 @@ test('an expired key, a revoked key and an altered secret are 401; a disabled ow
 });
 
 test('the last use of a key is recorded, at most once a minute', async () => {
-  const { resolve, secret, key, store, clock } = await house();
+  const { resolve, secret, key, store, clock } = await fixture();
   await resolve(secret, false);
   const firstAt = clock.now();
   await expect.poll(async () => (await store.keys.get(key.id)).lastUsedAt).toBe(firstAt);
@@ -93,7 +93,7 @@ test('the last use of a key is recorded, at most once a minute', async () => {
 });
 
 test('the last enabled administrator can be neither disabled nor demoted', async () => {
-  const { store } = await storeHouse();
+  const { store } = await storeFixture();
   await expect(store.users.change('mara', { disabled: true })).rejects.toMatchObject({ reason: 'conflict' });
   await expect(store.users.change('mara', { role: 'user' })).rejects.toMatchObject({ reason: 'conflict' });
   expect(await store.users.get('mara')).toMatchObject({ role: 'admin', disabled: false });

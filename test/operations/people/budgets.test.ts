@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { makeBudgetOperations, type WantedBudget } from '../../../src/operations/people/budgets.ts';
-import { ROOT } from '../../support/store/audited-house.ts';
+import { ROOT } from '../../support/store/audited-fixture.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const WANTED: WantedBudget = {
   subject: 'user',
@@ -15,9 +15,9 @@ const WANTED: WantedBudget = {
 const PAGE = { limit: 9, offset: 0 };
 
 async function budgetVerbs() {
-  const house = await storeHouse();
-  await house.store.teams.create({ name: 'Red', budgetUsd: null });
-  return { ...house, verbs: makeBudgetOperations({ ...house, audit: auditOf(house) }) };
+  const fixture = await storeFixture();
+  await fixture.store.teams.create({ name: 'Red', budgetUsd: null });
+  return { ...fixture, verbs: makeBudgetOperations({ ...fixture, audit: auditOf(fixture) }) };
 }
 
 test('users and teams are named by name, keys by id, and a list is narrowed to one of them', async () => {

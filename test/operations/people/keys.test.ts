@@ -7,7 +7,7 @@ import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts
 import { makeSlices } from '../../../src/domain/slices.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { OPERATOR } from '../../support/http/callers.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const FILES = {
@@ -19,8 +19,8 @@ const FILES = {
 };
 const CONNECTION = '0198c0de-0000-7000-8000-0000000000cc';
 
-async function house() {
-  const { store, clock, user } = await storeHouse();
+async function fixture() {
+  const { store, clock, user } = await storeFixture();
   const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
   const loaded = loadDefinitions(places, { models: null, tools: new Set() });
   if (!loaded.ok) throw new Error('bad files');
@@ -58,7 +58,7 @@ async function house() {
 }
 
 test('a key that chooses nothing follows what is enabled by default, and can go back to it', async () => {
-  const { create, changeKey } = await house();
+  const { create, changeKey } = await fixture();
   const key = await create();
   expect(key.capabilityNames.skills).toEqual(['tides']);
   const without = await changeKey(OPERATOR, key.id, { capabilityChoice: { skills: [] } });
@@ -71,7 +71,7 @@ test('a key that chooses nothing follows what is enabled by default, and can go 
 });
 
 test('things are chosen by name or by id, each once', async () => {
-  const { create, store } = await house();
+  const { create, store } = await fixture();
   const [reefs] = await store.definitionIds.idsFor('skill', ['reefs']);
   const choice = { skills: ['reefs', reefs!, 'tides'], subagents: ['ann'], connections: [CONNECTION, CONNECTION] };
   const key = await create({ capabilityChoice: choice });
@@ -80,7 +80,7 @@ test('things are chosen by name or by id, each once', async () => {
 });
 
 test('a key with a target returns what the target may use', async () => {
-  const { create, changeKey } = await house();
+  const { create, changeKey } = await fixture();
   const key = await create({ target: 'team:crew' });
   expect(key.capabilityNames).toMatchObject({ skills: ['reefs'], subagents: ['bo'] });
   const free = await changeKey(OPERATOR, key.id, { target: 'free', name: 'mine', model: 'qwen' });
@@ -108,14 +108,14 @@ test.each<[string, Partial<NewKey>]>([
     { capabilityChoice: { connections: ['0198c0de-0000-7000-8000-0000000000dd'] } },
   ],
 ])('%s, and no key is made', async (message, input) => {
-  const { create, listKeys } = await house();
+  const { create, listKeys } = await fixture();
   const before = await listKeys(OPERATOR, { user: null });
   await expect(create(input)).rejects.toMatchObject({ reason: 'unprocessable', message });
   expect((await listKeys(OPERATOR, { user: null })).total).toBe(before.total);
 });
 
 test('a change that is refused changes nothing', async () => {
-  const { create, changeKey, getKey } = await house();
+  const { create, changeKey, getKey } = await fixture();
   const { secret: _secret, ...key } = await create({ capabilityChoice: { skills: ['reefs'] } });
   for (const request of [
     { name: 'x', target: 'expert:none' },

@@ -11,7 +11,7 @@ import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts'
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { hashPassword, makeKey } from '../../../src/operations/people/secrets.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const NO_SSO: Settings['sso'] = {
@@ -23,8 +23,8 @@ const NO_SSO: Settings['sso'] = {
 };
 const SSO: Settings['sso'] = { ...NO_SSO, provider: 'corp', userinfoUrl: 'http://127.0.0.1:1' };
 
-async function house(sso: Settings['sso'] = SSO, account: string | Error = '10086') {
-  const stores = await storeHouse();
+async function fixture(sso: Settings['sso'] = SSO, account: string | Error = '10086') {
+  const stores = await storeFixture();
   const directory = temporaryDirectory();
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const settings = () => ({ sso, loginTokenTtlSeconds: 60 });
@@ -50,9 +50,9 @@ async function house(sso: Settings['sso'] = SSO, account: string | Error = '1008
   return { ...stores, logIn, whoIs, asked, resolveToken: tokens.resolveToken };
 }
 
-type House = Awaited<ReturnType<typeof house>>;
+type Fixture = Awaited<ReturnType<typeof fixture>>;
 
-const addUser = ({ store }: House, username: string, role: Role) =>
+const addUser = ({ store }: Fixture, username: string, role: Role) =>
   store.users.ensure({
     username,
     fullName: '',
@@ -64,7 +64,7 @@ const addUser = ({ store }: House, username: string, role: Role) =>
     passwordHash: 'x',
   });
 
-async function addKey({ store, clock }: House, userSeq: number, scope: KeyScope, expiresInMs: number | null = null) {
+async function addKey({ store, clock }: Fixture, userSeq: number, scope: KeyScope, expiresInMs: number | null = null) {
   const fresh = makeKey();
   const expiresAt = expiresInMs === null ? null : clock.now() + expiresInMs;
   const rest = { name: '', model: null, target: 'free', projectId: null, expiresAt };
@@ -86,14 +86,14 @@ const ssoToken = (provider: string, address = '192.0.2.1'): Grant => ({
 });
 
 test('the right password gives a token of its user', async () => {
-  const { whoIs } = await house();
+  const { whoIs } = await fixture();
   expect(await whoIs(password('mara', 'correct horse'))).toMatchObject({ username: 'mara' });
 });
 
 test('an unknown account, a wrong password and an id for a name are one and the same refusal', {
   tags: ['B7-passwords'],
 }, async () => {
-  const { logIn, user } = await house();
+  const { logIn, user } = await fixture();
   const grants = [
     password('mara', 'wrong'),
     password('nobody', 'correct horse'),
@@ -109,7 +109,7 @@ test('an unknown account, a wrong password and an id for a name are one and the 
 });
 
 test('an unknown account takes as long as a wrong password', { tags: ['B7-passwords'] }, async () => {
-  const { logIn } = await house();
+  const { logIn } = await fixture();
   const timeOf = async (username: string, at: number) => {
     // Of the whole process: passwords are hashed in threads of its own.
     const before = process.cpuUsage();
@@ -130,7 +130,7 @@ test('an unknown account takes as long as a wrong password', { tags: ['B7-passwo
 });
 
 test('a disabled user hears so only with the right password', async () => {
-  const built = await house();
+  const built = await fixture();
   await addUser(built, 'boss', 'admin');
   await built.store.users.change('mara', { disabled: true });
   await expect(built.logIn(password('mara', 'wrong'))).rejects.toMatchObject({ reason: 'unauthenticated' });
@@ -140,7 +140,7 @@ test('a disabled user hears so only with the right password', async () => {
 test('ten failed passwords block the address, whatever the account, and no other', {
   tags: ['B7-attempts'],
 }, async () => {
-  const { logIn, whoIs, clock } = await house();
+  const { logIn, whoIs, clock } = await fixture();
   for (let i = 0; i < 10; i += 1) {
     await expect(logIn(password(`guess${i}`, 'x', '2001:db8::1'))).rejects.toMatchObject({ reason: 'unauthenticated' });
   }
@@ -152,7 +152,7 @@ test('ten failed passwords block the address, whatever the account, and no other
 });
 
 test('an account is found however its name is written', async () => {
-  const built = await house();
+  const built = await fixture();
   await addUser(built, 'Straße', 'user');
   await built.store.users.change('Straße', { passwordHash: await hashPassword('correct horse') });
   for (const name of ['mara', 'MARA', 'Mara', 'ｍａｒａ', 'mar\u{1d41a}']) {
@@ -164,7 +164,7 @@ test('an account is found however its name is written', async () => {
 });
 
 test('failures from many addresses make the account wait, not whoever logged in from theirs before', async () => {
-  const { logIn, whoIs, clock } = await house();
+  const { logIn, whoIs, clock } = await fixture();
   const [home, away] = ['198.51.100.1', '198.51.100.2'];
   expect(await whoIs(password('mara', 'correct horse', home))).toMatchObject({ username: 'mara' });
   for (let i = 0; i < 20; i += 1) {
@@ -188,8 +188,8 @@ test('failures from many addresses make the account wait, not whoever logged in 
 });
 
 test('ten refused single-sign-on tokens hold back the address, a provider that fails does not', async () => {
-  const refusing = await house(SSO, new ErrandError('unauthenticated', 'The SSO token is invalid or expired.'));
-  const failing = await house(SSO, new ErrandError('bad_gateway', 'The single-sign-on service failed.'));
+  const refusing = await fixture(SSO, new ErrandError('unauthenticated', 'The SSO token is invalid or expired.'));
+  const failing = await fixture(SSO, new ErrandError('bad_gateway', 'The single-sign-on service failed.'));
   for (let i = 0; i < 10; i += 1) {
     await expect(refusing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'unauthenticated' });
     await expect(failing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'bad_gateway' });
@@ -201,14 +201,14 @@ test('ten refused single-sign-on tokens hold back the address, a provider that f
 });
 
 test('single sign-on finds the account however the provider writes it', async () => {
-  const built = await house(SSO, 'ＰＩＡ');
+  const built = await fixture(SSO, 'ＰＩＡ');
   const pia = await addUser(built, 'pia', 'user');
   expect(await built.whoIs(ssoToken('corp'))).toEqual(pia);
   expect(await built.store.users.count()).toBe(2);
 });
 
 test('a token is of the password that it was asked for with, also when that is changed meanwhile', async () => {
-  const built = await house();
+  const built = await fixture();
   const { store, logIn } = built;
   const { findLogin } = store.users;
   let change: Promise<unknown> | undefined;
@@ -233,7 +233,7 @@ const KEYS: readonly [role: Role, scope: KeyScope, reason: string | null][] = [
 ];
 
 test.each(KEYS)('role %s with a key of scope %s', { tags: ['§4.1-rule-3', 'B4'] }, async (role, scope, reason) => {
-  const built = await house();
+  const built = await fixture();
   const pia = await addUser(built, 'pia', role);
   const { grant } = await addKey(built, pia.seq, scope);
   if (reason === null) expect(await built.whoIs(grant)).toEqual(pia);
@@ -243,7 +243,7 @@ test.each(KEYS)('role %s with a key of scope %s', { tags: ['§4.1-rule-3', 'B4']
 test('no key, a text that is none, a login token, an expired and a revoked key are 401; a disabled owner is 403', {
   tags: ['§4.1-rule-3'],
 }, async () => {
-  const built = await house();
+  const built = await fixture();
   const { logIn, store, clock } = built;
   const pia = await addUser(built, 'pia', 'user');
   const good = await addKey(built, pia.seq, 'global');
@@ -260,7 +260,7 @@ test('no key, a text that is none, a login token, an expired and a revoked key a
 });
 
 test('a token outlives the key that it was issued for', { tags: ['§4.1-rule-3', 'B5'] }, async () => {
-  const { clock, ...built } = await house();
+  const { clock, ...built } = await fixture();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
   const deriveKey = () => Buffer.alloc(32, 9);
   const tokens = makeLoginTokens({ store: built.store, audit: auditOf(built), clock, deriveKey, settings });
@@ -272,7 +272,7 @@ test('a token outlives the key that it was issued for', { tags: ['§4.1-rule-3',
 test('an account that signs on for the first time is made with the defaults, once', {
   tags: ['§4.1-rule-2'],
 }, async () => {
-  const built = await house({ ...SSO, defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' } });
+  const built = await fixture({ ...SSO, defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' } });
   const team = await built.store.teams.create({ name: 'Labs', budgetUsd: null });
   const users = await Promise.all([1, 2, 3, 4].map(() => built.whoIs(ssoToken('corp'))));
   expect(new Set(users.map(({ id }) => id)).size).toBe(1);
@@ -289,10 +289,10 @@ test('an account that signs on for the first time is made with the defaults, onc
 });
 
 test('an existing account stays unchanged, and no password works for a created one', async () => {
-  const built = await house({ ...SSO, defaults: { team: '', functionalRole: 'analyst', scenario: '' } }, 'pia');
+  const built = await fixture({ ...SSO, defaults: { team: '', functionalRole: 'analyst', scenario: '' } }, 'pia');
   const pia = await addUser(built, 'pia', 'user');
   expect(await built.whoIs(ssoToken('corp'))).toEqual(pia);
-  const fresh = await house();
+  const fresh = await fixture();
   await fresh.logIn(ssoToken('corp'));
   for (const word of ['', 'x', '10086', '!']) {
     await expect(fresh.logIn(password('10086', word))).rejects.toMatchObject({ reason: 'unauthenticated' });
@@ -300,23 +300,23 @@ test('an existing account stays unchanged, and no password works for a created o
 });
 
 test('a disabled account does not sign on', async () => {
-  const built = await house(SSO, 'pia');
+  const built = await fixture(SSO, 'pia');
   await addUser(built, 'pia', 'user');
   await built.store.users.change('pia', { disabled: true });
   await expect(built.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
 test('another provider, or none at all, is 422, and no request is sent', { tags: ['B8'] }, async () => {
-  const { logIn, asked } = await house();
+  const { logIn, asked } = await fixture();
   const other = { reason: 'unprocessable', details: { field: 'provider' } };
   for (const name of ['other', 'CORP', 'corp ']) await expect(logIn(ssoToken(name))).rejects.toMatchObject(other);
-  const none = await house(NO_SSO);
+  const none = await fixture(NO_SSO);
   for (const name of ['corp', '']) await expect(none.logIn(ssoToken(name))).rejects.toMatchObject(other);
   expect([...asked, ...none.asked]).toEqual([]);
 });
 
 test('a provider that fails makes no account', async () => {
-  const failing = await house(SSO, new ErrandError('bad_gateway', 'The single-sign-on service failed.'));
+  const failing = await fixture(SSO, new ErrandError('bad_gateway', 'The single-sign-on service failed.'));
   await expect(failing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'bad_gateway' });
   expect(await failing.store.users.count()).toBe(1);
 });
@@ -325,7 +325,7 @@ test.each([
   [{ team: 'Nowhere', functionalRole: '', scenario: '' }, /sso\.defaults\.team/],
   [{ team: '', functionalRole: '', scenario: 'nowhere' }, /sso\.defaults\.scenario/],
 ])('defaults that name nothing make no account: %j', async (defaults, message) => {
-  const { logIn, store } = await house({ ...SSO, defaults });
+  const { logIn, store } = await fixture({ ...SSO, defaults });
   await expect(logIn(ssoToken('corp'))).rejects.toThrow(message);
   expect(await store.users.count()).toBe(1);
 });

@@ -6,7 +6,7 @@ import { isToken, makeLoginTokens } from '../../../src/operations/people/login-t
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { OPERATOR } from '../../support/http/callers.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,8 +14,8 @@ const INVALID = { reason: 'unauthenticated', message: 'The login token is invali
 
 const aMasterKey = () => openMasterKey({ path: join(temporaryDirectory(), 'master.key'), isCredential: false });
 
-async function house(deriveKey: DeriveKey = aMasterKey()) {
-  const stores = await storeHouse();
+async function fixture(deriveKey: DeriveKey = aMasterKey()) {
+  const stores = await storeFixture();
   let ttl = 3_600;
   const tokens = makeLoginTokens({
     ...stores,
@@ -26,7 +26,7 @@ async function house(deriveKey: DeriveKey = aMasterKey()) {
   return { ...stores, tokens, deriveKey, setTtl: (seconds: number) => (ttl = seconds) };
 }
 
-type House = Awaited<ReturnType<typeof house>>;
+type Fixture = Awaited<ReturnType<typeof fixture>>;
 type Part = Record<string, unknown>;
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -34,7 +34,11 @@ const decode = (text: string, at: number) =>
   JSON.parse(Buffer.from(text.split('.')[at] ?? '', 'base64url').toString()) as Part;
 
 /** A token with the daemon's own current secret, but with what a test says in it. */
-async function forge({ store, deriveKey, user, clock }: House, header: Part = {}, claims: Part = {}): Promise<string> {
+async function forge(
+  { store, deriveKey, user, clock }: Fixture,
+  header: Part = {},
+  claims: Part = {},
+): Promise<string> {
   const key = await store.signingKeys.ensureCurrent(Buffer.alloc(32));
   const iat = Math.floor(clock.now() / 1_000);
   const defaults = { iss: 'errand', aud: 'errand/login', sub: user.id, iat, exp: iat + 60, jti: 'x' };
@@ -45,7 +49,7 @@ async function forge({ store, deriveKey, user, clock }: House, header: Part = {}
 }
 
 test('a token names its user, its key and its times, and nothing secret', { tags: ['B6'] }, async () => {
-  const { tokens, user, clock, store } = await house();
+  const { tokens, user, clock, store } = await fixture();
   const { text, expiresInSeconds } = await tokens.issueToken(user);
   const [key] = (await store.signingKeys.list()).items;
   const iat = clock.now() / 1_000;
@@ -64,7 +68,7 @@ test('a token names its user, its key and its times, and nothing secret', { tags
 });
 
 test('a new password ends the tokens of the old one, and no other user’s', async () => {
-  const { tokens, store, user } = await house();
+  const { tokens, store, user } = await fixture();
   const other = await store.users.create({ ...user, username: 'nils', passwordHash: 'x' });
   const [{ text: old }, { text: others }] = await Promise.all([tokens.issueToken(user), tokens.issueToken(other)]);
   await store.users.change('mara', { department: 'Mill' });
@@ -80,18 +84,18 @@ test('a new password ends the tokens of the old one, and no other user’s', asy
 });
 
 test('no API key has the form of a token', async () => {
-  const { tokens, user } = await house();
+  const { tokens, user } = await fixture();
   expect(isToken((await tokens.issueToken(user)).text)).toBe(true);
   for (let i = 0; i < 100; i += 1) expect(isToken(makeKey().text)).toBe(false);
 });
 
 test('a forged token that is right in everything is taken, so that the refusals below mean something', async () => {
-  const built = await house();
+  const built = await fixture();
   expect(await built.tokens.resolveToken(await forge(built))).toMatchObject({ kind: 'token' });
 });
 
 test('a token is good to its last moment and no longer', { tags: ['§5-rule-4'] }, async () => {
-  const { tokens, user, clock } = await house();
+  const { tokens, user, clock } = await fixture();
   const { text } = await tokens.issueToken(user);
   clock.advance(3_599_999);
   expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });
@@ -100,7 +104,7 @@ test('a token is good to its last moment and no longer', { tags: ['§5-rule-4'] 
 });
 
 test('a new validity counts for tokens issued from then on', async () => {
-  const { tokens, user, clock, setTtl } = await house();
+  const { tokens, user, clock, setTtl } = await fixture();
   const before = await tokens.issueToken(user);
   setTtl(1);
   const after = await tokens.issueToken(user);
@@ -111,7 +115,7 @@ test('a new validity counts for tokens issued from then on', async () => {
 });
 
 test('every altered character of a token makes it invalid', async () => {
-  const { tokens, user } = await house();
+  const { tokens, user } = await fixture();
   const { text } = await tokens.issueToken(user);
   // The last character carries bits that count for nothing; a decoder may take its neighbours for the same.
   for (let at = 0; at < text.length - 1; at += 1) {
@@ -148,13 +152,13 @@ test.each<[string, Part, Part]>([
   ['no id', {}, { jti: undefined }],
   ['a beginning still to come', {}, { nbf: 4_000_000_000 }],
 ])('a token with %s is refused, though its signature is right', async (_what, header, claims) => {
-  const built = await house();
+  const built = await fixture();
   const forged = await forge(built, header, claims);
   await expect(built.tokens.resolveToken(forged)).rejects.toMatchObject(INVALID);
 });
 
 test('a token without a signature is refused', { tags: ['B6'] }, async () => {
-  const built = await house();
+  const built = await fixture();
   const [head, claims] = (await forge(built)).split('.');
   const bare = encode({ ...decode(`${head}`, 0), alg: 'none' });
   await expect(built.tokens.resolveToken(`${head}.${claims}.`)).rejects.toMatchObject(INVALID);
@@ -162,7 +166,7 @@ test('a token without a signature is refused', { tags: ['B6'] }, async () => {
 });
 
 test('a token that another key signed is refused, whatever it claims', { tags: ['B6'] }, async () => {
-  const built = await house();
+  const built = await fixture();
   const [head, claims] = (await forge(built)).split('.');
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const edHead = encode({ ...decode(`${head}`, 0), alg: 'EdDSA', jwk: publicKey.export({ format: 'jwk' }) });
@@ -173,19 +177,19 @@ test('a token that another key signed is refused, whatever it claims', { tags: [
 });
 
 test('a token of a daemon with another master key is refused', async () => {
-  const { tokens, store, user, clock } = await house();
+  const { tokens, store, user, clock } = await fixture();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
   const other = makeLoginTokens({ store, audit: auditOf({ store }), clock, deriveKey: aMasterKey(), settings });
   await expect(tokens.resolveToken((await other.issueToken(user)).text)).rejects.toMatchObject(INVALID);
 });
 
 test.each(['', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${'x'.repeat(10_000)}.y.z`])('%j is no token', async (text) => {
-  const { tokens } = await house();
+  const { tokens } = await fixture();
   await expect(tokens.resolveToken(text)).rejects.toMatchObject(INVALID);
 });
 
 test('a disabled user is refused with 403, and welcome again once enabled', async () => {
-  const { tokens, store } = await house();
+  const { tokens, store } = await fixture();
   const pia = await store.users.ensure({
     username: 'pia',
     fullName: '',
@@ -204,7 +208,7 @@ test('a disabled user is refused with 403, and welcome again once enabled', asyn
 });
 
 test('after a rotation old tokens live out their time and new ones have the new key', async () => {
-  const { tokens, user, clock } = await house();
+  const { tokens, user, clock } = await fixture();
   const old = await tokens.issueToken(user);
   const { id } = await tokens.rotateSigningKey(OPERATOR);
   const fresh = await tokens.issueToken(user);
@@ -215,7 +219,7 @@ test('after a rotation old tokens live out their time and new ones have the new 
 });
 
 test('a key that was retired and then stolen can sign nothing new', async () => {
-  const built = await house();
+  const built = await fixture();
   const { tokens, store, clock } = built;
   await tokens.issueToken(built.user);
   const [key] = (await store.signingKeys.list()).items;
@@ -229,7 +233,7 @@ test('a key that was retired and then stolen can sign nothing new', async () => 
 });
 
 test('rotations forget a key only when no token of it can be good', async () => {
-  const { tokens, user, clock, setTtl } = await house();
+  const { tokens, user, clock, setTtl } = await fixture();
   setTtl(86_400);
   const { text } = await tokens.issueToken(user);
   await tokens.rotateSigningKey(OPERATOR);
@@ -242,7 +246,7 @@ test('rotations forget a key only when no token of it can be good', async () => 
 });
 
 test('revoking all refuses every token issued before, also of the same second, and none after', async () => {
-  const { tokens, user } = await house();
+  const { tokens, user } = await fixture();
   const first = await tokens.issueToken(user);
   await tokens.rotateSigningKey(OPERATOR);
   const second = await tokens.issueToken(user);
@@ -255,7 +259,7 @@ test('revoking all refuses every token issued before, also of the same second, a
 });
 
 test('a failing store is not reported as an invalid token', async () => {
-  const { tokens, user, store, clock, deriveKey } = await house();
+  const { tokens, user, store, clock, deriveKey } = await fixture();
   const { text } = await tokens.issueToken(user);
   const signingKeys = { ...store.signingKeys, find: () => Promise.reject(new Error('the disk')) };
   const settings = () => ({ loginTokenTtlSeconds: 60 });

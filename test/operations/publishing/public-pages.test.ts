@@ -12,24 +12,24 @@ import {
   type RenderVersion,
   type VersionTree,
 } from '../../../src/operations/publishing/public-pages.ts';
-import { loggedLines } from '../../support/http/http-house.ts';
-import { filesOf, publishHouse } from '../../support/store/publishing.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
+import { filesOf, publishFixture } from '../../support/store/publishing.ts';
 
-let house: Awaited<ReturnType<typeof publishHouse>>;
+let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let verbs: PublicPages;
 let logged: ReturnType<typeof loggedLines>;
 
 const PAGE = { limit: 50, offset: 0 };
 
 beforeEach(async () => {
-  house = await publishHouse();
+  fixture = await publishFixture();
   logged = loggedLines();
-  verbs = makePublicPages({ store: house.store, blobs: house.blobs, clock: house.clock, log: logged.log });
+  verbs = makePublicPages({ store: fixture.store, blobs: fixture.blobs, clock: fixture.clock, log: logged.log });
 });
 
 /** A published folder whose blobs are there. */
 async function publishSite() {
-  const hold = house.blobs.hold();
+  const hold = fixture.blobs.hold();
   const contents = { '/site/index.html': '<p>Tides', '/site/a b/é%2F.txt': 'odd', '/notes.txt': 'mine' };
   const files = await Promise.all(
     Object.entries(contents).map(async ([path, text]) => ({
@@ -38,9 +38,9 @@ async function publishSite() {
       sha256: await hold.put(Buffer.from(text)),
     })),
   );
-  const run = await house.workspace(files);
+  const run = await fixture.workspace(files);
   hold.release();
-  return { ...(await house.publish(run, { tags: ['sea'], isOnBoard: false })), run, files };
+  return { ...(await fixture.publish(run, { tags: ['sea'], isOnBoard: false })), run, files };
 }
 
 async function textOf({ blob }: OpenedShare): Promise<string> {
@@ -62,8 +62,8 @@ test('a page has its public fields alone, on the board or not', async () => {
     origin: 'existing_session',
     isOnBoard: false,
     isDistractionFree: false,
-    createdAt: house.clock.now(),
-    updatedAt: house.clock.now(),
+    createdAt: fixture.clock.now(),
+    updatedAt: fixture.clock.now(),
     owner: { account: 'mara', name: 'Mara Vogt', department: 'Lab' },
     versionCount: 1,
     latest: {
@@ -73,7 +73,7 @@ test('a page has its public fields alone, on the board or not', async () => {
       entryPath: '/site/index.html',
       fileCount: 2,
       totalSize: 11,
-      publishedAt: house.clock.now(),
+      publishedAt: fixture.clock.now(),
       expiresAt: null,
       isLatest: true,
       entry: { path: '/site/index.html', size: 8, sha256: expect.any(String) },
@@ -82,7 +82,7 @@ test('a page has its public fields alone, on the board or not', async () => {
       shareCode,
       shareType: 'page',
       entryPath: '/site/index.html',
-      publishedAt: house.clock.now(),
+      publishedAt: fixture.clock.now(),
     },
   });
   expect(await verbs.share(shareCode)).toEqual({ page, version: page.latest });
@@ -124,7 +124,7 @@ test.each([
 test('a blob that is gone is one file that is not found and one line in the log; the rest works', async () => {
   const { key, shareCode, files } = await publishSite();
   const { sha256 } = files[0]!;
-  rmSync(join(house.directory, sha256.slice(0, 2), sha256));
+  rmSync(join(fixture.directory, sha256.slice(0, 2), sha256));
   await expect(verbs.openEntry(shareCode)).rejects.toMatchObject({ reason: 'not_found', details: { why: 'file' } });
   expect(logged.lines).toMatchObject([
     {
@@ -159,11 +159,11 @@ test('an expired share is not found from its end on, and the version before is t
   tags: ['§4.7-checks'],
 }, async () => {
   const { id, key, shareCode, run } = await publishSite();
-  const second = await house.release(id, run);
-  await house.store.shares.setEnd(second.shareCode, house.clock.now() + 1_000);
-  house.clock.advance(999);
+  const second = await fixture.release(id, run);
+  await fixture.store.shares.setEnd(second.shareCode, fixture.clock.now() + 1_000);
+  fixture.clock.advance(999);
   expect(await verbs.share(second.shareCode)).toMatchObject({ version: { no: 2, isLatest: true } });
-  house.clock.advance(1);
+  fixture.clock.advance(1);
   // The sweeper has not noticed it yet.
   const ended = { reason: 'not_found', details: { why: 'expired' } };
   await expect(verbs.share(second.shareCode)).rejects.toMatchObject(ended);
@@ -172,24 +172,24 @@ test('an expired share is not found from its end on, and the version before is t
   await expect(verbs.paths(key, 2)).rejects.toMatchObject({ reason: 'not_found' });
   expect(await verbs.page(key)).toMatchObject({ latest: { no: 1, shareCode } });
   expect((await verbs.versions(key, PAGE)).items).toMatchObject([{ no: 1, isLatest: true }]);
-  await house.store.shares.setEnd(second.shareCode, null);
+  await fixture.store.shares.setEnd(second.shareCode, null);
   expect(await verbs.share(second.shareCode)).toMatchObject({ version: { no: 2, isLatest: true } });
 });
 
 test('a withdrawn share is not found, for good', async () => {
   const { key, shareCode } = await publishSite();
-  await house.store.shares.withdraw(shareCode);
+  await fixture.store.shares.withdraw(shareCode);
   const gone = { reason: 'not_found', details: { why: 'withdrawn' } };
   await expect(verbs.share(shareCode)).rejects.toMatchObject(gone);
   await expect(verbs.openEntry(shareCode)).rejects.toMatchObject(gone);
   expect(await verbs.page(key)).toMatchObject({ versionCount: 0, latest: null });
   expect(await verbs.versions(key, PAGE)).toEqual({ items: [], total: 0 });
-  await expect(house.store.shares.setEnd(shareCode, null)).rejects.toMatchObject({ reason: 'conflict' });
+  await expect(fixture.store.shares.setEnd(shareCode, null)).rejects.toMatchObject({ reason: 'conflict' });
 });
 
 test('a deleted page is not found, nor are its shares; nobody reads why', async () => {
   const { id, key, shareCode } = await publishSite();
-  await house.store.pages.delete(id);
+  await fixture.store.pages.delete(id);
   for (const verb of [verbs.page(key), verbs.share(shareCode), verbs.openEntry(shareCode), verbs.versions(key, PAGE)])
     await expect(verb).rejects.toMatchObject({ reason: 'not_found', details: {} });
 });
@@ -197,12 +197,12 @@ test('a deleted page is not found, nor are its shares; nobody reads why', async 
 test('two hundred versions are read in pages, by number and by time', {
   tags: ['§4.7-versions', '§4.7-dates'],
 }, async () => {
-  const run = await house.workspace(filesOf('/site/index.html'));
-  const { id, key } = await house.publish(run);
-  const first = house.clock.now();
+  const run = await fixture.workspace(filesOf('/site/index.html'));
+  const { id, key } = await fixture.publish(run);
+  const first = fixture.clock.now();
   for (let no = 2; no <= 200; no += 1) {
-    house.clock.advance(1_000);
-    await house.release(id, run);
+    fixture.clock.advance(1_000);
+    await fixture.release(id, run);
   }
   const page = await verbs.versions(key, { limit: 3, offset: 197 });
   expect([page.total, page.items.map(({ no }) => no)]).toEqual([200, [3, 2, 1]]);
@@ -235,29 +235,29 @@ describe('the tree of a version', () => {
     expect(await Promise.all(trees.map(read))).toEqual(trees.map(() => TEXT));
     expect(made).toBe(1);
     const { sha256 } = trees[0]!;
-    expect((await house.blobs.read(sha256!)).toString()).toBe(TEXT);
-    expect(await house.store.sessions.isBlobInUse(sha256!)).toBe(true);
+    expect((await fixture.blobs.read(sha256!)).toString()).toBe(TEXT);
+    expect(await fixture.store.sessions.isBlobInUse(sha256!)).toBe(true);
     expect(await verbs.paths(key, 1)).not.toContain(TREE_PATH);
   });
 
   test('is given back with the version', async () => {
     const { key, shareCode } = await publishSite();
     const { sha256 } = await verbs.tree(key, 1, render);
-    await house.store.shares.withdraw(shareCode);
-    while (await house.store.pageRemovals.clearWithdrawn());
-    expect(await house.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
-    expect(await house.store.sessions.isBlobInUse(sha256!)).toBe(false);
+    await fixture.store.shares.withdraw(shareCode);
+    while (await fixture.store.pageRemovals.clearWithdrawn());
+    expect(await fixture.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
+    expect(await fixture.store.sessions.isBlobInUse(sha256!)).toBe(false);
   });
 
   test('of a version that is withdrawn while it is made is removed', async () => {
     const { key, shareCode } = await publishSite();
     const withdrawing: RenderVersion = async function* (files, version) {
       yield* render(files, version);
-      await house.store.shares.withdraw(shareCode);
-      while (await house.store.pageRemovals.clearWithdrawn());
+      await fixture.store.shares.withdraw(shareCode);
+      while (await fixture.store.pageRemovals.clearWithdrawn());
     };
     const { sha256 } = await verbs.tree(key, 1, withdrawing);
-    expect(await house.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
+    expect(await fixture.store.pageRemovals.listRemovals('', 99)).toContain(sha256);
   });
 
   test('is readable when it can’t be kept', async () => {
@@ -265,8 +265,8 @@ describe('the tree of a version', () => {
     const full = async () => {
       throw new ErrandError('unavailable', 'The disk is full.');
     };
-    const { store, clock } = house;
-    const blobs = { ...house.blobs, hold: () => ({ ...house.blobs.hold(), put: full }) };
+    const { store, clock } = fixture;
+    const blobs = { ...fixture.blobs, hold: () => ({ ...fixture.blobs.hold(), put: full }) };
     const { log } = loggedLines();
     const tree = await makePublicPages({ store, blobs, clock, log }).tree(key, 1, render);
     expect([tree.sha256, await read(tree)]).toEqual([null, TEXT]);

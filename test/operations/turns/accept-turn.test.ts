@@ -13,8 +13,8 @@ import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
 import type { StartInput } from '../../../src/store/lifecycle/start-run.ts';
-import { SETTINGS } from '../../support/http/http-house.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const upload = (text: string): InputBlock => ({
@@ -31,8 +31,8 @@ interface Given {
   readonly kept?: () => Promise<void>;
 }
 
-async function house({ start = null, workspace = SETTINGS.workspace, kept }: Given = {}) {
-  const stores = await storeHouse();
+async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: Given = {}) {
+  const stores = await storeFixture();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
     store: { ...stores.store, durable: kept ?? stores.store.durable },
@@ -80,7 +80,7 @@ test('a text is put together in one turn of the event loop and committed in a la
     note('committed');
     return null;
   };
-  const { accept } = await house({ start: { leaseMs: 1, modelFor } });
+  const { accept } = await fixture({ start: { leaseMs: 1, modelFor } });
   const toJSON = () => {
     note('made');
     return { type: 'text', text: 'Tell me.' };
@@ -96,7 +96,7 @@ test('a turn is answered once it is on the disk, though its run may have begun b
 }, async () => {
   const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
-  const { accept } = await house({
+  const { accept } = await fixture({
     start: { leaseMs: 1, modelFor: () => (started.resolve(), null) },
     kept: () => synced,
   });
@@ -111,18 +111,18 @@ test('a turn is answered once it is on the disk, though its run may have begun b
 });
 
 test('a turn that the disk failed to keep is refused', { tags: ['D7-acceptance'] }, async () => {
-  const { accept } = await house({ kept: () => Promise.reject(new ErrandError('unavailable', 'lost')) });
+  const { accept } = await fixture({ kept: () => Promise.reject(new ErrandError('unavailable', 'lost')) });
   await expect(accept([{ type: 'text', text: 'hello' }])).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
 test('an accepted turn keeps the bytes of its attachments', async () => {
-  const { accept, files } = await house();
+  const { accept, files } = await fixture();
   await accept([upload('a,b')]);
   expect(files()).toBe(1);
 });
 
 test('a turn that is refused in the accepting transaction leaves no file behind', async () => {
-  const { accept, files } = await house();
+  const { accept, files } = await fixture();
   const { run } = await accept([{ type: 'text', text: 'hello' }]);
   const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: run.sessionId });
   await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
@@ -130,14 +130,14 @@ test('a turn that is refused in the accepting transaction leaves no file behind'
 });
 
 test('a turn that names an unknown attachment leaves nothing of its own uploads behind', async () => {
-  const { accept, files } = await house();
+  const { accept, files } = await fixture();
   const unknown: InputBlock = { type: 'stored', media: 'file', name: null, path: 'attachments/none/none.txt' };
   await expect(accept([upload('a,b'), unknown])).rejects.toMatchObject({ reason: 'not_found' });
   expect(files()).toBe(0);
 });
 
 test('a repeated turn adds no file, and what an accepted one refers to stays', async () => {
-  const { accept, files } = await house();
+  const { accept, files } = await fixture();
   const first = await accept([upload('a,b')], { idempotencyKey: 'once' });
   const again = await accept([upload('a,b'), upload('c,d')], { idempotencyKey: 'once' });
   expect([again.replayed, again.run.id]).toEqual([true, first.run.id]);
@@ -148,7 +148,7 @@ test('a repeated turn adds no file, and what an accepted one refers to stays', a
 });
 
 test('a key of the other protocol is a conflict, and what came with it leaves nothing behind', async () => {
-  const { accept, files } = await house();
+  const { accept, files } = await fixture();
   const address: InputBlock = { type: 'address', media: 'image', name: null, url: 'http://a.example/', field: 'url' };
   for (const [protocol, other] of [
     ['messages', 'chat'],
@@ -164,7 +164,7 @@ test('a key of the other protocol is a conflict, and what came with it leaves no
 });
 
 test('a user over the quota of space is told how much is used, and leaves no file behind', async () => {
-  const { accept, files, change } = await house({ workspace: { quotaMb: 2048, userQuotaMb: 2 } });
+  const { accept, files, change } = await fixture({ workspace: { quotaMb: 2048, userQuotaMb: 2 } });
   change('UPDATE users SET workspace_bytes = 2097153');
   await expect(accept([upload('x')])).rejects.toMatchObject({
     reason: 'too_large',
@@ -182,7 +182,7 @@ test.each([
 ] as const)(
   'a turn over a budget by %s says when it renews, in whole seconds',
   async (period, leftMs, details, words) => {
-    const { store, user, clock, accept } = await house();
+    const { store, user, clock, accept } = await fixture();
     const payer = { keySeq: null, userSeq: user.seq, teamId: null };
     const terms = { subject: 'user', unit: 'tokens', timeZone: 'UTC', limit: 0, payer } as const;
     const { renewsAt } = await store.budgets.set({ ...terms, period }, clock.now);

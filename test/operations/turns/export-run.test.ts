@@ -18,7 +18,7 @@ import { makeExportRun } from '../../../src/operations/turns/export-run.ts';
 import { runExport } from '../../../src/wire/sessions/run-export.ts';
 import { readWhole } from '../../../src/wire/shapes/composites.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { aStep, fenceOf, FREE, storeHouse, type StoreHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture, type StoreFixture } from '../../support/store/store-fixture.ts';
 import { aWebhook } from '../../support/store/webhooks.ts';
 
 const SECRETS = {
@@ -28,7 +28,7 @@ const SECRETS = {
   client: 'canary-client-secret-4',
   connection: 'canary-connection-token-5',
   ownWebhook: 'canary-own-webhook-6',
-  houseWebhook: 'canary-house-webhook-7',
+  fixtureWebhook: 'canary-house-webhook-7',
   apiKey: 'errand_abcd1234_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefg',
 };
 /** Of another user, whose secret this one has learned. */
@@ -57,7 +57,7 @@ scenarios:
 const box = makeSecretBox(deriveFrom(randomBytes(32)));
 const ROOT = OPERATOR;
 
-async function plantSecrets({ store, user }: StoreHouse): Promise<void> {
+async function plantSecrets({ store, user }: StoreFixture): Promise<void> {
   const connect = (userSeq: number, secret: string, id = newId()) =>
     store.connections.create({ id, userSeq, connector: 'crm', name: id, secret: box.seal(secret, id) });
   await connect(user.seq, SECRETS.connection);
@@ -66,22 +66,22 @@ async function plantSecrets({ store, user }: StoreHouse): Promise<void> {
   const hook = (userSeq: number | null, secret: string) =>
     store.webhooks.create(aWebhook({ userSeq, sealSecret: (id) => box.seal(secret, secretContextOf(id)) }));
   await hook(user.seq, SECRETS.ownWebhook);
-  await hook(null, SECRETS.houseWebhook);
+  await hook(null, SECRETS.fixtureWebhook);
 }
 
 async function exporter() {
-  const house = await storeHouse(join(temporaryDirectory(), 'errand.db'));
-  await plantSecrets(house);
+  const fixture = await storeFixture(join(temporaryDirectory(), 'errand.db'));
+  await plantSecrets(fixture);
   const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
   const catalog = loadCatalog(places.configDir, null);
   const loaded = loadDefinitions(places, { models: null, tools: new Set() });
   if (!catalog.ok || !loaded.ok) throw new Error(JSON.stringify([catalog, loaded]));
   const outfit = { instructions: `Be exact with ${SECRETS.client}.`, tools: ['read_file'], equipment: {} as never };
   const exportOf = makeExportRun({
-    store: house.store,
-    clock: house.clock,
-    slices: makeSlices(house.clock),
-    auditedAccess: { run: async (_, id) => (await house.store.runs.find(id))! },
+    store: fixture.store,
+    clock: fixture.clock,
+    slices: makeSlices(fixture.clock),
+    auditedAccess: { run: async (_, id) => (await fixture.store.runs.find(id))! },
     secrets: box,
     places,
     blobs: {
@@ -98,7 +98,7 @@ async function exporter() {
   /** Through its shape, as a client reads it. */
   const exported = async (id: string) =>
     readWhole(runExport, JSON.parse(JSON.stringify(renderRunExport(await wholeOf(id)))) as JsonObject);
-  return { ...house, exported };
+  return { ...fixture, exported };
 }
 
 type Scene = Awaited<ReturnType<typeof exporter>>;

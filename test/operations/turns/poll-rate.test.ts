@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { makePollRate } from '../../../src/operations/turns/poll-rate.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 
-function house(perSecond = 10) {
+function fixture(perSecond = 10) {
   const clock = fakeClock();
   const count = makePollRate({ clock, perSecond: () => perSecond });
   const passes = (keySeq: number, times: number) => {
@@ -23,7 +23,7 @@ function house(perSecond = 10) {
 test('ten look-ups pass at once, the eleventh does not, and each key has its own', {
   tags: ['§7-look-up-429', '§8-polling', 'D9'],
 }, () => {
-  const { passes } = house();
+  const { passes } = fixture();
   expect(passes(1, 15)).toBe(10);
   expect(passes(2, 15)).toBe(10);
 });
@@ -31,7 +31,7 @@ test('ten look-ups pass at once, the eleventh does not, and each key has its own
 test('the bucket fills with time, never over its brim, and a jump of the wall clock fills nothing', {
   tags: ['§8-polling'],
 }, () => {
-  const { clock, passes } = house();
+  const { clock, passes } = fixture();
   passes(1, 10);
   clock.jump(3_600_000);
   expect(passes(1, 5)).toBe(0);

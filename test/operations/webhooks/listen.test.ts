@@ -10,13 +10,13 @@ import { type ListenQuery, makeListenOperations } from '../../../src/operations/
 import { EVENT_BODIES } from '../../../src/wire/webhooks/event-bodies.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const ORIGIN = { address: 'socket', requestId: 'r' };
 const OPERATOR: Caller = { kind: 'operator', reach: 'all', origin: ORIGIN };
 const STAYS = new AbortController().signal;
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let self: Caller;
 let draining: AbortController;
 /** Resolves when the next request waits. */
@@ -25,8 +25,8 @@ let verbs: ReturnType<typeof makeListenOperations>;
 let reads: number;
 
 beforeEach(async () => {
-  house = await storeHouse();
-  const { store, clock, user } = house;
+  fixture = await storeFixture();
+  const { store, clock, user } = fixture;
   self = { kind: 'token', user: { ...user, role: 'user' }, reach: 'user' };
   draining = new AbortController();
   const bus = makeBus();
@@ -68,16 +68,16 @@ const QUERY: ListenQuery = { ownerScope: null, types: WEBHOOK_EVENT_TYPES, after
 const listen = (caller: Caller, over: Partial<ListenQuery> = {}, gone = STAYS) =>
   verbs.listenToEvents(caller, { ...QUERY, ...over }, gone);
 
-async function stopRun(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<string> {
-  const run = await house.accept(turn);
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+async function stopRun(turn: Parameters<StoreFixture['accept']>[0] = {}): Promise<string> {
+  const run = await fixture.accept(turn);
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   return run.sessionId;
 }
 
 async function anotherUser() {
-  const user = await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
+  const user = await fixture.store.users.create({ ...fixture.user, username: 'olga', passwordHash: 'x' });
   const secretSha256 = Buffer.alloc(32);
-  const key = await house.store.keys.create({ ...house.key, id: 'key-olga', userSeq: user.seq, secretSha256 });
+  const key = await fixture.store.keys.create({ ...fixture.key, id: 'key-olga', userSeq: user.seq, secretSha256 });
   return { user, key };
 }
 
@@ -95,11 +95,11 @@ test("the operator hears everybody's, which is in the audit log", async () => {
   const both = [await stopRun(), await stopRun(await anotherUser())];
   expect(sessionsOf(await listen(OPERATOR))).toEqual(both);
   await expect(listen(OPERATOR, { ownerScope: 'user' })).rejects.toMatchObject({ reason: 'unprocessable' });
-  expect(house.rows<{ action: string }>('SELECT action FROM audit_entries')).toEqual([{ action: 'house.follow' }]);
+  expect(fixture.rows<{ action: string }>('SELECT action FROM audit_entries')).toEqual([{ action: 'house.follow' }]);
 });
 
 test('an administrator hears their own events unless they ask for all', async () => {
-  const admin: Caller = { kind: 'token', user: house.user, reach: 'all', origin: ORIGIN };
+  const admin: Caller = { kind: 'token', user: fixture.user, reach: 'all', origin: ORIGIN };
   const mine = await stopRun();
   const others = await stopRun(await anotherUser());
   expect(sessionsOf(await listen(admin))).toEqual([mine]);
@@ -124,18 +124,18 @@ test('without a place to begin, who waits hears what comes from then on', async 
 });
 
 test('who waits hears the end of a run once it is known whether it has left files', async () => {
-  await house.accept();
-  const [run] = await house.claim();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const heard = listen(self, { waitMs: 30_000 });
-  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run!));
+  await fixture.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run!));
   await waitFor(() => reads > 1);
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
-  await house.store.artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
+  await fixture.store.artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
   let page: Awaited<typeof heard> | undefined;
   void heard.then((got) => (page = got));
   const { events: got } = await waitFor(() => {
-    house.clock.advance(200);
+    fixture.clock.advance(200);
     return page;
   });
   expect(got.map(({ body }) => JSON.parse(body).summary.has_artifacts)).toEqual([true]);
@@ -145,7 +145,7 @@ test('when the time is over, the reply is empty and says where to continue', asy
   const waits = nextWait();
   const heard = listen(self, { waitMs: 30_000 });
   await waits;
-  house.clock.advance(30_000);
+  fixture.clock.advance(30_000);
   expect(await heard).toEqual({ events: [], nextAfterId: 0, hasMore: false });
 });
 
@@ -159,14 +159,14 @@ test("others' events, however many, make nobody read at each of them", async () 
   for (let no = 0; no < 5; no += 1) await stopRun(other);
   expect(reads).toBe(2);
   const mine = await stopRun();
-  house.clock.advance(200);
+  fixture.clock.advance(200);
   expect(sessionsOf(await heard)).toEqual([mine]);
   expect(reads).toBe(3);
 });
 
 test('a place after the end of the journal is put back to its end', async () => {
   await stopRun();
-  const newest = house.committed.at(-1)!.id;
+  const newest = fixture.committed.at(-1)!.id;
   expect(await listen(self, { afterId: newest + 1_000 })).toEqual({ events: [], nextAfterId: newest, hasMore: false });
 });
 
@@ -199,7 +199,7 @@ test('only so many of one owner wait at a time, and who leaves makes room', asyn
   const waits = nextWait();
   const next = listen(self, { waitMs: 5 });
   await waits;
-  house.clock.advance(5);
+  fixture.clock.advance(5);
   expect(await next).toMatchObject({ events: [] });
 });
 

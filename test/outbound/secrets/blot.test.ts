@@ -1,4 +1,4 @@
-// Texts that leave the house lose known secrets and whatever has the form of one, however hostile they are.
+// Texts that leave the installation lose known secrets and whatever has the form of one, however hostile they are.
 import { expect, test } from 'vitest';
 import { makeBlot } from '../../../src/outbound/secrets/blot.ts';
 

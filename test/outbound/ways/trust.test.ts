@@ -58,7 +58,7 @@ test('the name of an issuer cannot write lines of its own', async () => {
 
 test.each([
   ['the system’s store', (file: string) => takeWays({ ...PLAIN_WAYS, systemStore: file })],
-  ['the file of the house', (file: string) => takeWays({ ...PLAIN_WAYS, caFile: file })],
+  ['the file of the installation', (file: string) => takeWays({ ...PLAIN_WAYS, caFile: file })],
 ])('%s is trusted', async (_, trust) => {
   trust(inFile(makeCertificate('Other CA'), root));
   expect(await get([leafOf(root)])).toBe('hello');

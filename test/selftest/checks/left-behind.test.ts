@@ -13,7 +13,7 @@ import type { Piece } from '../../../src/selftest/work/load.ts';
 import { isKept } from '../../../src/selftest/promises.ts';
 import { answerOf, fileOf } from '../../../src/selftest/work/scripted-model.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 const { path, content } = fileOf(1, 0);
 const SHA256 = createHash('sha256').update(content).digest('hex');
@@ -37,10 +37,10 @@ interface Done {
 /** Makes a data directory in which piece 1, which writes one file, was done as it should be. */
 async function makePattern(): Promise<Done> {
   const dataDir = PATTERN;
-  const house = await storeHouse();
-  const { runs, artifacts } = house.store;
-  const accepted = await house.accept({ idempotencyKey: 'piece-1' });
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const { runs, artifacts } = fixture.store;
+  const accepted = await fixture.accept({ idempotencyKey: 'piece-1' });
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   const call = { id: 'call_1_0', name: 'write_file', input: { path, content } };
   await runs.recordStep(fence, aStep({ text: '', message: { role: 'assistant', content: '' }, calls: [call] }), FREE);
@@ -65,7 +65,7 @@ async function makePattern(): Promise<Done> {
   const files = [{ path, size: content.length, sha256: SHA256 }];
   await artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
   await artifacts.finishArtifacts(run!.seq, archive);
-  house.change(`VACUUM INTO '${join(dataDir, 'errand.db')}'`);
+  fixture.change(`VACUUM INTO '${join(dataDir, 'errand.db')}'`);
   return { runId: accepted.id, sessionId: accepted.sessionId };
 }
 

@@ -6,31 +6,31 @@ import { makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspa
 import type { Database } from '../../../src/store/engine/database.ts';
 import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 
 const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
 const SMALL_PARTS = { atOnce: 2 };
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let database: Database;
 
 beforeEach(async () => {
-  house = await storeHouse();
-  database = openDatabase(house.file, house.clock);
+  fixture = await storeFixture();
+  database = openDatabase(fixture.file, fixture.clock);
   onTestFinished(() => database.close());
 });
 
-const artifacts = () => house.store.artifacts;
+const artifacts = () => fixture.store.artifacts;
 
 async function begin(sessionId: string | null = null): Promise<ClaimedRun> {
-  await house.accept({ sessionId });
-  return (await house.claim())[0]!;
+  await fixture.accept({ sessionId });
+  return (await fixture.claim())[0]!;
 }
 
 async function end(run: ClaimedRun, untouched = false): Promise<void> {
-  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run), { untouched });
+  await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run), { untouched });
 }
 
 /** The database of a process that is killed after some commits. */
@@ -67,7 +67,7 @@ const AFTER = [
 /** What is recorded of a session, whole. */
 async function recordedOf({ sessionSeq }: ClaimedRun) {
   const { files } = await workspaceOf(artifacts(), sessionSeq);
-  const [state] = house.rows(
+  const [state] = fixture.rows(
     `SELECT step, run_seq, file_count, (SELECT workspace_bytes FROM session_totals t WHERE t.session_seq = w.session_seq) AS bytes
      FROM workspaces w WHERE session_seq = ${sessionSeq}`,
   );
@@ -115,7 +115,7 @@ test.each([SMALL_PARTS, {}])(
         'added /n4',
       ]);
       const totals = `SELECT artifact_count FROM session_totals WHERE session_seq = ${second.sessionSeq}`;
-      expect(house.rows(totals)).toEqual([{ artifact_count: BEFORE.length + 5 }]);
+      expect(fixture.rows(totals)).toEqual([{ artifact_count: BEFORE.length + 5 }]);
     }
     expect(kills).toBeGreaterThan(10);
   },
@@ -162,10 +162,10 @@ test('a workspace that can no longer be looked at fails, and leaves no part of a
   await end(run);
   const { recordArtifacts } = makeRecordArtifacts(dyingAfter(4), SMALL_PARTS);
   expect(await isKilled(recordArtifacts(run.seq, { files: BEFORE, skipped: {} }))).toBe(true);
-  expect(house.rows('SELECT 1 FROM run_artifact_files')).not.toEqual([]);
+  expect(fixture.rows('SELECT 1 FROM run_artifact_files')).not.toEqual([]);
   expect(await artifacts().failCollection(run.seq, 'No time.')).toBe(true);
   expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', files: [] });
-  expect(house.rows('SELECT 1 FROM run_artifact_files')).toEqual([]);
+  expect(fixture.rows('SELECT 1 FROM run_artifact_files')).toEqual([]);
   expect(await artifacts().failCollection(run.seq, 'No time.')).toBe(false);
 });
 

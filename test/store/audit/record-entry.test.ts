@@ -5,7 +5,7 @@ import { auditHashOf, type AuditEntry, type NewAuditEntry, NO_HASH } from '../..
 import { makeSeal } from '../../../src/operations/audit/audit.ts';
 import type { Note } from '../../../src/store/audit/record-entry.ts';
 import { deriveSealKey } from '../../support/store/audit.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const seal = makeSeal(deriveSealKey);
 const EVERYTHING = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
@@ -26,11 +26,11 @@ function noteOf<Result>(entry: NewAuditEntry | undefined, recorded: Note<Result>
   return { seal, entryOf: () => entry, recorded } satisfies Note<Result>;
 }
 
-async function record({ store }: StoreHouse, times: number): Promise<void> {
+async function record({ store }: StoreFixture, times: number): Promise<void> {
   for (let at = 0; at < times; at += 1) await store.audit.record(noteOf(anEntry({ requestId: `r${at}` })));
 }
 
-const entriesOf = async ({ store }: StoreHouse): Promise<readonly AuditEntry[]> =>
+const entriesOf = async ({ store }: StoreFixture): Promise<readonly AuditEntry[]> =>
   (await store.audit.list(EVERYTHING, FROM_THE_FIRST)).items;
 
 /** The first entry whose hash does not follow. */
@@ -44,16 +44,16 @@ function firstBroken(entries: readonly AuditEntry[]): number | undefined {
 }
 
 /** Changes to the file by someone with a shell. */
-function tamper({ file }: StoreHouse, sql: string): void {
+function tamper({ file }: StoreFixture, sql: string): void {
   const connection = new Connection(file);
   connection.exec(sql);
   connection.close();
 }
 
 test('each hash is made of the one before and of every field of its entry', { tags: ['G17'] }, async () => {
-  const house = await storeHouse();
-  await record(house, 3);
-  const entries = await entriesOf(house);
+  const fixture = await storeFixture();
+  await record(fixture, 3);
+  const entries = await entriesOf(fixture);
   expect(entries.map(({ id }) => id)).toEqual([1, 2, 3]);
   expect(firstBroken(entries)).toBeUndefined();
   const [, second] = entries as [AuditEntry, AuditEntry];
@@ -67,7 +67,7 @@ test('each hash is made of the one before and of every field of its entry', { ta
     })),
   ];
   for (const other of others) expect(auditHashOf(entries[0]!.hash, { ...second, ...other })).not.toBe(second.hash);
-  expect(await house.store.audit.getHead(seal)).toEqual({
+  expect(await fixture.store.audit.getHead(seal)).toEqual({
     lastId: 3,
     lastHash: entries[2]!.hash,
     isSealed: true,
@@ -79,33 +79,33 @@ test('each hash is made of the one before and of every field of its entry', { ta
 });
 
 test('an entry is in the commit of its verb, and a verb that throws leaves none', { tags: ['G17'] }, async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const recorded: AuditEntry[] = [];
   const note = noteOf(anEntry({ action: 'team.create' }), (entry) => void recorded.push(entry));
   const [made, taken] = await Promise.allSettled([
-    house.store.teams.create({ name: 'Blue', budgetUsd: null }, note),
-    house.store.teams.create({ name: 'Blue', budgetUsd: null }, note),
-    house.store.teams.create({ name: 'Red', budgetUsd: null }, noteOf(undefined)),
+    fixture.store.teams.create({ name: 'Blue', budgetUsd: null }, note),
+    fixture.store.teams.create({ name: 'Blue', budgetUsd: null }, note),
+    fixture.store.teams.create({ name: 'Red', budgetUsd: null }, noteOf(undefined)),
   ]);
   expect([made.status, taken.status]).toEqual(['fulfilled', 'rejected']);
-  expect(await entriesOf(house)).toEqual(recorded);
+  expect(await entriesOf(fixture)).toEqual(recorded);
   expect(recorded).toMatchObject([{ id: 1, action: 'team.create' }]);
 });
 
 test('a team whose entry cannot be kept is not kept', async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const note = { ...noteOf(undefined), entryOf: () => anEntry({ requestId: null as never }) };
-  await expect(house.store.teams.create({ name: 'Blue', budgetUsd: null }, note)).rejects.toThrow('NOT NULL');
-  expect((await house.store.teams.list()).total).toBe(0);
-  expect((await house.store.audit.getHead(seal)).lastId).toBe(0);
+  await expect(fixture.store.teams.create({ name: 'Blue', budgetUsd: null }, note)).rejects.toThrow('NOT NULL');
+  expect((await fixture.store.teams.list()).total).toBe(0);
+  expect((await fixture.store.audit.getHead(seal)).lastId).toBe(0);
 });
 
 test('times do not go back when the clock does', async () => {
-  const house = await storeHouse();
-  await record(house, 1);
-  house.clock.jump(-60_000);
-  await record(house, 1);
-  const [first, second] = await entriesOf(house);
+  const fixture = await storeFixture();
+  await record(fixture, 1);
+  fixture.clock.jump(-60_000);
+  await record(fixture, 1);
+  const [first, second] = await entriesOf(fixture);
   expect(second!.at).toBe(first!.at);
 });
 
@@ -124,51 +124,51 @@ test.each([
   ['a seal of something else', "UPDATE audit_head SET last_id = 4, last_hash = 'x'", undefined, 'its end'],
 ] as const)('%s is found', async (_, sql, broken, where) => {
   const isSealed = where === 'within';
-  const house = await storeHouse();
-  await record(house, 4);
-  tamper(house, sql);
-  expect(firstBroken(await entriesOf(house))).toBe(broken);
-  expect(await house.store.audit.getHead(seal)).toMatchObject({ isSealed, doubtfulUntil: null });
-  await record(house, 1);
-  const next = (await entriesOf(house)).at(-1)!;
-  expect(await house.store.audit.getHead(seal)).toMatchObject({
+  const fixture = await storeFixture();
+  await record(fixture, 4);
+  tamper(fixture, sql);
+  expect(firstBroken(await entriesOf(fixture))).toBe(broken);
+  expect(await fixture.store.audit.getHead(seal)).toMatchObject({ isSealed, doubtfulUntil: null });
+  await record(fixture, 1);
+  const next = (await entriesOf(fixture)).at(-1)!;
+  expect(await fixture.store.audit.getHead(seal)).toMatchObject({
     isSealed: true,
     doubtfulUntil: isSealed ? null : next.id - 1,
   });
-  await record(house, 1);
-  expect((await house.store.audit.getHead(seal)).doubtfulUntil).toBe(isSealed ? null : next.id - 1);
+  await record(fixture, 1);
+  expect((await fixture.store.audit.getHead(seal)).doubtfulUntil).toBe(isSealed ? null : next.id - 1);
 });
 
 test('a chain rewritten without the master key stays doubtful', async () => {
-  const house = await storeHouse();
-  await record(house, 3);
-  const kept = await entriesOf(house);
+  const fixture = await storeFixture();
+  await record(fixture, 3);
+  const kept = await entriesOf(fixture);
   let previous = kept[0]!.hash;
   const statements = kept.slice(1).map((entry) => {
     const forged = { ...entry, actor: { ...entry.actor, username: 'otto' } };
     previous = auditHashOf(previous, forged);
     return `UPDATE audit_entries SET username = 'otto', hash = '${previous}' WHERE id = ${entry.id};`;
   });
-  tamper(house, `${statements.join('')} UPDATE audit_head SET last_hash = '${previous}'`);
-  expect(firstBroken(await entriesOf(house))).toBeUndefined();
-  expect(await house.store.audit.getHead(seal)).toMatchObject({ isSealed: false });
-  await record(house, 2);
-  expect(await house.store.audit.getHead(seal)).toMatchObject({ isSealed: true, doubtfulUntil: 3 });
+  tamper(fixture, `${statements.join('')} UPDATE audit_head SET last_hash = '${previous}'`);
+  expect(firstBroken(await entriesOf(fixture))).toBeUndefined();
+  expect(await fixture.store.audit.getHead(seal)).toMatchObject({ isSealed: false });
+  await record(fixture, 2);
+  expect(await fixture.store.audit.getHead(seal)).toMatchObject({ isSealed: true, doubtfulUntil: 3 });
 });
 
 test('of an end that was cut off, the next entry leaves a gap', async () => {
-  const house = await storeHouse();
-  await record(house, 4);
-  tamper(house, 'DELETE FROM audit_entries WHERE id > 2');
-  await record(house, 1);
-  const entries = await entriesOf(house);
+  const fixture = await storeFixture();
+  await record(fixture, 4);
+  tamper(fixture, 'DELETE FROM audit_entries WHERE id > 2');
+  await record(fixture, 1);
+  const entries = await entriesOf(fixture);
   expect(entries.map(({ id }) => id)).toEqual([1, 2, 5]);
   expect(firstBroken(entries)).toBe(5);
 });
 
 test('entries are found by each filter, counted, and read in pages from both ends', async () => {
-  const house = await storeHouse();
-  const { store, clock } = house;
+  const fixture = await storeFixture();
+  const { store, clock } = fixture;
   const start = clock.now();
   const operator = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
   const made = [

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import type { Page } from '../../../src/domain/listing.ts';
 import { fromNearerEnd } from '../../../src/store/engine/lists.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 interface Found {
   readonly items: readonly { readonly id: string }[];
   readonly total: number;
 }
 
-const LISTS: Readonly<Record<string, (house: StoreHouse, page: Page) => Promise<Found>>> = {
+const LISTS: Readonly<Record<string, (fixture: StoreFixture, page: Page) => Promise<Found>>> = {
   'all runs': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: null }),
   'runs that wait': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: 'queued' }),
   'runs that failed': ({ store }, page) => store.runs.list({ ...page, sessionSeq: null, status: 'failed' }),
@@ -20,30 +20,30 @@ const LISTS: Readonly<Record<string, (house: StoreHouse, page: Page) => Promise<
 const COUNTS: Readonly<Record<string, number>> = { 'runs that wait': 3, 'runs that failed': 4 };
 
 /** Seven sessions, four of which have failed, between four that were deleted. */
-async function sevenAmongOthers(): Promise<StoreHouse> {
-  const house = await storeHouse();
+async function sevenAmongOthers(): Promise<StoreFixture> {
+  const fixture = await storeFixture();
   for (const place of Array.from({ length: 11 }, (_, i) => i)) {
-    const { sessionSeq } = await house.accept();
+    const { sessionSeq } = await fixture.accept();
     const isDeleted = place % 3 === 0;
     if (place < 6) {
-      const [run] = await house.claim();
+      const [run] = await fixture.claim();
       const error = { type: 'api_error', message: 'No.', retryable: true } as const;
-      await house.store.runs.finalize(fenceOf(run!), { outcome: 'failed', error });
-      await house.store.runs.settle(fenceOf(run!));
+      await fixture.store.runs.finalize(fenceOf(run!), { outcome: 'failed', error });
+      await fixture.store.runs.settle(fenceOf(run!));
     }
-    if (isDeleted) await house.store.sessions.deleteSession(sessionSeq);
-    house.clock.advance(1_000);
+    if (isDeleted) await fixture.store.sessions.deleteSession(sessionSeq);
+    fixture.clock.advance(1_000);
   }
-  return house;
+  return fixture;
 }
 
 test.each(Object.entries(LISTS))('every page of %s is a part of the whole', async (name, list) => {
-  const house = await sevenAmongOthers();
-  const { items: whole, total } = await list(house, { limit: 100, offset: 0 });
+  const fixture = await sevenAmongOthers();
+  const { items: whole, total } = await list(fixture, { limit: 100, offset: 0 });
   expect([whole.length, total]).toEqual([COUNTS[name] ?? 7, COUNTS[name] ?? 7]);
   for (let offset = 0; offset <= 8; offset += 1) {
     for (const limit of [1, 2, 3, 100]) {
-      const page = await list(house, { limit, offset });
+      const page = await list(fixture, { limit, offset });
       const expected = whole.slice(offset, offset + limit).map(({ id }) => id);
       expect([offset, limit, page.total, page.items.map(({ id }) => id)]).toEqual([offset, limit, total, expected]);
     }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const DAY_MS = 86_400_000;
 
 test('samples of a week are kept, and none of a time that has not come', async () => {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   const start = clock.now();
   await store.diskSamples.record({ freeBytes: 3, freeInodes: 30 });
   clock.advance(6 * DAY_MS);

@@ -2,23 +2,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { inspect } from '../../../src/store/inspection/inspect.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
 const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
 
 /** The file of a closed store of which one index is overwritten with nonsense. */
 async function damagedFile(): Promise<string> {
-  const house = await storeHouse();
-  for (let turns = 0; turns < 20; turns += 1) await house.accept();
-  const [{ page } = { page: 0 }] = house.rows<{ page: number }>(
+  const fixture = await storeFixture();
+  for (let turns = 0; turns < 20; turns += 1) await fixture.accept();
+  const [{ page } = { page: 0 }] = fixture.rows<{ page: number }>(
     "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'messages_by_session'",
   );
-  await house.store.close();
-  const bytes = readFileSync(house.file);
+  await fixture.store.close();
+  const bytes = readFileSync(fixture.file);
   bytes.fill(0xff, (page - 1) * 4_096 + 12, page * 4_096);
-  writeFileSync(house.file, bytes);
-  return house.file;
+  writeFileSync(fixture.file, bytes);
+  return fixture.file;
 }
 
 test('a large file is searched only on request, table by table, and then the same damage is found', async () => {
@@ -30,15 +30,15 @@ test('a large file is searched only on request, table by table, and then the sam
 });
 
 test('a sound file has no faults, searched at once or table by table', async () => {
-  const house = await storeHouse();
-  await house.accept();
+  const fixture = await storeFixture();
+  await fixture.accept();
   for (const largeBytes of [AT_ONCE, 1])
-    expect(inspect({ ...WISH, file: house.file, largeBytes, full: true }).faults).toEqual([]);
+    expect(inspect({ ...WISH, file: fixture.file, largeBytes, full: true }).faults).toEqual([]);
 });
 
 test('between two tables, the log can be emptied', async () => {
-  const house = await storeHouse();
-  const writer = new Connection(house.file, { timeout: 0 });
+  const fixture = await storeFixture();
+  const writer = new Connection(fixture.file, { timeout: 0 });
   onTestFinished(() => void writer.close());
   const { pragma } = Connection.prototype;
   const reset: unknown[] = [];
@@ -53,8 +53,8 @@ test('between two tables, the log can be emptied', async () => {
   };
   Connection.prototype.pragma = spied;
   onTestFinished(() => void (Connection.prototype.pragma = pragma));
-  await house.accept();
-  inspect({ ...WISH, file: house.file, largeBytes: 1, full: true });
+  await fixture.accept();
+  inspect({ ...WISH, file: fixture.file, largeBytes: 1, full: true });
   expect(reset.length).toBeGreaterThan(20);
   expect(new Set(reset.map((rows) => (rows as { busy: number }[])[0]!.busy))).toEqual(new Set([0]));
 });

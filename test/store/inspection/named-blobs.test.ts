@@ -1,7 +1,7 @@
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openNamedBlobs } from '../../../src/store/inspection/named-blobs.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const keyOf = (number: number) => number.toString(16).padStart(64, '0');
 
@@ -12,17 +12,17 @@ function attachment(number: number, size: number) {
   return { id, name, path: `attachments/${id}`, workspacePath: `/uploads/${name}`, size, ...facts };
 }
 
-function openOf(house: StoreHouse) {
-  const rows = openNamedBlobs(house.file);
+function openOf(fixture: StoreFixture) {
+  const rows = openNamedBlobs(fixture.file);
   onTestFinished(rows.close);
   return rows;
 }
 
 test('portions follow one another by key, name each blob once, and stop at the end', async () => {
-  const house = await storeHouse();
-  await house.accept({ attachments: [1, 2, 3].map((number) => attachment(number, 7)) });
-  await house.accept({ attachments: [attachment(2, 9), attachment(4, 7)] });
-  const rows = openOf(house);
+  const fixture = await storeFixture();
+  await fixture.accept({ attachments: [1, 2, 3].map((number) => attachment(number, 7)) });
+  await fixture.accept({ attachments: [attachment(2, 9), attachment(4, 7)] });
+  const rows = openOf(fixture);
   const first = rows.after('', 3);
   expect(first).toEqual([1, 2, 3].map((number) => ({ key: keyOf(number), size: number === 2 ? 9 : 7 })));
   expect(rows.after(first.at(-1)!.key, 3)).toEqual([{ key: keyOf(4), size: 7 }]);
@@ -30,17 +30,17 @@ test('portions follow one another by key, name each blob once, and stop at the e
 });
 
 test('what only deleted sessions name is not named', async () => {
-  const house = await storeHouse();
-  const { sessionSeq } = await house.accept({ attachments: [attachment(1, 7)] });
-  const rows = openOf(house);
+  const fixture = await storeFixture();
+  const { sessionSeq } = await fixture.accept({ attachments: [attachment(1, 7)] });
+  const rows = openOf(fixture);
   expect(rows.isNamed(keyOf(1))).toBe(true);
-  await house.store.sessions.deleteSession(sessionSeq);
+  await fixture.store.sessions.deleteSession(sessionSeq);
   expect(rows.isNamed(keyOf(1))).toBe(false);
   expect(rows.after('', 9)).toEqual([]);
 });
 
 test('no portion reads a table from end to end', async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const { prepare } = Connection.prototype;
   const texts: string[] = [];
   Connection.prototype.prepare = function (this: Connection.Database, sql: string) {
@@ -48,9 +48,11 @@ test('no portion reads a table from end to end', async () => {
     return prepare.call(this, sql);
   } as never;
   onTestFinished(() => void (Connection.prototype.prepare = prepare));
-  openOf(house);
+  openOf(fixture);
   const plans = texts.map((sql) =>
-    house.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('LIMIT ?', 'LIMIT 9').replaceAll('?', "'a'")}`),
+    fixture.rows<{ detail: string }>(
+      `EXPLAIN QUERY PLAN ${sql.replaceAll('LIMIT ?', 'LIMIT 9').replaceAll('?', "'a'")}`,
+    ),
   );
   const lines = plans.flat().map(({ detail }) => detail);
   const reads = lines.filter((line) => /^(SCAN|SEARCH) (?!\(subquery|CONSTANT ROW|\d|a$)/.test(line));

@@ -3,7 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/journal-event.ts';
 import { renderJournalEvent } from '../../../src/wire/journal-event.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 const EARLIER: readonly (readonly [EventType, object, object])[] = [
   ['run.step', { step: 1, inputTokens: 2, outputTokens: 3 }, { step: 1, text_preview: '', calls: [] }],
@@ -31,15 +31,15 @@ const EARLIER: readonly (readonly [EventType, object, object])[] = [
 ];
 
 test('events of earlier versions are rendered like current ones', async () => {
-  const house = await storeHouse();
-  const run = await house.accept();
-  const connection = new Connection(house.file);
+  const fixture = await storeFixture();
+  const run = await fixture.accept();
+  const connection = new Connection(fixture.file);
   const insert = connection.prepare(
     'INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?, 0)',
   );
   EARLIER.forEach(([type, payload], at) => insert.run(run.sessionSeq, run.seq, at + 2, type, JSON.stringify(payload)));
   connection.close();
-  const [queued, ...found] = (await house.store.events.listOfRun(run.seq, 0, 99)).events;
+  const [queued, ...found] = (await fixture.store.events.listOfRun(run.seq, 0, 99)).events;
   expect(queued?.type).toBe('run.queued');
   const place = { sessionId: run.sessionId, runId: run.id };
   expect(found.map((event) => renderJournalEvent(event, place).payload)).toEqual(
@@ -48,16 +48,16 @@ test('events of earlier versions are rendered like current ones', async () => {
 });
 
 test('a step’s event has its text and calls, a result’s its output, cut at 4 KB between characters (G18)', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   const calls = ['a', 'b'].map((id) => ({ id, name: 'shell', input: { command: 'date' } }));
-  await house.store.runs.recordStep(fence, aStep({ text: 'The  moon\npulls.', calls }), FREE);
+  await fixture.store.runs.recordStep(fence, aStep({ text: 'The  moon\npulls.', calls }), FREE);
   const result = { step: 1, name: 'shell', ok: true, durationMs: 1 };
-  await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'a', output: 'ä'.repeat(2_048) });
-  await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'b', output: `x${'ä'.repeat(2_048)}` });
-  const payloads = house.committed.flatMap(({ type, payload }) =>
+  await fixture.store.runs.recordToolResult(fence, { ...result, toolUseId: 'a', output: 'ä'.repeat(2_048) });
+  await fixture.store.runs.recordToolResult(fence, { ...result, toolUseId: 'b', output: `x${'ä'.repeat(2_048)}` });
+  const payloads = fixture.committed.flatMap(({ type, payload }) =>
     type === 'run.step' || type === 'tool_result' ? [payload] : [],
   );
   expect(payloads).toMatchObject([

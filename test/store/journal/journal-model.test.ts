@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import type { EventRange } from '../../../src/store/journal/pages.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 interface Row {
   readonly id: number;
@@ -32,17 +32,17 @@ function numbersOf(seed: number): (below: number) => number {
 }
 
 /** Does one thing after another, as the numbers say: `act` for some run or session, `check` for all. */
-async function busyHouse(seed: number) {
-  const house = await storeHouse();
-  const { runs, events, teams } = house.store;
+async function busyFixture(seed: number) {
+  const fixture = await storeFixture();
+  const { runs, events, teams } = fixture.store;
   const number = numbersOf(seed);
   const [sessions, ids, live] = [new Map<number, string>(), new Map<number, string>(), new Map<number, Live>()];
   const oneOf = <T>(some: readonly T[]) => some[number(some.length)];
-  const rows = () => house.rows<Row>(ROWS);
+  const rows = () => fixture.rows<Row>(ROWS);
   await teams.create({ name: 'taken', budgetUsd: null });
 
   async function accept(sessionId: string | null) {
-    const run = await house.accept({ sessionId });
+    const run = await fixture.accept({ sessionId });
     sessions.set(run.sessionSeq, run.sessionId);
     ids.set(run.seq, run.id);
   }
@@ -88,13 +88,13 @@ async function busyHouse(seed: number) {
   const beside: readonly (() => Promise<unknown>)[] = [
     async () => accept(sessions.size < 3 ? null : oneOf([...sessions.values()])!),
     async () => {
-      for (const run of await house.claim(2))
+      for (const run of await fixture.claim(2))
         live.set(run.seq, { fence: fenceOf(run), open: false, next: run.attempt * 1_000 });
     },
     // As if others had written meanwhile.
     async () => {
       const id = rows().at(-1)!.id + oneOf([2, 600, 90_000])!;
-      house.change(`INSERT INTO events (id, session_seq, type, payload, created_at) VALUES (${id}, 1, 'x', '{}', 0)`);
+      fixture.change(`INSERT INTO events (id, session_seq, type, payload, created_at) VALUES (${id}, 1, 'x', '{}', 0)`);
     },
   ];
 
@@ -143,7 +143,7 @@ async function busyHouse(seed: number) {
 }
 
 test.each([1, 2, 3, 4])('whatever runs do, each page has the events of its range: %s', async (seed) => {
-  const { accept, act, check } = await busyHouse(seed);
+  const { accept, act, check } = await busyFixture(seed);
   for (let sessions = 0; sessions < 3; sessions += 1) await accept(null);
   for (let acts = 1; acts <= 80; acts += 1) {
     await act();

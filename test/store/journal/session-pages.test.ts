@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import type { EventRange } from '../../../src/store/journal/pages.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 const start = (index: number): NewEvent => ({ type: 'content_block_start', payload: { index } });
@@ -11,42 +11,44 @@ const texts = (index: number, count: number): NewEvent[] =>
   Array.from({ length: count }, (_, at) => ({ type: 'content_block_delta', payload: { index, text: `${at}` } }));
 
 /** Two sessions whose runs stream by turns: through a crash, while others are queued and stopped, and up to an open block. */
-async function busyHouse() {
-  const house = await storeHouse();
-  const { runs } = house.store;
-  const [first, beside] = [await house.accept(), await house.accept()];
+async function busyFixture() {
+  const fixture = await storeFixture();
+  const { runs } = fixture.store;
+  const [first, beside] = [await fixture.accept(), await fixture.accept()];
   const { sessionId, sessionSeq } = first;
-  const claimed = await house.claim(2);
+  const claimed = await fixture.claim(2);
   const [own, other] = [first, beside].map(({ seq }) => fenceOf(claimed.find((run) => run.seq === seq)!));
   await runs.appendStream(own!, [start(0), ...texts(0, 40)]);
   await runs.appendStream(other!, [start(0), ...texts(0, 2)]);
-  const queued = await house.accept({ sessionId });
+  const queued = await fixture.accept({ sessionId });
   await runs.appendStream(own!, texts(0, 2));
   await runs.stopRun({ sessionSeq, runSeq: queued.seq }, 'user_requested_stop');
-  await house.accept({ sessionId });
+  await fixture.accept({ sessionId });
   await runs.appendStream(own!, texts(0, 1));
   await runs.appendStream(other!, texts(0, 1));
   await runs.interrupt(own!, 'crash');
-  const again = fenceOf((await house.claim())[0]!);
+  const again = fenceOf((await fixture.claim())[0]!);
   await runs.appendStream(again, [start(1), ...texts(1, 4), stop(1), start(2), stop(2)]);
   await runs.recordStep(again, aStep({ stream: [start(3), ...texts(3, 1), stop(3)] }), FREE);
   await runs.end(again, COMPLETED, { untouched: true });
-  const last = fenceOf((await house.claim())[0]!);
+  const last = fenceOf((await fixture.claim())[0]!);
   await runs.appendStream(last, [start(0), ...texts(0, 3)]);
-  await house.accept({ sessionId });
+  await fixture.accept({ sessionId });
   await runs.appendStream(last, texts(0, 2));
-  return { house, sessionSeq };
+  return { fixture, sessionSeq };
 }
 
-const idsOf = (house: StoreHouse, sessionSeq: number) =>
-  house.rows<{ id: number }>(`SELECT id FROM events WHERE session_seq = ${sessionSeq} ORDER BY id`).map(({ id }) => id);
+const idsOf = (fixture: StoreFixture, sessionSeq: number) =>
+  fixture
+    .rows<{ id: number }>(`SELECT id FROM events WHERE session_seq = ${sessionSeq} ORDER BY id`)
+    .map(({ id }) => id);
 
 test('each page of a session has the events of its range, in both directions', async () => {
-  const { house, sessionSeq } = await busyHouse();
-  const ids = idsOf(house, sessionSeq);
+  const { fixture, sessionSeq } = await busyFixture();
+  const ids = idsOf(fixture, sessionSeq);
   expect(ids.length).toBeGreaterThan(35);
   const pageOf = async (range: EventRange) =>
-    (await house.store.events.listOfSession(sessionSeq, range)).events.map(({ event }) => event.id);
+    (await fixture.store.events.listOfSession(sessionSeq, range)).events.map(({ event }) => event.id);
   const bounds = [0, ...ids.flatMap((id) => [id, id + 1])];
   for (const limit of [1, 2, 7, 30, 99])
     for (const afterId of bounds)
@@ -61,13 +63,13 @@ test('each page of a session has the events of its range, in both directions', a
 });
 
 test('an event of a page names its run', async () => {
-  const { house, sessionSeq } = await busyHouse();
+  const { fixture, sessionSeq } = await busyFixture();
   const range = { afterId: 0, beforeId: null, order: 'asc', limit: 99 } as const;
-  const named = (await house.store.events.listOfSession(sessionSeq, range)).events.map(({ event, runId }) => [
+  const named = (await fixture.store.events.listOfSession(sessionSeq, range)).events.map(({ event, runId }) => [
     event.id,
     runId,
   ]);
-  const rows = house.rows<{ id: number; run: string }>(
+  const rows = fixture.rows<{ id: number; run: string }>(
     `SELECT e.id, r.id AS run FROM events e LEFT JOIN runs r ON r.seq = e.run_seq
      WHERE e.session_seq = ${sessionSeq} ORDER BY e.id`,
   );
@@ -75,9 +77,9 @@ test('an event of a page names its run', async () => {
 });
 
 test('the newest event of a session may be text, and may be another', async () => {
-  const { house, sessionSeq } = await busyHouse();
-  const newest = () => house.store.events.newestId(sessionSeq);
-  expect(await newest()).toBe(idsOf(house, sessionSeq).at(-1));
-  await house.store.runs.stopSession(sessionSeq, 'user_requested_stop');
-  expect(await newest()).toBe(idsOf(house, sessionSeq).at(-1));
+  const { fixture, sessionSeq } = await busyFixture();
+  const newest = () => fixture.store.events.newestId(sessionSeq);
+  expect(await newest()).toBe(idsOf(fixture, sessionSeq).at(-1));
+  await fixture.store.runs.stopSession(sessionSeq, 'user_requested_stop');
+  expect(await newest()).toBe(idsOf(fixture, sessionSeq).at(-1));
 });

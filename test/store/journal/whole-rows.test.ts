@@ -4,23 +4,23 @@ import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import { PORTION_BYTES } from '../../../src/domain/portions.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeTails } from '../../../src/events/tail.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 /** Lengths of the arguments of calls: three of these are more than a page has. */
 const LONG = [1, 2, 3].map((times) => times * (PORTION_BYTES / 4));
 
 async function longRun() {
-  const house = await storeHouse();
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   for (const [at, length] of LONG.entries()) {
     const calls = [{ id: `t${at}`, name: 'shell', input: { command: 'x'.repeat(length) } }];
-    await house.store.runs.recordStep(fence, aStep({ step: at + 1, kind: 'tools', calls }), FREE);
+    await fixture.store.runs.recordStep(fence, aStep({ step: at + 1, kind: 'tools', calls }), FREE);
   }
-  await house.store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fence);
-  return { ...house, run: run! };
+  await fixture.store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fence);
+  return { ...fixture, run: run! };
 }
 
 const lengthsIn = (events: readonly JournalEvent[]) =>

@@ -1,20 +1,20 @@
 // Text that many runs stream at once shares a verb: each run's own attempt decides about its part.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 const delta = (text: string) => ({ type: 'content_block_delta', payload: { index: 0, text } }) as const;
 
 test('of runs that stream at once, those whose attempt is outdated keep nothing, and the others lose nothing', async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const fences = [];
   for (let count = 0; count < 3; count += 1) {
-    await house.accept();
-    const [run] = await house.claim();
+    await fixture.accept();
+    const [run] = await fixture.claim();
     fences.push(fenceOf(run!));
   }
   const [one, two, three] = fences as [(typeof fences)[0], (typeof fences)[0], (typeof fences)[0]];
-  const { appendStream, recordStep } = house.store.runs;
-  house.committed.length = 0;
+  const { appendStream, recordStep } = fixture.store.runs;
+  fixture.committed.length = 0;
   const kept = await Promise.all([
     appendStream(one, [delta('a'), delta('b')]),
     appendStream({ ...two, attempt: two.attempt + 1 }, [delta('lost')]),
@@ -24,7 +24,7 @@ test('of runs that stream at once, those whose attempt is outdated keep nothing,
     appendStream(three, [delta('e')]),
   ]);
   expect(kept).toEqual([true, false, true, true, true, true]);
-  const told = house.committed.map((event) => [
+  const told = fixture.committed.map((event) => [
     event.runSeq,
     event.type === 'content_block_delta' ? event.payload.text : event.type,
   ]);

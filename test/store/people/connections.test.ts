@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../../src/domain/ids.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 async function connected() {
-  const house = await storeHouse();
-  const { connections } = house.store;
+  const fixture = await storeFixture();
+  const { connections } = fixture.store;
   const connection = await connections.create({
     id: newId(),
-    userSeq: house.user.seq,
+    userSeq: fixture.user.seq,
     connector: 'crm',
     name: 'mine',
     secret: Buffer.from('sealed'),
   });
-  return { ...house, connections, connection };
+  return { ...fixture, connections, connection };
 }
 
 test('a connection is kept with its sealed secret, which no list shows', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { openStore } from '../../support/store/open-store.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 test('a name gets its id at first sight and keeps it, whatever comes and goes', { tags: ['J4'] }, async () => {
-  const { store } = await storeHouse();
+  const { store } = await storeFixture();
   const { idsFor, namesOf } = store.definitionIds;
   const [tides, reefs] = await idsFor('skill', ['tides', 'reefs']);
   expect(await idsFor('skill', ['reefs', 'currents', 'tides'])).toEqual([reefs, expect.any(Number), tides]);
@@ -12,14 +12,14 @@ test('a name gets its id at first sight and keeps it, whatever comes and goes', 
 });
 
 test('the same name has another id among another kind', async () => {
-  const { store } = await storeHouse();
+  const { store } = await storeFixture();
   const [skill] = await store.definitionIds.idsFor('skill', ['tides']);
   const [expert] = await store.definitionIds.idsFor('expert', ['tides']);
   expect(expert).not.toBe(skill);
 });
 
 test('ids survive a restart, and so does the one of a name that is gone', async () => {
-  const { store, file, clock } = await storeHouse();
+  const { store, file, clock } = await storeFixture();
   const before = await store.definitionIds.idsFor('mcp_server', ['files', 'wiki']);
   await store.close();
   const again = openStore(file, clock);
@@ -31,7 +31,7 @@ test('ids survive a restart, and so does the one of a name that is gone', async 
 });
 
 test('two concurrent requests for a new name get one id', async () => {
-  const { store, rows } = await storeHouse();
+  const { store, rows } = await storeFixture();
   const { idsFor } = store.definitionIds;
   const [[a], [b]] = await Promise.all([idsFor('plugin', ['office']), idsFor('plugin', ['office', 'office'])]);
   expect(a).toBe(b);

@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { MOST_LOST_PINS } from '../../../src/domain/capabilities/pin.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const defined = (...models: string[]) => ({
   model: new Set(models),
@@ -12,15 +12,15 @@ const defined = (...models: string[]) => ({
 });
 
 async function keyed() {
-  const house = await storeHouse();
-  const { keys, pins } = house.store;
+  const fixture = await storeFixture();
+  const { keys, pins } = fixture.store;
   let made = 0;
-  const key = async (fields: Partial<typeof house.key>) => {
+  const key = async (fields: Partial<typeof fixture.key>) => {
     made += 1;
     const id = `k${String(made).padStart(7, '0')}`;
-    return keys.create({ ...house.key, id, secretSha256: Buffer.alloc(32), ...fields });
+    return keys.create({ ...fixture.key, id, secretSha256: Buffer.alloc(32), ...fields });
   };
-  return { ...house, key, keys, lost: pins.lost };
+  return { ...fixture, key, keys, lost: pins.lost };
 }
 
 test('only what is usable and names what is gone counts', async () => {

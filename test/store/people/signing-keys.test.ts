@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const salt = (byte: number) => Buffer.alloc(32, byte);
 
 test('many first tokens at once make one signing key', async () => {
-  const { store } = await storeHouse();
+  const { store } = await storeFixture();
   expect(await store.signingKeys.findCurrent()).toBeUndefined();
   const made = await Promise.all([1, 2, 3, 4].map((byte) => store.signingKeys.ensureCurrent(salt(byte))));
   expect(new Set(made.map(({ id }) => id)).size).toBe(1);
@@ -12,7 +12,7 @@ test('many first tokens at once make one signing key', async () => {
 });
 
 test('a rotation retires the key that signed, and rotations at once leave one that signs', async () => {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   const first = await store.signingKeys.ensureCurrent(salt(1));
   clock.advance(1_000);
   await Promise.all([store.signingKeys.rotate(salt(2), 0), store.signingKeys.rotate(salt(3), 0)]);
@@ -27,7 +27,7 @@ test('a rotation retires the key that signed, and rotations at once leave one th
 });
 
 test('a rotation forgets the keys that were retired before the given moment, and no other', async () => {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   await store.signingKeys.ensureCurrent(salt(1));
   await store.signingKeys.rotate(salt(2), 0);
   clock.advance(1_000);
@@ -38,7 +38,7 @@ test('a rotation forgets the keys that were retired before the given moment, and
 });
 
 test('revoking all revokes every key once, and leaves a fresh one that signs', async () => {
-  const { store, clock } = await storeHouse();
+  const { store, clock } = await storeFixture();
   const revokedAt = clock.now();
   await store.signingKeys.ensureCurrent(salt(1));
   await store.signingKeys.revokeAll(salt(2));
@@ -52,14 +52,14 @@ test('revoking all revokes every key once, and leaves a fresh one that signs', a
 });
 
 test('two keys that sign can’t be in the table', async () => {
-  const { store, rows } = await storeHouse();
+  const { store, rows } = await storeFixture();
   await store.signingKeys.ensureCurrent(salt(1));
   const [index] = rows<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'signing_keys_current'");
   expect(index?.sql).toContain('UNIQUE');
 });
 
 test('two first logins of an account at once make one user', async () => {
-  const { store } = await storeHouse();
+  const { store } = await storeFixture();
   const account = {
     username: '10086',
     fullName: '',
@@ -76,7 +76,7 @@ test('two first logins of an account at once make one user', async () => {
 });
 
 test('a username that looks like an id names no other user', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   const twin = await store.users.ensure({ ...user, username: user.id, passwordHash: 'y' });
   expect((await store.users.findTokenHolder(user.id))?.user.seq).toBe(user.seq);
   expect((await store.users.findLogin(user.id))?.user.seq).toBe(twin.seq);

@@ -1,15 +1,15 @@
 // Users with the names of their teams.
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 async function peopled() {
-  const house = await storeHouse();
-  const { users, teams } = house.store;
-  const fresh = { ...house.user, passwordHash: 'x', teamId: null };
+  const fixture = await storeFixture();
+  const { users, teams } = fixture.store;
+  const fresh = { ...fixture.user, passwordHash: 'x', teamId: null };
   const create = async (username: string, teamId: string | null) => users.create({ ...fresh, username, teamId });
   const team = async (name: string) => (await teams.create({ name, budgetUsd: null })).id;
   const listed = async () => new Map((await users.list('', 100)).map((user) => [user.username, user.teamName]));
-  return { ...house.store, create, team, listed };
+  return { ...fixture.store, create, team, listed };
 }
 
 test('each user is listed with the name of their team as it is now', async () => {

@@ -4,27 +4,27 @@ import Connection from 'better-sqlite3';
 import type { User } from '../../../src/domain/people/user.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { BoardFilter } from '../../../src/store/publishing/board.ts';
-import { publishHouse } from '../../support/store/publishing.ts';
+import { publishFixture } from '../../support/store/publishing.ts';
 
-let house: Awaited<ReturnType<typeof publishHouse>>;
+let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let run: ClaimedRun;
 let otto: User;
 
 beforeEach(async () => {
-  house = await publishHouse();
-  run = await house.workspace();
+  fixture = await publishFixture();
+  run = await fixture.workspace();
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
-  otto = await house.store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
+  otto = await fixture.store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
 });
 
 const publish = async (name: string, over = {}) => {
-  house.clock.advance(1_000);
-  return house.publish(run, { name, ...over });
+  fixture.clock.advance(1_000);
+  return fixture.publish(run, { name, ...over });
 };
 
 async function find(filter: Partial<BoardFilter> = {}) {
   const everything = { account: null, category: null, name: null, limit: 50, offset: 0 };
-  const { items, total } = await house.store.board.list({ ...everything, ...filter }, house.clock.now());
+  const { items, total } = await fixture.store.board.list({ ...everything, ...filter }, fixture.clock.now());
   return { names: items.map(({ name }) => name), total };
 }
 
@@ -33,41 +33,41 @@ test('it has the pages that are shown on it and not deleted, the last published 
   await publish('Second');
   await publish('Hidden', { isOnBoard: false });
   const deleted = await publish('Deleted');
-  await house.store.pages.delete(deleted.id);
+  await fixture.store.pages.delete(deleted.id);
   expect(await find()).toEqual({ names: ['Second', 'First'], total: 2 });
-  house.clock.advance(1);
-  await house.release(first.id, run);
+  fixture.clock.advance(1);
+  await fixture.release(first.id, run);
   expect(await find()).toEqual({ names: ['First', 'Second'], total: 2 });
-  await house.store.pages.change(first.id, { isOnBoard: false });
+  await fixture.store.pages.change(first.id, { isOnBoard: false });
   expect(await find()).toEqual({ names: ['Second'], total: 1 });
 });
 
 test('a page without a version that can be read is not on it', async () => {
   const first = await publish('First');
   const second = await publish('Second');
-  await house.store.shares.withdraw(first.shareCode);
+  await fixture.store.shares.withdraw(first.shareCode);
   expect(await find()).toEqual({ names: ['Second'], total: 1 });
-  await house.store.shares.setEnd(second.shareCode, house.clock.now() + 10);
+  await fixture.store.shares.setEnd(second.shareCode, fixture.clock.now() + 10);
   expect(await find()).toEqual({ names: ['Second'], total: 1 });
-  house.clock.advance(10);
+  fixture.clock.advance(10);
   // Not even before the end was noticed.
   expect((await find()).names).toEqual([]);
-  await house.store.pageRemovals.closeEnded();
+  await fixture.store.pageRemovals.closeEnded();
   expect(await find()).toEqual({ names: [], total: 0 });
 });
 
 test('a page whose newest version has ended is placed by the one before', async () => {
   const first = await publish('First');
   await publish('Second');
-  house.clock.advance(1_000);
-  const newest = await house.release(first.id, run);
+  fixture.clock.advance(1_000);
+  const newest = await fixture.release(first.id, run);
   expect((await find()).names).toEqual(['First', 'Second']);
-  await house.store.shares.setEnd(newest.shareCode, house.clock.now() + 1);
-  house.clock.advance(1);
-  await house.store.pageRemovals.closeEnded();
+  await fixture.store.shares.setEnd(newest.shareCode, fixture.clock.now() + 1);
+  fixture.clock.advance(1);
+  await fixture.store.pageRemovals.closeEnded();
   expect((await find()).names).toEqual(['Second', 'First']);
-  expect(await house.page(first.key)).toMatchObject({ versionCount: 1, latest: { no: 1 } });
-  await house.store.shares.setEnd(newest.shareCode, null);
+  expect(await fixture.page(first.key)).toMatchObject({ versionCount: 1, latest: { no: 1 } });
+  await fixture.store.shares.setEnd(newest.shareCode, null);
   expect((await find()).names).toEqual(['First', 'Second']);
 });
 
@@ -127,17 +127,17 @@ test('categories, those with most pages first, and no more than a hundred', asyn
   await publish('c', { category: 'Sea' });
   await publish('d', { category: 'Hidden', isOnBoard: false });
   await publish('e');
-  expect(await house.store.board.listCategories()).toEqual([
+  expect(await fixture.store.board.listCategories()).toEqual([
     { name: 'Sea', count: 2 },
     { name: 'Sky', count: 1 },
   ]);
   for (let count = 0; count < 110; count += 1) await publish('x', { category: `C${count}` });
-  expect(await house.store.board.listCategories()).toHaveLength(100);
+  expect(await fixture.store.board.listCategories()).toHaveLength(100);
 });
 
 test('no more than the newest ten thousand pages are looked at', async () => {
   await publish('Oldest');
-  const connection = new Connection(house.file);
+  const connection = new Connection(fixture.file);
   connection.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
     INSERT INTO publish_pages (key, user_seq, name, search_name, tags, origin, session_seq, entry_path, is_on_board,
       is_distraction_free, open_versions, latest_published_at, created_at, updated_at)

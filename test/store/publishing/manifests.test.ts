@@ -1,17 +1,17 @@
 // The versions of a page that has very many of them: what is listed, and how much of it is read.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { publishHouse } from '../../support/store/publishing.ts';
+import { publishFixture } from '../../support/store/publishing.ts';
 
 const MINUTE = 60_000;
 /** More than a list reaches. */
 const VERSIONS = 10_050;
 
 test('lists reach the newest 10,000 versions, and older ones by their days or numbers', async () => {
-  const house = await publishHouse();
-  const { id, shareCode } = await house.publish(await house.workspace());
-  const first = (await house.share(shareCode))!.publishedAt;
-  const database = new Connection(house.file);
+  const fixture = await publishFixture();
+  const { id, shareCode } = await fixture.publish(await fixture.workspace());
+  const first = (await fixture.share(shareCode))!.publishedAt;
+  const database = new Connection(fixture.file);
   const columns = 'user_seq, session_seq, share_type, entry_path, trigger_type, file_count, total_size, is_open';
   database
     .prepare(
@@ -26,7 +26,7 @@ test('lists reach the newest 10,000 versions, and older ones by their days or nu
   database.close();
   const list = async (over: object) => {
     const filter = { pageId: id, no: null, from: null, to: null, limit: 3, offset: 0, ...over };
-    const { items, total } = await house.store.manifests.listReadable(filter, house.clock.now());
+    const { items, total } = await fixture.store.manifests.listReadable(filter, fixture.clock.now());
     return { total, numbers: items.map(({ no }) => no), latest: items.filter(({ isLatest }) => isLatest).length };
   };
   const numbers = (...of: number[]) => ({ total: 10_000, numbers: of, latest: of[0] === VERSIONS ? 1 : 0 });
@@ -40,13 +40,13 @@ test('lists reach the newest 10,000 versions, and older ones by their days or nu
 });
 
 test('a deleted page of many small versions is removed many versions a commit', async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  const { id } = await house.publish(run, { entryPath: '/notes.txt' });
-  for (let version = 2; version <= 200; version += 1) await house.release(id, run, '/notes.txt');
-  await house.store.pages.delete(id);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  const { id } = await fixture.publish(run, { entryPath: '/notes.txt' });
+  for (let version = 2; version <= 200; version += 1) await fixture.release(id, run, '/notes.txt');
+  await fixture.store.pages.delete(id);
   let commits = 0;
-  while (await house.store.pageRemovals.clearDeleted()) commits += 1;
+  while (await fixture.store.pageRemovals.clearDeleted()) commits += 1;
   expect(commits).toBeLessThan(5);
-  expect(['publish_pages', 'publish_versions', 'publish_files'].map(house.count)).toEqual([0, 0, 0]);
+  expect(['publish_pages', 'publish_versions', 'publish_files'].map(fixture.count)).toEqual([0, 0, 0]);
 });

@@ -2,14 +2,15 @@
 import { beforeEach, expect, test } from 'vitest';
 import { PAGE_LIMITS } from '../../../src/domain/publishing/page.ts';
 import { aPage } from '../../support/store/publishing.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 beforeEach(async () => {
-  house = await storeHouse();
+  fixture = await storeFixture();
 });
 
-const ofTask = (scheduledTaskId: string) => house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId }));
+const ofTask = (scheduledTaskId: string) =>
+  fixture.store.pages.createPage(aPage(fixture.user.seq, { scheduledTaskId }));
 test('a scheduled task has 20 pages at most, without those that were deleted', async () => {
   for (let no = 0; no < PAGE_LIMITS.perTask; no += 1) await ofTask('tides');
   await expect(ofTask('tides')).rejects.toMatchObject({
@@ -17,6 +18,6 @@ test('a scheduled task has 20 pages at most, without those that were deleted', a
     message: 'The scheduled task already has 20 pages, which is the maximum.',
   });
   await ofTask('winds');
-  await house.store.pages.delete(1);
+  await fixture.store.pages.delete(1);
   await ofTask('tides');
 });

@@ -2,19 +2,19 @@
 import { expect, test, vi } from 'vitest';
 import { makeReleases } from '../../../src/publishing/releases.ts';
 import { openStore } from '../../support/store/open-store.ts';
-import { aPage, filesOf, MANUAL, publishHouse, SITE } from '../../support/store/publishing.ts';
+import { aPage, filesOf, MANUAL, publishFixture, SITE } from '../../support/store/publishing.ts';
 
 test('a page version holds the entry’s folder and all below it', { tags: ['F11-folder'] }, async () => {
-  const house = await publishHouse();
-  const published = await house.publish(await house.workspace());
+  const fixture = await publishFixture();
+  const published = await fixture.publish(await fixture.workspace());
   expect(published).toMatchObject({ no: 1, key: expect.stringMatching(/^[0-9A-Za-z]{16}$/) });
   expect(published.shareCode).toMatch(/^[0-9A-Za-z]{22}$/);
-  expect(await house.filesOfShare(published.shareCode)).toEqual([
+  expect(await fixture.filesOfShare(published.shareCode)).toEqual([
     '/site/img/moon.png',
     '/site/index.html',
     '/site/style.css',
   ]);
-  expect(await house.page(published.key)).toMatchObject({
+  expect(await fixture.page(published.key)).toMatchObject({
     name: 'Tides',
     origin: 'existing_session',
     sessionId: expect.any(String),
@@ -40,23 +40,23 @@ test.each([
   'names that begin with a dot and attachments of others are left out: %s',
   { tags: ['F11-folder'] },
   async (_, entryPath, held, shareType) => {
-    const house = await publishHouse();
+    const fixture = await publishFixture();
     const hidden = ['/.env', '/a/.git/config', '/uploads/.secret', '/.git/deep/er/index.html'];
     const all = ['/index.md', '/a/b.txt', '/uploads/index.html', '/uploads/x.csv', ...hidden];
     const files = filesOf(...(shareType === 'page' ? all : [...all, '/a/moon.PNG']));
-    const { shareCode } = await house.publish(await house.workspace(files), { entryPath });
-    expect(await house.filesOfShare(shareCode)).toEqual(held);
-    expect(await house.share(shareCode)).toMatchObject({ shareType, entryPath });
+    const { shareCode } = await fixture.publish(await fixture.workspace(files), { entryPath });
+    expect(await fixture.filesOfShare(shareCode)).toEqual(held);
+    expect(await fixture.share(shareCode)).toMatchObject({ shareType, entryPath });
   },
 );
 
 test('folders that are left out are passed over, however many files they have', { tags: ['F11-folder'] }, async () => {
-  const house = await publishHouse();
+  const fixture = await publishFixture();
   const many = Array.from({ length: 3_000 }, (_, index) => `/.cache/${index}`);
   const dotted = Array.from({ length: 1_200 }, (_, index) => `/d${index}/.gitkeep`);
   const files = filesOf(...many, ...dotted, '/.dockerignore', '/-first', '/index.html', '/z/last.txt');
-  const { shareCode } = await house.publish(await house.workspace(files), { entryPath: '/index.html' });
-  expect(await house.filesOfShare(shareCode)).toEqual(['/-first', '/index.html', '/z/last.txt']);
+  const { shareCode } = await fixture.publish(await fixture.workspace(files), { entryPath: '/index.html' });
+  expect(await fixture.filesOfShare(shareCode)).toEqual(['/-first', '/index.html', '/z/last.txt']);
 });
 
 test.each([
@@ -73,44 +73,44 @@ test.each([
   'an entry that is not a plain file of the workspace is refused, and leaves nothing: %s',
   { tags: ['F7-entry'] },
   async (_, entryPath, mustBe) => {
-    const house = await publishHouse();
-    const { sessionSeq } = await house.workspace([...SITE, ...filesOf('/.well/index.html')]);
-    const page = aPage(house.user.seq, { sessionSeq }, { entryPath });
-    const outcome = await house.releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page });
+    const fixture = await publishFixture();
+    const { sessionSeq } = await fixture.workspace([...SITE, ...filesOf('/.well/index.html')]);
+    const page = aPage(fixture.user.seq, { sessionSeq }, { entryPath });
+    const outcome = await fixture.releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page });
     expect(outcome).toEqual({ kind: 'refused', mustBe: expect.stringMatching(mustBe) });
-    expect([house.count('publish_pages'), house.count('publish_versions')]).toEqual([0, 0]);
+    expect([fixture.count('publish_pages'), fixture.count('publish_versions')]).toEqual([0, 0]);
   },
 );
 
 test('a version over a limit is refused with the limit; one at the limit is not', {
   tags: ['F11-limits'],
 }, async () => {
-  const house = await publishHouse();
+  const fixture = await publishFixture();
   const big = { path: '/site/big.bin', size: 2 * 1_048_576 - 3, sha256: 'big' };
-  const { sessionSeq } = await house.workspace([...SITE, big]);
+  const { sessionSeq } = await fixture.workspace([...SITE, big]);
   const source = { sessionSeq, entryPath: '/site/index.html' };
-  const page = aPage(house.user.seq, { sessionSeq });
-  Object.assign(house.limits, { maxFiles: 3, maxTotalMb: 2 });
-  expect(await house.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
+  const page = aPage(fixture.user.seq, { sessionSeq });
+  Object.assign(fixture.limits, { maxFiles: 3, maxTotalMb: 2 });
+  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
     kind: 'refused',
     mustBe: expect.stringMatching(/at most 3 files \(publish\.max_files\)/),
   });
-  Object.assign(house.limits, { maxFiles: 4, maxTotalMb: 1 });
-  expect(await house.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
+  Object.assign(fixture.limits, { maxFiles: 4, maxTotalMb: 1 });
+  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
     kind: 'refused',
     mustBe: expect.stringMatching(/at most 1 MB \(publish\.max_total_mb\)/),
   });
-  Object.assign(house.limits, { maxFiles: 4, maxTotalMb: 2 });
-  expect(await house.releases.attempt(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
+  Object.assign(fixture.limits, { maxFiles: 4, maxTotalMb: 2 });
+  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
 });
 
 test('a version whose paths are too long together is refused, so that everybody may read its tree', async () => {
-  const house = await publishHouse();
+  const fixture = await publishFixture();
   const long = filesOf(...Array.from({ length: 2_000 }, (_, i) => `/site/${'é'.repeat(400)}/${i}.txt`));
-  const { sessionSeq } = await house.workspace([...SITE, ...long]);
-  const page = aPage(house.user.seq, { sessionSeq });
+  const { sessionSeq } = await fixture.workspace([...SITE, ...long]);
+  const page = aPage(fixture.user.seq, { sessionSeq });
   const source = { sessionSeq, entryPath: '/site/index.html' };
-  expect(await house.releases.attempt(source, { ...MANUAL, page })).toEqual({
+  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toEqual({
     kind: 'refused',
     mustBe: expect.stringMatching(/paths are shorter/),
   });
@@ -119,16 +119,16 @@ test('a version whose paths are too long together is refused, so that everybody 
 test('a release without changes is a version all the same, and the event has all its facts', {
   tags: ['§6.5-publish_page.published', 'F13-order'],
 }, async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  const { id, key } = await house.publish(run, { category: 'Sea', isOnBoard: false });
-  const second = await house.release(id, run);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  const { id, key } = await fixture.publish(run, { category: 'Sea', isOnBoard: false });
+  const second = await fixture.release(id, run);
   expect(second).toMatchObject({ key, no: 2 });
-  expect(house.committed.at(-1)).toMatchObject({
+  expect(fixture.committed.at(-1)).toMatchObject({
     type: 'publish_page.published',
     sessionSeq: run.sessionSeq,
     runSeq: null,
-    createdAt: house.clock.now(),
+    createdAt: fixture.clock.now(),
     payload: {
       page: { id, key, name: 'Tides', origin: 'existing_session', category: 'Sea', isOnBoard: false },
       version: {
@@ -140,82 +140,82 @@ test('a release without changes is a version all the same, and the event has all
       },
     },
   });
-  expect(await house.page(key)).toMatchObject({ versionCount: 2, latest: { no: 2 } });
+  expect(await fixture.page(key)).toMatchObject({ versionCount: 2, latest: { no: 2 } });
 });
 
 test('versions keep their files when the workspace changes, and each has its own', async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  const { id, shareCode } = await house.publish(run);
-  await house.workspace(filesOf(['/site/index.html', 'new'], '/site/more.html'), run.sessionId);
-  const second = await house.release(id, run);
-  expect(await house.filesOfShare(shareCode)).toEqual(
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  const { id, shareCode } = await fixture.publish(run);
+  await fixture.workspace(filesOf(['/site/index.html', 'new'], '/site/more.html'), run.sessionId);
+  const second = await fixture.release(id, run);
+  expect(await fixture.filesOfShare(shareCode)).toEqual(
     SITE.slice(0, 3)
       .map(({ path }) => path)
       .sort(),
   );
-  expect(await house.filesOfShare(second.shareCode)).toEqual(['/site/index.html', '/site/more.html']);
-  const { seq } = (await house.share(second.shareCode))!;
-  expect(await house.store.manifests.findFile(seq, '/site/index.html')).toMatchObject({ sha256: 'new' });
+  expect(await fixture.filesOfShare(second.shareCode)).toEqual(['/site/index.html', '/site/more.html']);
+  const { seq } = (await fixture.share(second.shareCode))!;
+  expect(await fixture.store.manifests.findFile(seq, '/site/index.html')).toMatchObject({ sha256: 'new' });
   for (const path of ['site/index.html', '/site/INDEX.html', '/site/../site/index.html', '/notes.txt'])
-    expect(await house.store.manifests.findFile(seq, path)).toBeUndefined();
+    expect(await fixture.store.manifests.findFile(seq, path)).toBeUndefined();
 });
 
 test('files of a run that is not collected yet are waited for', async () => {
-  const house = await publishHouse();
-  const run = await house.uncollected();
+  const fixture = await publishFixture();
+  const run = await fixture.uncollected();
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  const page = aPage(house.user.seq, { sessionSeq: run.sessionSeq });
-  const released = house.releases.release(source, { ...MANUAL, page });
-  await vi.waitUntil(() => house.listeners.size === 1);
-  house.collected(run.sessionSeq + 1);
-  await house.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
-  house.collected(run.sessionSeq);
+  const page = aPage(fixture.user.seq, { sessionSeq: run.sessionSeq });
+  const released = fixture.releases.release(source, { ...MANUAL, page });
+  await vi.waitUntil(() => fixture.listeners.size === 1);
+  fixture.collected(run.sessionSeq + 1);
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  fixture.collected(run.sessionSeq);
   expect(await released).toMatchObject({ kind: 'published', no: 1 });
-  expect(house.listeners.size).toBe(0);
+  expect(fixture.listeners.size).toBe(0);
 });
 
 test('a page that gets another owner while files are waited for gets no version of the former one', async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  const { id } = await house.publish(run);
-  const later = await house.uncollected(run.sessionId);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  const { id } = await fixture.publish(run);
+  const later = await fixture.uncollected(run.sessionId);
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  const released = house.releases.release(source, { ...MANUAL, page: { id } });
-  await vi.waitUntil(() => house.listeners.size === 1);
-  const { seq: heir } = await house.store.users.create({ ...house.user, username: 'ben', passwordHash: 'x' });
-  await house.store.pages.handOver(id, heir);
-  await house.store.artifacts.recordArtifacts(later.seq, { files: SITE, skipped: {} });
-  house.collected(run.sessionSeq);
+  const released = fixture.releases.release(source, { ...MANUAL, page: { id } });
+  await vi.waitUntil(() => fixture.listeners.size === 1);
+  const { seq: heir } = await fixture.store.users.create({ ...fixture.user, username: 'ben', passwordHash: 'x' });
+  await fixture.store.pages.handOver(id, heir);
+  await fixture.store.artifacts.recordArtifacts(later.seq, { files: SITE, skipped: {} });
+  fixture.collected(run.sessionSeq);
   await expect(released).rejects.toMatchObject({ reason: 'conflict' });
-  expect(house.rows('SELECT no, user_seq AS owner FROM publish_versions WHERE is_open = 1')).toEqual([
+  expect(fixture.rows('SELECT no, user_seq AS owner FROM publish_versions WHERE is_open = 1')).toEqual([
     { no: 1, owner: heir },
   ]);
 });
 
 test('the wait for files ends after twenty seconds', async () => {
-  const house = await publishHouse();
-  const run = await house.uncollected();
+  const fixture = await publishFixture();
+  const run = await fixture.uncollected();
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  const page = aPage(house.user.seq, { sessionSeq: run.sessionSeq });
-  const released = house.releases.release(source, { ...MANUAL, page });
-  await vi.waitUntil(() => house.listeners.size === 1);
-  house.clock.advance(20_000);
+  const page = aPage(fixture.user.seq, { sessionSeq: run.sessionSeq });
+  const released = fixture.releases.release(source, { ...MANUAL, page });
+  await vi.waitUntil(() => fixture.listeners.size === 1);
+  fixture.clock.advance(20_000);
   expect(await released).toEqual({ kind: 'uncollected' });
-  expect([house.listeners.size, house.count('publish_pages')]).toEqual([0, 0]);
+  expect([fixture.listeners.size, fixture.count('publish_pages')]).toEqual([0, 0]);
 });
 
 test('a session that was deleted gives no version, and its versions stay', { tags: ['F1-copy'] }, async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  const { id, shareCode } = await house.publish(run);
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  const { id, shareCode } = await fixture.publish(run);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  expect(await house.releases.attempt(source, { ...MANUAL, page: { id } })).toEqual({ kind: 'session_gone' });
-  while (await house.store.erasures.finishCleanup(run.sessionSeq));
-  expect(await house.filesOfShare(shareCode)).toHaveLength(3);
+  expect(await fixture.releases.attempt(source, { ...MANUAL, page: { id } })).toEqual({ kind: 'session_gone' });
+  while (await fixture.store.erasures.finishCleanup(run.sessionSeq));
+  expect(await fixture.filesOfShare(shareCode)).toHaveLength(3);
   for (const { sha256 } of SITE)
-    expect(await house.store.sessions.isBlobInUse(sha256)).toBe(sha256.startsWith('/site/'));
+    expect(await fixture.store.sessions.isBlobInUse(sha256)).toBe(sha256.startsWith('/site/'));
 });
 
 /** A workspace with more files than one commit takes. */
@@ -225,38 +225,38 @@ const MANY_ENTRY = { entryPath: '/index.html' };
 test('a version of many files is copied in parts, and nobody sees it before the last', {
   tags: ['F1-copy'],
 }, async () => {
-  const house = await publishHouse();
-  const run = await house.workspace(MANY);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace(MANY);
   const seen: unknown[] = [];
-  house.store.onCommitted((events) => void seen.push(...events.map(({ type }) => type)));
-  const { copyPart } = house.store.pages;
-  vi.spyOn(house.store.pages, 'copyPart').mockImplementation(async (draft) => {
+  fixture.store.onCommitted((events) => void seen.push(...events.map(({ type }) => type)));
+  const { copyPart } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'copyPart').mockImplementation(async (draft) => {
     const seq = await copyPart(draft);
     const everybodys = { userSeq: null, pageId: null, limit: 9, offset: 0 };
-    expect(await house.store.shares.list(everybodys, house.clock.now())).toEqual({ items: [], total: 0 });
-    expect(house.releases.active()).toBe(1);
+    expect(await fixture.store.shares.list(everybodys, fixture.clock.now())).toEqual({ items: [], total: 0 });
+    expect(fixture.releases.active()).toBe(1);
     return seq;
   });
-  const { shareCode } = await house.publish(run, MANY_ENTRY);
-  expect(house.store.pages.copyPart).toHaveBeenCalledTimes(2);
+  const { shareCode } = await fixture.publish(run, MANY_ENTRY);
+  expect(fixture.store.pages.copyPart).toHaveBeenCalledTimes(2);
   expect(seen).toEqual(['publish_page.published']);
-  expect(await house.filesOfShare(shareCode)).toHaveLength(601);
-  expect(await house.share(shareCode)).toMatchObject({ fileCount: 601, totalSize: 601 });
-  expect(house.releases.active()).toBe(0);
+  expect(await fixture.filesOfShare(shareCode)).toHaveLength(601);
+  expect(await fixture.share(shareCode)).toMatchObject({ fileCount: 601, totalSize: 601 });
+  expect(fixture.releases.active()).toBe(0);
 });
 
 test('a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start', {
   tags: ['F1-copy'],
 }, async () => {
-  const house = await publishHouse();
-  const run = await house.workspace(MANY);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace(MANY);
   const source = { sessionSeq: run.sessionSeq, ...MANY_ENTRY };
-  const plan = await house.store.pages.planVersion(source, house.limits);
+  const plan = await fixture.store.pages.planVersion(source, fixture.limits);
   if (plan.kind !== 'planned') throw new Error(plan.kind);
-  await house.store.pages.copyPart({ seq: null, plan, files: plan.files.slice(0, 250) });
-  await house.store.close();
-  const store = openStore(house.file, house.clock);
-  const now = house.clock.now();
+  await fixture.store.pages.copyPart({ seq: null, plan, files: plan.files.slice(0, 250) });
+  await fixture.store.close();
+  const store = openStore(fixture.file, fixture.clock);
+  const now = fixture.clock.now();
   expect(await store.pages.list({ userSeq: null, origin: null, name: null, limit: 9, offset: 0 }, now)).toMatchObject({
     total: 0,
   });
@@ -267,81 +267,81 @@ test('a daemon killed while copying leaves nothing that anybody sees, and the dr
   while (await store.pageRemovals.clearDraft(draft!));
   expect(await store.pageRemovals.listDrafts(0)).toEqual([]);
   await store.close();
-  expect([house.count('publish_versions'), house.count('publish_files')]).toEqual([0, 0]);
+  expect([fixture.count('publish_versions'), fixture.count('publish_files')]).toEqual([0, 0]);
 });
 
 test('a failure while copying leaves a draft that nobody sees, and wakes the sweeper', async () => {
-  const house = await publishHouse();
-  const run = await house.workspace(MANY);
-  const { id, key } = await house.publish(run, MANY_ENTRY);
-  const { publish } = house.store.pages;
-  vi.spyOn(house.store.pages, 'publish').mockImplementation(async (...args) => {
-    await house.store.pages.delete(id);
+  const fixture = await publishFixture();
+  const run = await fixture.workspace(MANY);
+  const { id, key } = await fixture.publish(run, MANY_ENTRY);
+  const { publish } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'publish').mockImplementation(async (...args) => {
+    await fixture.store.pages.delete(id);
     return publish(...args);
   });
-  await expect(house.release(id, run, '/index.html')).rejects.toMatchObject({ reason: 'not_found' });
-  expect(house.abandoned).toEqual([1]);
-  expect(await house.page(key)).toBeUndefined();
-  expect(await house.store.pageRemovals.listDrafts(0)).toHaveLength(1);
-  expect(house.committed.filter(({ type }) => type === 'publish_page.published')).toHaveLength(1);
+  await expect(fixture.release(id, run, '/index.html')).rejects.toMatchObject({ reason: 'not_found' });
+  expect(fixture.abandoned).toEqual([1]);
+  expect(await fixture.page(key)).toBeUndefined();
+  expect(await fixture.store.pageRemovals.listDrafts(0)).toHaveLength(1);
+  expect(fixture.committed.filter(({ type }) => type === 'publish_page.published')).toHaveLength(1);
 });
 
 test('an owner has a thousand pages at most', async () => {
-  const house = await publishHouse();
+  const fixture = await publishFixture();
   for (let count = 0; count < 1_000; count += 1)
-    await house.store.pages.createPage(aPage(house.user.seq, { scheduledTaskId: `t${count % 100}` }));
-  const { sessionSeq } = await house.workspace();
-  const page = aPage(house.user.seq, { sessionSeq });
+    await fixture.store.pages.createPage(aPage(fixture.user.seq, { scheduledTaskId: `t${count % 100}` }));
+  const { sessionSeq } = await fixture.workspace();
+  const page = aPage(fixture.user.seq, { sessionSeq });
   const source = { sessionSeq, entryPath: page.entryPath };
-  await expect(house.releases.attempt(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'conflict' });
-  expect([house.count('publish_pages'), house.count('publish_files')]).toEqual([1_000, 0]);
+  await expect(fixture.releases.attempt(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'conflict' });
+  expect([fixture.count('publish_pages'), fixture.count('publish_files')]).toEqual([1_000, 0]);
 });
 
 test('files that are replaced while they are copied keep their bytes until the version has them', async () => {
-  const house = await publishHouse();
-  const hold = house.blobs.hold();
+  const fixture = await publishFixture();
+  const hold = fixture.blobs.hold();
   const sha256 = await hold.put(Buffer.from('the last file'));
-  const run = await house.workspace([...MANY, { path: '/z.txt', size: 13, sha256 }]);
+  const run = await fixture.workspace([...MANY, { path: '/z.txt', size: 13, sha256 }]);
   hold.release();
-  const { copyPart } = house.store.pages;
+  const { copyPart } = fixture.store.pages;
   const removals: unknown[] = [];
-  const remove = () => house.blobs.removeUnless(sha256, house.store.sessions.isBlobInUse);
-  vi.spyOn(house.store.pages, 'copyPart').mockImplementation(async (draft) => {
-    await house.workspace(filesOf('/index.html'), run.sessionId);
+  const remove = () => fixture.blobs.removeUnless(sha256, fixture.store.sessions.isBlobInUse);
+  vi.spyOn(fixture.store.pages, 'copyPart').mockImplementation(async (draft) => {
+    await fixture.workspace(filesOf('/index.html'), run.sessionId);
     removals.push(await remove());
     return copyPart(draft);
   });
-  const { shareCode } = await house.publish(run, MANY_ENTRY);
+  const { shareCode } = await fixture.publish(run, MANY_ENTRY);
   expect(removals).toEqual([false, false]);
-  expect(await house.filesOfShare(shareCode)).toContain('/z.txt');
+  expect(await fixture.filesOfShare(shareCode)).toContain('/z.txt');
   // From now on, the manifest keeps it.
-  await house.store.sessions.deleteSession(run.sessionSeq);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
   expect(await remove()).toBe(true);
-  expect((await house.blobs.read(sha256)).toString()).toBe('the last file');
+  expect((await fixture.blobs.read(sha256)).toString()).toBe('the last file');
 });
 
 test('an almost full disk gets no new version', async () => {
-  const house = await publishHouse();
-  const run = await house.workspace();
-  house.setShortage({ words: 'The disk is almost full.' });
-  await expect(house.publish(run)).rejects.toMatchObject({
+  const fixture = await publishFixture();
+  const run = await fixture.workspace();
+  fixture.setShortage({ words: 'The disk is almost full.' });
+  await expect(fixture.publish(run)).rejects.toMatchObject({
     reason: 'unavailable',
     message: 'The disk is almost full.',
   });
-  house.setShortage(null);
-  expect(await house.publish(run)).toMatchObject({ no: 1 });
+  fixture.setShortage(null);
+  expect(await fixture.publish(run)).toMatchObject({ no: 1 });
 });
 
 test('no more than 32 versions are made at once, of which 8 because one owner asked for them', async () => {
-  const house = await publishHouse();
+  const fixture = await publishFixture();
   const committed = Promise.withResolvers<void>();
   const publish = async () => committed.promise.then(() => ({ key: 'k', no: 1, shareCode: 'c' }));
   const plan = { kind: 'planned', entryPath: '/a', shareType: 'file', files: [], totalSize: 0 } as const;
   const releases = makeReleases({
-    ...house,
+    ...fixture,
     store: {
       pages: {
-        ...house.store.pages,
+        ...fixture.store.pages,
         planVersion: async ({ sessionSeq }) => ({ ...plan, sessionSeq, userSeq: sessionSeq }),
         publish,
       },
@@ -349,7 +349,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
     onCollected: () => () => undefined,
     disk: { shortage: () => null },
     happened: () => undefined,
-    settings: () => ({ publish: house.limits }),
+    settings: () => ({ publish: fixture.limits }),
   });
   const attempts = (count: number, userSeq: number, trigger: 'manual' | 'auto' = 'manual') =>
     Array.from({ length: count }, () =>

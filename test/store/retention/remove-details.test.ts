@@ -4,7 +4,7 @@ import { stepMessages } from '../../../src/agent/conversation/history.ts';
 import type { RecordedStep } from '../../../src/agent/port/protocol.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { GRANT } from '../../agent/play-main.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 const STEPS = 3;
 const ALL = { characters: 10_000, bytes: 100_000, documentBytes: 0 };
@@ -36,10 +36,10 @@ const FORMS: readonly [string, (ids: readonly string[]) => JsonObject][] = [
 
 /** A run that called a tool in each of its steps but the last, and its successor in the session. */
 async function twoTurns(messageOf: (ids: readonly string[]) => JsonObject) {
-  const house = await storeHouse();
-  const { runs } = house.store;
-  const old = await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const { runs } = fixture.store;
+  const old = await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   for (let step = 1; step <= STEPS; step += 1) {
     const { id, name } = aCall(step);
@@ -51,7 +51,7 @@ async function twoTurns(messageOf: (ids: readonly string[]) => JsonObject) {
   }
   await runs.finalize(fence, { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' });
   await runs.settle(fence);
-  return { house, old, next: await house.accept({ sessionId: old.sessionId }) };
+  return { fixture, old, next: await fixture.accept({ sessionId: old.sessionId }) };
 }
 
 /** A commit that ends after so many statements, each of one row. */
@@ -63,11 +63,11 @@ const aCommit = (statements: number) => {
 test.each(FORMS)(
   'of what was recorded %s, a model is shown no call without its result while it is removed',
   async (_name, form) => {
-    const { house, old, next } = await twoTurns(form);
+    const { fixture, old, next } = await twoTurns(form);
     const shown = new Set<string>();
     for (let more = true; more; ) {
-      ({ more } = await house.store.retention.detailsOfRuns(house.clock.now() + 1, aCommit(1)));
-      const { turns } = await house.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
+      ({ more } = await fixture.store.retention.detailsOfRuns(fixture.clock.now() + 1, aCommit(1)));
+      const { turns } = await fixture.store.turns.listBefore(old.sessionSeq, next.seq, ALL);
       const messages = turns.flatMap(({ steps }) =>
         (steps as unknown as RecordedStep[]).flatMap((step) => stepMessages(step, { model: GRANT })),
       );

@@ -1,28 +1,28 @@
 // What scheduled tasks leave behind goes by age: firings, deleted tasks, whole sessions.
 import { expect, test } from 'vitest';
 import type { Removed } from '../../../src/store/retention/batch.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
-import { aPage, publishHouse, SITE } from '../../support/store/publishing.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
+import { aPage, publishFixture, SITE } from '../../support/store/publishing.ts';
 import { aTask, fireNow, work } from '../../support/store/schedules.ts';
 
 const DAY = 86_400_000;
 const always = { room: () => 9 };
 
-async function taskHouse() {
-  const house = await storeHouse();
-  const task = await house.store.schedules.create(aTask(house.user.seq));
+async function taskFixture() {
+  const fixture = await storeFixture();
+  const task = await fixture.store.schedules.create(aTask(fixture.user.seq));
   const fire = async () => {
-    const fired = await fireNow(house, task);
-    const run = await work(house);
-    house.clock.advance(DAY);
+    const fired = await fireNow(fixture, task);
+    const run = await work(fixture);
+    fixture.clock.advance(DAY);
     return { fired, run };
   };
-  const firings = async () => (await house.store.schedules.listFirings(task.seq, { limit: 9, offset: 0 })).total;
-  return { ...house, task, fire, firings };
+  const firings = async () => (await fixture.store.schedules.listFirings(task.seq, { limit: 9, offset: 0 })).total;
+  return { ...fixture, task, fire, firings };
 }
 
 test('firings go by their age, except the last of a task', async () => {
-  const { store, clock, fire, firings } = await taskHouse();
+  const { store, clock, fire, firings } = await taskFixture();
   for (let no = 0; no < 3; no += 1) await fire();
   expect(await store.retention.countFirings(clock.now())).toMatchObject({ rows: 2 });
   expect(await store.retention.firings(clock.now() - 5 * DAY, always)).toMatchObject({ rows: 0, more: false });
@@ -32,11 +32,11 @@ test('firings go by their age, except the last of a task', async () => {
 });
 
 test('last firings of many tasks are passed, some at a time, and nothing behind them is forgotten', async () => {
-  const house = await storeHouse();
-  const { store, clock, user } = house;
+  const fixture = await storeFixture();
+  const { store, clock, user } = fixture;
   const fire = async (task: Awaited<ReturnType<typeof store.schedules.create>>) => {
-    await fireNow(house, task);
-    await work(house);
+    await fireNow(fixture, task);
+    await work(fixture);
   };
   // All end in the same millisecond.
   for (let no = 0; no < 9; no += 1) await fire(await store.schedules.create(aTask(user.seq)));
@@ -51,11 +51,11 @@ test('last firings of many tasks are passed, some at a time, and nothing behind 
     rows.push(removed.rows);
   }
   expect(rows).toEqual([0, 2, 0]);
-  expect(house.rows('SELECT 1 FROM firings')).toHaveLength(10);
+  expect(fixture.rows('SELECT 1 FROM firings')).toHaveLength(10);
 });
 
 test('a deleted task goes with its last firing', async () => {
-  const { store, clock, task, fire, rows } = await taskHouse();
+  const { store, clock, task, fire, rows } = await taskFixture();
   await fire();
   await store.schedules.remove(task.id);
   await store.retention.firings(clock.now() - DAY - 1, always);
@@ -66,14 +66,14 @@ test('a deleted task goes with its last firing', async () => {
 });
 
 test('sessions of a task are deleted by their age, unless a page is made of them; others stay', async () => {
-  const house = await taskHouse();
-  const { store, clock, fire, rows, committed } = house;
+  const fixture = await taskFixture();
+  const { store, clock, fire, rows, committed } = fixture;
   const [old, shown] = [await fire(), await fire()];
-  await house.accept();
-  await work(house);
+  await fixture.accept();
+  await work(fixture);
   clock.advance(DAY);
   await fire();
-  const pages = await publishHouse(house);
+  const pages = await publishFixture(fixture);
   await store.artifacts.recordArtifacts(shown.run.seq, { files: SITE, skipped: {} });
   await pages.publish(shown.run);
   const before = clock.now() - DAY;
@@ -85,13 +85,13 @@ test('sessions of a task are deleted by their age, unless a page is made of them
 });
 
 test('sessions that pages are made of are passed, some at a time, and nothing behind them is forgotten', async () => {
-  const house = await storeHouse();
-  const { store, clock, user } = house;
+  const fixture = await storeFixture();
+  const { store, clock, user } = fixture;
   const task = await store.schedules.create(aTask(user.seq));
   const sessions: number[] = [];
   for (let no = 0; no < 11; no += 1) {
-    await fireNow(house, task);
-    sessions.push((await work(house)).sessionSeq);
+    await fireNow(fixture, task);
+    sessions.push((await work(fixture)).sessionSeq);
   }
   for (const sessionSeq of sessions.slice(0, 9)) await store.pages.createPage(aPage(user.seq, { sessionSeq }));
   clock.advance(DAY);
@@ -105,5 +105,5 @@ test('sessions that pages are made of are passed, some at a time, and nothing be
   }
   expect(rows).toEqual([0, 2]);
   expect(await store.retention.countScheduledSessions(clock.now())).toMatchObject({ rows: 0 });
-  expect(house.rows('SELECT 1 FROM sessions WHERE deleted_at IS NULL')).toHaveLength(9);
+  expect(fixture.rows('SELECT 1 FROM sessions WHERE deleted_at IS NULL')).toHaveLength(9);
 });

@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { previewOf } from '../../../src/domain/sessions/content.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';
 
 /** Longer than a preview, which several places have. */
@@ -12,11 +12,11 @@ const USAGE = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWrite
 
 /** A run that used a tool and then answered with the words, as the worker reports it. */
 async function answered() {
-  const house = await storeHouse();
-  const { sessionSeq } = await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const { sessionSeq } = await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
-  const { runs } = house.store;
+  const { runs } = fixture.store;
   await runs.recordStep(fence, aStep({ text: 'I look.', message: {}, calls: [CALL], usage: USAGE }), FREE);
   const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: 'high at six', durationMs: 1 };
   await runs.recordToolResult(fence, result);
@@ -26,18 +26,18 @@ async function answered() {
     await runs.finalize(fence, { outcome: 'completed', answer, stopReason: 'end_turn' });
     await runs.settle(fence);
   };
-  return { ...house, sessionSeq, runSeq: run!.seq, settle };
+  return { ...fixture, sessionSeq, runSeq: run!.seq, settle };
 }
 
 test('a text of an agent is stored in its step and in the stream, and nowhere else', async () => {
-  const house = await answered();
-  await house.settle(WORDS);
-  const holding = house
+  const fixture = await answered();
+  await fixture.settle(WORDS);
+  const holding = fixture
     .rows<{ name: string; sql: string }>(
       `SELECT t.name || '.' || c.name AS name, 'SELECT 1 FROM ' || t.name || ' WHERE instr("' || c.name || '", ''${WORDS}'')' AS sql
        FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name <> 'text_preview'`,
     )
-    .flatMap(({ name, sql }) => house.rows(sql).map(() => name));
+    .flatMap(({ name, sql }) => fixture.rows(sql).map(() => name));
   expect(holding.toSorted()).toEqual(['events.payload', 'steps.text']);
 });
 
@@ -49,40 +49,40 @@ const CONTENT = [
 ];
 
 test('history and answer return it in full', async () => {
-  const house = await answered();
-  await house.settle(WORDS);
-  const { runs } = house.store;
-  const [, reply] = await messagesOf(house.store, house.sessionSeq);
+  const fixture = await answered();
+  await fixture.settle(WORDS);
+  const { runs } = fixture.store;
+  const [, reply] = await messagesOf(fixture.store, fixture.sessionSeq);
   expect(reply).toMatchObject({ role: 'assistant', content: CONTENT, textPreview: previewOf(`I look. ${WORDS}`) });
-  const { id } = await runs.get(house.runSeq);
-  const runsRead = [await runs.get(house.runSeq), await runs.getOutcome(house.runSeq), await runs.find(id)];
+  const { id } = await runs.get(fixture.runSeq);
+  const runsRead = [await runs.get(fixture.runSeq), await runs.getOutcome(fixture.runSeq), await runs.find(id)];
   expect(runsRead.map((run) => run?.answer)).toEqual(Array(3).fill(WORDS));
 });
 
 test.each(['', 'Another answer.'])(
   'an answer that is not the text of the last step is kept as it is: "%s"',
   async (answer) => {
-    const house = await answered();
-    await house.settle(answer);
-    expect((await house.store.runs.getOutcome(house.runSeq)).answer).toBe(answer);
+    const fixture = await answered();
+    await fixture.settle(answer);
+    expect((await fixture.store.runs.getOutcome(fixture.runSeq)).answer).toBe(answer);
   },
 );
 
 test('a run that did not complete has no answer, and what its agent did is in the history', async () => {
-  const house = await answered();
-  await house.store.runs.stopSession(house.sessionSeq, 'user_requested_stop');
-  expect((await house.store.runs.getOutcome(house.runSeq)).answer).toBeNull();
-  expect((await messagesOf(house.store, house.sessionSeq))[1]).toMatchObject({ content: CONTENT });
+  const fixture = await answered();
+  await fixture.store.runs.stopSession(fixture.sessionSeq, 'user_requested_stop');
+  expect((await fixture.store.runs.getOutcome(fixture.runSeq)).answer).toBeNull();
+  expect((await messagesOf(fixture.store, fixture.sessionSeq))[1]).toMatchObject({ content: CONTENT });
 });
 
 test('messages and answers of an earlier Errand are returned as it stored them', async () => {
-  const house = await answered();
-  await house.settle(WORDS);
-  const connection = new Connection(house.file);
+  const fixture = await answered();
+  await fixture.settle(WORDS);
+  const connection = new Connection(fixture.file);
   const old = [{ type: 'text', text: 'As it was.' }];
   connection.prepare("UPDATE messages SET content = ? WHERE role = 'assistant'").run(JSON.stringify(old));
   connection.prepare('UPDATE runs SET answer = ?').run('As it was.');
   connection.close();
-  expect((await messagesOf(house.store, house.sessionSeq))[1]).toMatchObject({ content: old });
-  expect((await house.store.runs.getOutcome(house.runSeq)).answer).toBe('As it was.');
+  expect((await messagesOf(fixture.store, fixture.sessionSeq))[1]).toMatchObject({ content: old });
+  expect((await fixture.store.runs.getOutcome(fixture.runSeq)).answer).toBe('As it was.');
 });

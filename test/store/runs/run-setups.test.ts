@@ -1,12 +1,12 @@
 // What models were asked with: stored once, and gone with the last run that was asked with it.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { makeBatch } from '../../../src/store/retention/batch.ts';
 
 const setupOf = (text: string) => ({ sha256: `hash of ${text}`, bytes: Buffer.from(text) });
 
 /** A run that has ended, with a reply for each setup. */
-async function aRun({ accept, claim, store }: StoreHouse, ...texts: readonly (string | null)[]) {
+async function aRun({ accept, claim, store }: StoreFixture, ...texts: readonly (string | null)[]) {
   const run = await accept();
   const [claimed] = await claim();
   const fence = fenceOf(claimed!);
@@ -17,14 +17,14 @@ async function aRun({ accept, claim, store }: StoreHouse, ...texts: readonly (st
   return run;
 }
 
-const textsIn = (house: StoreHouse) =>
-  house.rows<{ text: string }>('SELECT text FROM run_setups ORDER BY text').map(({ text }) => text);
+const textsIn = (fixture: StoreFixture) =>
+  fixture.rows<{ text: string }>('SELECT text FROM run_setups ORDER BY text').map(({ text }) => text);
 
 test('runs that are asked with the same share one row, and each knows from which step on', async () => {
-  const house = await storeHouse();
-  const runs = [await aRun(house, 'a', null, 'b', 'a'), await aRun(house, 'a')];
-  expect(textsIn(house)).toEqual(['a', 'b']);
-  const read = await Promise.all(runs.map(({ seq }) => house.store.turns.getAskedWith(seq)));
+  const fixture = await storeFixture();
+  const runs = [await aRun(fixture, 'a', null, 'b', 'a'), await aRun(fixture, 'a')];
+  expect(textsIn(fixture)).toEqual(['a', 'b']);
+  const read = await Promise.all(runs.map(({ seq }) => fixture.store.turns.getAskedWith(seq)));
   const setups = read.map((whole) => whole.setups.map(({ step, text }) => [step, text]));
   expect(setups).toEqual([
     [
@@ -37,32 +37,32 @@ test('runs that are asked with the same share one row, and each knows from which
 });
 
 test('when the session of a run is erased, what it shares with others stays', async () => {
-  const house = await storeHouse();
-  const [first, second] = [await aRun(house, 'own', 'shared', 'own'), await aRun(house, 'shared')];
+  const fixture = await storeFixture();
+  const [first, second] = [await aRun(fixture, 'own', 'shared', 'own'), await aRun(fixture, 'shared')];
   const erase = async (sessionSeq: number) => {
-    await house.store.sessions.deleteSession(sessionSeq);
+    await fixture.store.sessions.deleteSession(sessionSeq);
     for (let after: number | null = 0; after !== null; )
-      after = await house.store.erasures.eraseRuns(sessionSeq, after);
+      after = await fixture.store.erasures.eraseRuns(sessionSeq, after);
   };
   await erase(first.sessionSeq);
-  expect(textsIn(house)).toEqual(['shared']);
-  expect(house.rows(`SELECT 1 FROM steps WHERE run_seq = ${first.seq} AND setup IS NOT NULL`)).toEqual([]);
+  expect(textsIn(fixture)).toEqual(['shared']);
+  expect(fixture.rows(`SELECT 1 FROM steps WHERE run_seq = ${first.seq} AND setup IS NOT NULL`)).toEqual([]);
   await erase(second.sessionSeq);
-  expect(textsIn(house)).toEqual([]);
+  expect(textsIn(fixture)).toEqual([]);
 });
 
 test('retention removes it with the other details of a run', async () => {
-  const house = await storeHouse();
-  await aRun(house, 'a');
-  const later = await aRun(house, 'a', 'b');
-  house.change(`UPDATE runs SET finished_at = finished_at + 1000 WHERE seq = ${later.seq}`);
+  const fixture = await storeFixture();
+  await aRun(fixture, 'a');
+  const later = await aRun(fixture, 'a', 'b');
+  fixture.change(`UPDATE runs SET finished_at = finished_at + 1000 WHERE seq = ${later.seq}`);
   const remove = (before: number) =>
-    house.store.retention.detailsOfRuns(
+    fixture.store.retention.detailsOfRuns(
       before,
       makeBatch(() => 0),
     );
-  await remove(house.clock.now() + 500);
-  expect(textsIn(house)).toEqual(['a', 'b']);
-  await remove(house.clock.now() + 5_000);
-  expect(textsIn(house)).toEqual([]);
+  await remove(fixture.clock.now() + 500);
+  expect(textsIn(fixture)).toEqual(['a', 'b']);
+  await remove(fixture.clock.now() + 5_000);
+  expect(textsIn(fixture)).toEqual([]);
 });

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { TASK_LIMITS } from '../../../src/domain/schedules/task.ts';
 import type { TaskFilter } from '../../../src/store/schedules/tasks.ts';
 import { aTask, end, fireDue, fireNow, movesOf, steps, work } from '../../support/store/schedules.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const MINUTE = 60_000;
 
-const promptsOf = ({ rows }: StoreHouse) =>
+const promptsOf = ({ rows }: StoreFixture) =>
   rows<{ content: string }>("SELECT content FROM messages WHERE role = 'user' ORDER BY id").map(
     ({ content }) => (JSON.parse(content) as { text: string }[])[0]!.text,
   );
@@ -16,7 +16,7 @@ const promptsOf = ({ rows }: StoreHouse) =>
 test('a task is found with its next time, its owner and the one step of its prompt', {
   tags: ['I1-fields'],
 }, async () => {
-  const { store, user, clock } = await storeHouse();
+  const { store, user, clock } = await storeFixture();
   const { schedules } = store;
   const task = await schedules.create(aTask(user.seq, { cron: '30 12 * * *', projectId: 'p' }));
   expect(task).toMatchObject({
@@ -35,7 +35,7 @@ test('a task is found with its next time, its owner and the one step of its prom
 });
 
 test('lists are narrowed by owner and by whether tasks are enabled, in order of creation', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   const { schedules } = store;
   const nils = await store.users.create({ ...user, username: 'nils', passwordHash: 'x' });
   for (const [name, owner, enabled] of [
@@ -57,7 +57,7 @@ test('lists are narrowed by owner and by whether tasks are enabled, in order of 
 });
 
 test('a page of long prompts is shorter than its limit, and the next one continues', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   const { schedules } = store;
   const prompt = '海'.repeat(TASK_LIMITS.prompt);
   const work = { prompt, steps: [{ id: randomUUID(), prompt }] };
@@ -77,7 +77,7 @@ test('a page of long prompts is shorter than its limit, and the next one continu
 });
 
 test('an owner has no more tasks than the limit; a deleted one counts no more', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   const created = [];
   for (let at = 0; at < TASK_LIMITS.perOwner; at += 1) created.push(await store.schedules.create(aTask(user.seq)));
   await expect(store.schedules.create(aTask(user.seq))).rejects.toMatchObject({ reason: 'conflict' });
@@ -86,7 +86,7 @@ test('an owner has no more tasks than the limit; a deleted one counts no more', 
 });
 
 test('a change of the times applies from now on, and another one leaves them alone', async () => {
-  const { store, user, clock } = await storeHouse();
+  const { store, user, clock } = await storeFixture();
   const { schedules } = store;
   const { id, nextFireAt } = await schedules.create(aTask(user.seq, { cron: '30 12 * * *' }));
   clock.advance(31 * MINUTE);
@@ -103,18 +103,18 @@ test('a change of the times applies from now on, and another one leaves them alo
 });
 
 test('a prompt that comes with steps precedes the first of them', async () => {
-  const house = await storeHouse();
-  const { store, user } = house;
+  const fixture = await storeFixture();
+  const { store, user } = fixture;
   const work = { ...steps('one', 'two'), prompt: 'Of tides:' };
   const task = await store.schedules.create(aTask(user.seq, { work }));
   expect(task).toMatchObject(work);
-  await fireNow(house, task);
-  await end(house, (await house.claim())[0]!);
-  expect(promptsOf(house)).toEqual(['Of tides:\n\none', 'two']);
+  await fireNow(fixture, task);
+  await end(fixture, (await fixture.claim())[0]!);
+  expect(promptsOf(fixture)).toEqual(['Of tides:\n\none', 'two']);
 });
 
 test('whoever listens is called when times may have changed', async () => {
-  const { store, user } = await storeHouse();
+  const { store, user } = await storeFixture();
   let calls = 0;
   store.schedules.onRescheduled(() => (calls += 1));
   const { id } = await store.schedules.create(aTask(user.seq));
@@ -126,30 +126,30 @@ test.each(['disable', 'delete'])(
   'to %s a task drops a firing that has not begun, and leaves one that has',
   { tags: ['I8-disabled'] },
   async (how) => {
-    const house = await storeHouse();
-    const { store, user, clock } = house;
+    const fixture = await storeFixture();
+    const { store, user, clock } = fixture;
     const task = await store.schedules.create(aTask(user.seq, { overlap: 'queue', work: steps('one', 'two') }));
     clock.advance(MINUTE);
-    await fireDue(house);
+    await fireDue(fixture);
     clock.advance(MINUTE);
-    await fireDue(house);
-    const [first] = await house.claim();
+    await fireDue(fixture);
+    const [first] = await fixture.claim();
     if (how === 'delete') await store.schedules.remove(task.id);
     else await store.schedules.change(task.id, { enabled: false });
     const { items } = await store.schedules.listFirings(task.seq, { limit: 9, offset: 0 });
     expect(items.map(({ status }) => status)).toEqual(['stopped', 'running']);
-    expect(movesOf(house)).toEqual(['none → pending', 'none → pending', 'pending → running', 'pending → stopped']);
+    expect(movesOf(fixture)).toEqual(['none → pending', 'none → pending', 'pending → running', 'pending → stopped']);
     // The one that has begun has all its steps.
     await store.runs.interrupt({ ...first!, runSeq: first!.seq, workedMs: 0 }, 'drain');
-    await work(house);
-    await work(house);
+    await work(fixture);
+    await work(fixture);
     expect((await store.schedules.listFirings(task.seq, { limit: 1, offset: 1 })).items[0]).toMatchObject({
       status: 'completed',
       stepNo: 2,
     });
     clock.advance(5 * MINUTE);
-    expect(await fireDue(house)).toEqual({ fired: 0, skipped: 0, putOff: 0, full: false });
-    const plans = house.rows('SELECT 1 FROM task_plans');
+    expect(await fireDue(fixture)).toEqual({ fired: 0, skipped: 0, putOff: 0, full: false });
+    const plans = fixture.rows('SELECT 1 FROM task_plans');
     expect(plans).toHaveLength(how === 'delete' ? 0 : 1);
     const found = await store.schedules.find(task.id);
     expect(found?.enabled).toBe(how === 'delete' ? undefined : false);
@@ -157,13 +157,13 @@ test.each(['disable', 'delete'])(
 );
 
 test('a firing has the steps that the task had when it fired', async () => {
-  const house = await storeHouse();
-  const { store, user } = house;
+  const fixture = await storeFixture();
+  const { store, user } = fixture;
   const task = await store.schedules.create(aTask(user.seq, { work: steps('one', 'two') }));
-  await fireNow(house, task);
+  await fireNow(fixture, task);
   await store.schedules.change(task.id, { work: () => steps('three') });
-  await work(house);
-  await work(house);
-  expect(promptsOf(house)).toEqual(['one', 'two']);
-  expect(house.rows('SELECT 1 FROM task_plans')).toHaveLength(1);
+  await work(fixture);
+  await work(fixture);
+  expect(promptsOf(fixture)).toEqual(['one', 'two']);
+  expect(fixture.rows('SELECT 1 FROM task_plans')).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 // Deleting softly, and what is noted for the clean-up.
 import { expect, test } from 'vitest';
-import { aTurn, storeHouse } from '../../support/store/store-house.ts';
+import { aTurn, storeFixture } from '../../support/store/store-fixture.ts';
 
 const file = (id: string, sha256: string) => ({
   id,
@@ -12,63 +12,62 @@ const file = (id: string, sha256: string) => ({
 });
 
 test('a deleted session is gone for everyone, its runs are canceled, and one clean-up is scheduled', async () => {
-  const house = await storeHouse();
-  const { sessionSeq, sessionId, id } = await house.accept();
-  expect(await house.store.sessions.deleteSession(sessionSeq)).toMatchObject({ kind: 'ended', canceled: 1 });
-  expect(house.committed.slice(-2).map(({ type }) => type)).toEqual(['run.stopped', 'session.deleted']);
-  expect(await house.store.runs.find(id)).toBeUndefined();
-  expect(await house.store.sessions.find(sessionId)).toBeUndefined();
-  expect(await house.store.runs.accept({ ...aTurn(house.user, house.key), sessionId })).toEqual({
+  const fixture = await storeFixture();
+  const { sessionSeq, sessionId, id } = await fixture.accept();
+  expect(await fixture.store.sessions.deleteSession(sessionSeq)).toMatchObject({ kind: 'ended', canceled: 1 });
+  expect(fixture.committed.slice(-2).map(({ type }) => type)).toEqual(['run.stopped', 'session.deleted']);
+  expect(await fixture.store.runs.find(id)).toBeUndefined();
+  expect(await fixture.store.sessions.find(sessionId)).toBeUndefined();
+  expect(await fixture.store.runs.accept({ ...aTurn(fixture.user, fixture.key), sessionId })).toEqual({
     kind: 'session_gone',
   });
-  expect(await house.store.sessions.deleteSession(sessionSeq)).toEqual({ kind: 'gone' });
-  expect(await house.store.runs.stopSession(sessionSeq, 'user_requested_stop')).toEqual({ kind: 'gone' });
-  expect(await house.store.sessions.listCleanups(0, 10)).toEqual([{ sessionSeq, sessionId }]);
-  await house.store.erasures.finishCleanup(sessionSeq);
-  expect(await house.store.sessions.listCleanups(0, 10)).toEqual([]);
+  expect(await fixture.store.sessions.deleteSession(sessionSeq)).toEqual({ kind: 'gone' });
+  expect(await fixture.store.runs.stopSession(sessionSeq, 'user_requested_stop')).toEqual({ kind: 'gone' });
+  expect(await fixture.store.sessions.listCleanups(0, 10)).toEqual([{ sessionSeq, sessionId }]);
+  await fixture.store.erasures.finishCleanup(sessionSeq);
+  expect(await fixture.store.sessions.listCleanups(0, 10)).toEqual([]);
 });
 
 test('files are not cleaned up while an executor may still be at work', async () => {
-  const house = await storeHouse();
-  const { sessionSeq } = await house.accept();
-  await house.claim();
-  await house.store.sessions.deleteSession(sessionSeq);
-  expect(await house.store.sessions.listCleanups(0, 10)).toEqual([]);
-  await house.store.runs.confirmStop(sessionSeq);
-  expect(await house.store.sessions.listCleanups(0, 10)).toHaveLength(1);
+  const fixture = await storeFixture();
+  const { sessionSeq } = await fixture.accept();
+  await fixture.claim();
+  await fixture.store.sessions.deleteSession(sessionSeq);
+  expect(await fixture.store.sessions.listCleanups(0, 10)).toEqual([]);
+  await fixture.store.runs.confirmStop(sessionSeq);
+  expect(await fixture.store.sessions.listCleanups(0, 10)).toHaveLength(1);
 });
 
 test('a blob is in use until the clean-up of the last session that refers to it has come to its rows', async () => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const [one, other] = [
-    await house.accept({ attachments: [file('a', 'shared'), file('b', 'own')] }),
-    await house.accept({ attachments: [file('c', 'shared')] }),
+    await fixture.accept({ attachments: [file('a', 'shared'), file('b', 'own')] }),
+    await fixture.accept({ attachments: [file('c', 'shared')] }),
   ];
-  await house.store.sessions.deleteSession(one.sessionSeq);
-  expect((await house.store.erasures.finishCleanup(one.sessionSeq))?.toSorted()).toEqual(['own', 'shared']);
-  expect([await house.store.sessions.isBlobInUse('shared'), await house.store.sessions.isBlobInUse('own')]).toEqual([
-    true,
-    false,
-  ]);
-  expect(await house.store.sessions.findAttachment(house.user.seq, 'attachments/a/a.txt')).toBeUndefined();
-  await house.store.sessions.deleteSession(other.sessionSeq);
-  expect(await house.store.sessions.isBlobInUse('shared')).toBe(true);
-  expect(await house.store.erasures.finishCleanup(other.sessionSeq)).toEqual(['shared']);
-  expect(await house.store.sessions.isBlobInUse('shared')).toBe(false);
+  await fixture.store.sessions.deleteSession(one.sessionSeq);
+  expect((await fixture.store.erasures.finishCleanup(one.sessionSeq))?.toSorted()).toEqual(['own', 'shared']);
+  expect([await fixture.store.sessions.isBlobInUse('shared'), await fixture.store.sessions.isBlobInUse('own')]).toEqual(
+    [true, false],
+  );
+  expect(await fixture.store.sessions.findAttachment(fixture.user.seq, 'attachments/a/a.txt')).toBeUndefined();
+  await fixture.store.sessions.deleteSession(other.sessionSeq);
+  expect(await fixture.store.sessions.isBlobInUse('shared')).toBe(true);
+  expect(await fixture.store.erasures.finishCleanup(other.sessionSeq)).toEqual(['shared']);
+  expect(await fixture.store.sessions.isBlobInUse('shared')).toBe(false);
 });
 
 test('the text of a document goes with the last session that had it', async () => {
-  const house = await storeHouse();
-  const { documents, sessions } = house.store;
+  const fixture = await storeFixture();
+  const { documents, sessions } = fixture.store;
   for (const sha256 of ['shared', 'own']) await documents.keep(sha256, { text: 'High water.' });
   const [one, other] = [
-    await house.accept({ attachments: [file('a', 'shared'), file('b', 'own')] }),
-    await house.accept({ attachments: [file('c', 'shared')] }),
+    await fixture.accept({ attachments: [file('a', 'shared'), file('b', 'own')] }),
+    await fixture.accept({ attachments: [file('c', 'shared')] }),
   ];
   await sessions.deleteSession(one.sessionSeq);
-  await house.store.erasures.finishCleanup(one.sessionSeq);
+  await fixture.store.erasures.finishCleanup(one.sessionSeq);
   expect([await documents.find('shared'), await documents.find('own')]).toEqual([{ text: 'High water.' }, undefined]);
   await sessions.deleteSession(other.sessionSeq);
-  await house.store.erasures.finishCleanup(other.sessionSeq);
+  await fixture.store.erasures.finishCleanup(other.sessionSeq);
   expect(await documents.find('shared')).toBeUndefined();
 });

@@ -1,26 +1,26 @@
 // Insights in the store: kept once for each call, and moved on only as the table allows.
 import { expect, test } from 'vitest';
 import { INSIGHT_MOVES, INSIGHT_STATUSES, type InsightStatus } from '../../../src/domain/sessions/insight.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 const INSIGHT = { callId: 'call1', title: 'Salt', summary: 'It rusts.', priority: 'high' } as const;
 
-async function reported(house: StoreHouse) {
-  await house.accept();
-  const [run] = await house.claim();
-  return { run: run!, id: (await house.store.insights.report(fenceOf(run!), INSIGHT))! };
+async function reported(fixture: StoreFixture) {
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  return { run: run!, id: (await fixture.store.insights.report(fenceOf(run!), INSIGHT))! };
 }
 
-const eventsOf = (house: StoreHouse) => house.committed.filter(({ type }) => type === 'insight.status_changed');
+const eventsOf = (fixture: StoreFixture) => fixture.committed.filter(({ type }) => type === 'insight.status_changed');
 
 test('a call reports one insight, however often it is made, and emits it once', async () => {
-  const house = await storeHouse();
-  const { run, id } = await reported(house);
-  expect(await house.store.insights.report(fenceOf(run), { ...INSIGHT, title: 'Other' })).toBe(id);
-  const second = await house.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'call2' });
+  const fixture = await storeFixture();
+  const { run, id } = await reported(fixture);
+  expect(await fixture.store.insights.report(fenceOf(run), { ...INSIGHT, title: 'Other' })).toBe(id);
+  const second = await fixture.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'call2' });
   expect(second).not.toBe(id);
-  expect(eventsOf(house)).toHaveLength(2);
-  expect(eventsOf(house)[0]).toMatchObject({
+  expect(eventsOf(fixture)).toHaveLength(2);
+  expect(eventsOf(fixture)[0]).toMatchObject({
     runSeq: null,
     streamSeq: null,
     payload: {
@@ -33,8 +33,8 @@ test('a call reports one insight, however often it is made, and emits it once', 
       source: 'agent',
     },
   });
-  const { items, total } = await house.store.insights.list({
-    userSeq: house.user.seq,
+  const { items, total } = await fixture.store.insights.list({
+    userSeq: fixture.user.seq,
     keySeq: null,
     sessionSeq: run.sessionSeq,
     status: 'new',
@@ -42,15 +42,19 @@ test('a call reports one insight, however often it is made, and emits it once', 
     offset: 0,
   });
   expect([total, items.map((item) => item.id)]).toEqual([2, [second, id]]);
-  expect(await house.store.insights.find(id)).toMatchObject({ summary: 'It rusts.', runId: run.id, username: 'mara' });
+  expect(await fixture.store.insights.find(id)).toMatchObject({
+    summary: 'It rusts.',
+    runId: run.id,
+    username: 'mara',
+  });
 });
 
 test('a worker that lost its run reports nothing', async () => {
-  const house = await storeHouse();
-  const { run } = await reported(house);
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
-  expect(await house.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'late' })).toBeUndefined();
-  expect(eventsOf(house)).toHaveLength(1);
+  const fixture = await storeFixture();
+  const { run } = await reported(fixture);
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  expect(await fixture.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'late' })).toBeUndefined();
+  expect(eventsOf(fixture)).toHaveLength(1);
 });
 
 const PATHS: Readonly<Record<InsightStatus, readonly InsightStatus[]>> = {
@@ -64,35 +68,37 @@ test.each(INSIGHT_STATUSES.flatMap((from) => INSIGHT_STATUSES.map((to) => [from,
   'from %s to %s',
   { tags: ['I3'] },
   async (from, to) => {
-    const house = await storeHouse();
-    const { id } = await reported(house);
-    for (const status of PATHS[from]) expect(await house.store.insights.setStatus(id, status, 'user')).toBe(true);
-    const before = eventsOf(house).length;
-    house.clock.advance(1_000);
-    const held = await house.store.insights.setStatus(id, to, 'api');
+    const fixture = await storeFixture();
+    const { id } = await reported(fixture);
+    for (const status of PATHS[from]) expect(await fixture.store.insights.setStatus(id, status, 'user')).toBe(true);
+    const before = eventsOf(fixture).length;
+    fixture.clock.advance(1_000);
+    const held = await fixture.store.insights.setStatus(id, to, 'api');
     expect(held).toBe(INSIGHT_MOVES[from].includes(to));
-    const insight = await house.store.insights.find(id);
+    const insight = await fixture.store.insights.find(id);
     expect(insight!.status).toBe(held ? to : from);
-    expect(insight!.updatedAt === house.clock.now()).toBe(held);
-    expect(eventsOf(house).slice(before)).toMatchObject(
+    expect(insight!.updatedAt === fixture.clock.now()).toBe(held);
+    expect(eventsOf(fixture).slice(before)).toMatchObject(
       held ? [{ runSeq: null, payload: { insightId: id, previous: from, status: to, source: 'api' } }] : [],
     );
   },
 );
 
 test('of two moves at once one holds', async () => {
-  const house = await storeHouse();
-  const { id } = await reported(house);
+  const fixture = await storeFixture();
+  const { id } = await reported(fixture);
   const held = await Promise.all(
-    (['resolved', 'dismissed'] as const).map((status) => house.store.insights.setStatus(id, status, 'user')),
+    (['resolved', 'dismissed'] as const).map((status) => fixture.store.insights.setStatus(id, status, 'user')),
   );
   expect(held).toEqual([true, false]);
-  expect(await house.store.insights.setStatus('0190f6a0-0000-7000-8000-000000000000', 'resolved', 'user')).toBe(false);
+  expect(await fixture.store.insights.setStatus('0190f6a0-0000-7000-8000-000000000000', 'resolved', 'user')).toBe(
+    false,
+  );
 });
 
 test('a deleted session shows no insights', async () => {
-  const house = await storeHouse();
-  const { run, id } = await reported(house);
-  await house.store.sessions.deleteSession(run.sessionSeq);
-  expect(await house.store.insights.find(id)).toBeUndefined();
+  const fixture = await storeFixture();
+  const { run, id } = await reported(fixture);
+  await fixture.store.sessions.deleteSession(run.sessionSeq);
+  expect(await fixture.store.insights.find(id)).toBeUndefined();
 });

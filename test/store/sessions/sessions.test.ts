@@ -1,31 +1,31 @@
 // A key's sessions, listed quickly however many there are.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 test("a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out", {
   tags: ['§4.6-list'],
 }, async () => {
-  const house = await storeHouse();
-  const other = await house.makeKey();
-  const [first, second, gone] = [await house.accept(), await house.accept(), await house.accept()];
-  await house.accept({ key: other });
-  await house.store.sessions.deleteSession(gone.sessionSeq);
-  house.clock.advance(1_000);
-  await house.accept({ sessionId: first.sessionId });
-  const { items, total } = await house.store.sessions.listOfKey(house.key.seq, 100, 0);
+  const fixture = await storeFixture();
+  const other = await fixture.makeKey();
+  const [first, second, gone] = [await fixture.accept(), await fixture.accept(), await fixture.accept()];
+  await fixture.accept({ key: other });
+  await fixture.store.sessions.deleteSession(gone.sessionSeq);
+  fixture.clock.advance(1_000);
+  await fixture.accept({ sessionId: first.sessionId });
+  const { items, total } = await fixture.store.sessions.listOfKey(fixture.key.seq, 100, 0);
   expect([items.map(({ id }) => id), total]).toEqual([[first.sessionId, second.sessionId], 2]);
-  expect((await house.store.sessions.listOfKey(house.key.seq, 1, 1)).items.map(({ id }) => id)).toEqual([
+  expect((await fixture.store.sessions.listOfKey(fixture.key.seq, 1, 1)).items.map(({ id }) => id)).toEqual([
     second.sessionId,
   ]);
-  expect(await house.store.sessions.listOfKey(house.key.seq, 10, 2)).toEqual({ items: [], total: 2 });
+  expect(await fixture.store.sessions.listOfKey(fixture.key.seq, 10, 2)).toEqual({ items: [], total: 2 });
 });
 
 test('a page of a hundred thousand sessions of one key is read from the index, the last one as well', {
   tags: ['§4.6-list'],
 }, async () => {
-  const house = await storeHouse();
-  const connection = new Connection(house.file);
+  const fixture = await storeFixture();
+  const connection = new Connection(fixture.file);
   connection
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
@@ -39,7 +39,7 @@ test('a page of a hundred thousand sessions of one key is read from the index, t
     const times: number[] = [];
     for (let round = 0; round < 7; round += 1) {
       const before = process.threadCpuUsage();
-      const { items, total } = await house.store.sessions.listOfKey(1, 100, offset);
+      const { items, total } = await fixture.store.sessions.listOfKey(1, 100, offset);
       const { user, system } = process.threadCpuUsage(before);
       times.push((user + system) / 1_000);
       expect([items.length, total, items[0]!.id]).toEqual([100, 100_000, `s${100_000 - offset}`]);

@@ -3,41 +3,41 @@ import { expect, test } from 'vitest';
 import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { START } from '../../../src/store/retention/batch.ts';
 import { aTask, fireDue, fireNow, LIMITS, work } from '../../support/store/schedules.ts';
-import { aTurn, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aTurn, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { recordWhole } from '../../support/store/read-whole.ts';
 
 const NOTHING = { fired: 0, skipped: 0, putOff: 0, full: false };
 const MINUTE = 60_000;
 const file = (path: string, size: number) => ({ path, size, sha256: `${path} ${size}` });
 
-async function spaceHouse() {
-  const house = await storeHouse();
+async function spaceFixture() {
+  const fixture = await storeFixture();
   const leave = async (files: readonly ReturnType<typeof file>[], sessionId: string | null = null) => {
-    const run = await house.accept({ sessionId });
-    await work(house);
-    await recordWhole(house.store.artifacts, run, { files, skipped: {} });
+    const run = await fixture.accept({ sessionId });
+    await work(fixture);
+    await recordWhole(fixture.store.artifacts, run, { files, skipped: {} });
     return run;
   };
-  const used = async () => (await house.store.users.get('mara')).workspaceBytes;
-  return { ...house, leave, used };
+  const used = async () => (await fixture.store.users.get('mara')).workspaceBytes;
+  return { ...fixture, leave, used };
 }
 
-const acceptKind = async ({ store, user, key }: StoreHouse, userQuotaBytes: number) =>
+const acceptKind = async ({ store, user, key }: StoreFixture, userQuotaBytes: number) =>
   store.runs.accept({ ...aTurn(user, key), userQuotaBytes });
 
 test('the sum follows what runs add, change and delete', async () => {
-  const house = await spaceHouse();
-  const { leave, used } = house;
+  const fixture = await spaceFixture();
+  const { leave, used } = fixture;
   const { sessionId } = await leave([file('/a', 100), file('/b', 20)]);
   await leave([file('/c', 3)]);
   expect(await used()).toBe(123);
   await leave([file('/a', 70), file('/d', 5)], sessionId);
   expect(await used()).toBe(78);
-  expect(ledgerFaults(house.file)).toEqual([]);
+  expect(ledgerFaults(fixture.file)).toEqual([]);
 });
 
 test('a deleted session takes nothing from then on, whatever becomes of its rows', async () => {
-  const { store, file: database, leave, used } = await spaceHouse();
+  const { store, file: database, leave, used } = await spaceFixture();
   const deleted = await leave([file('/a', 100)]);
   await leave([file('/b', 20)]);
   await store.sessions.deleteSession(deleted.sessionSeq);
@@ -49,7 +49,7 @@ test('a deleted session takes nothing from then on, whatever becomes of its rows
 });
 
 test('an idle workspace takes nothing once it is emptied, also when that is interrupted', async () => {
-  const { store, clock, file: database, leave, used } = await spaceHouse();
+  const { store, clock, file: database, leave, used } = await spaceFixture();
   const run = await leave([file('/a', 100), file('/b', 20)]);
   await store.artifacts.finishArtifacts(run.seq, { key: 'x', size: 1 });
   await store.artifacts.finishExport(run.sessionSeq, run.seq, { key: 'y', size: 1 });
@@ -64,27 +64,27 @@ test('an idle workspace takes nothing once it is emptied, also when that is inte
 });
 
 test('a turn is refused beyond the quota, not at it; 0 is none', async () => {
-  const house = await spaceHouse();
-  await house.leave([file('/a', 100)]);
-  expect(await acceptKind(house, 99)).toEqual({ kind: 'over_quota', usedBytes: 100 });
-  expect(await acceptKind(house, 100)).toMatchObject({ kind: 'accepted' });
-  expect(await acceptKind(house, 0)).toMatchObject({ kind: 'accepted' });
-  expect(house.rows('SELECT 1 FROM sessions')).toHaveLength(3);
+  const fixture = await spaceFixture();
+  await fixture.leave([file('/a', 100)]);
+  expect(await acceptKind(fixture, 99)).toEqual({ kind: 'over_quota', usedBytes: 100 });
+  expect(await acceptKind(fixture, 100)).toMatchObject({ kind: 'accepted' });
+  expect(await acceptKind(fixture, 0)).toMatchObject({ kind: 'accepted' });
+  expect(fixture.rows('SELECT 1 FROM sessions')).toHaveLength(3);
 });
 
 test('tasks of an owner over the quota wait, and fire for the same time once there is space', async () => {
-  const house = await spaceHouse();
-  const { store, clock, leave } = house;
+  const fixture = await spaceFixture();
+  const { store, clock, leave } = fixture;
   const { sessionSeq } = await leave([file('/a', 100)]);
-  const task = await store.schedules.create(aTask(house.user.seq, { cron: '1 12 * * *' }));
+  const task = await store.schedules.create(aTask(fixture.user.seq, { cron: '1 12 * * *' }));
   const limits = { ...LIMITS, userQuotaBytes: 99 };
   clock.advance(MINUTE);
-  expect(await fireNow(house, task, limits)).toEqual({ kind: 'over_quota', usedBytes: 100 });
-  expect(await fireDue(house, limits)).toEqual({ ...NOTHING, putOff: 1 });
+  expect(await fireNow(fixture, task, limits)).toEqual({ kind: 'over_quota', usedBytes: 100 });
+  expect(await fireDue(fixture, limits)).toEqual({ ...NOTHING, putOff: 1 });
   await store.sessions.deleteSession(sessionSeq);
-  expect(await fireDue(house, limits)).toEqual(NOTHING);
+  expect(await fireDue(fixture, limits)).toEqual(NOTHING);
   clock.advance(2 * MINUTE);
-  expect(await fireDue(house, limits)).toEqual({ ...NOTHING, fired: 1 });
+  expect(await fireDue(fixture, limits)).toEqual({ ...NOTHING, fired: 1 });
   const { items } = await store.schedules.listFirings(task.seq, { limit: 9, offset: 0 });
   expect(items).toMatchObject([{ dueAt: Date.parse('2026-03-01T12:01Z') }]);
 });

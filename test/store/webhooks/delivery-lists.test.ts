@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import type { DeliveryFilter } from '../../../src/store/webhooks/delivery-records.ts';
-import { storeHouse } from '../../support/store/store-house.ts';
+import { storeFixture } from '../../support/store/store-fixture.ts';
 
 const ALL = { owner: null, webhookId: null, eventId: null, eventType: null, state: null, since: null, until: null };
 
@@ -15,7 +15,7 @@ test.each<[string, Partial<DeliveryFilter>]>([
   ['webhook_deliveries_by_state', { state: 'failed' }],
   ['webhook_deliveries_by_type', { eventType: 'session.failed' }],
 ])('%s has the page of %o, in its order', async (index, filter) => {
-  const house = await storeHouse();
+  const fixture = await storeFixture();
   const plans: string[] = [];
   const { prepare } = Connection.prototype;
   const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: Connection.Database, sql) {
@@ -27,7 +27,7 @@ test.each<[string, Partial<DeliveryFilter>]>([
     }
     return prepare.call(this, sql) as never;
   });
-  await house.store.deliveries.list({ ...ALL, ...filter, limit: 9, offset: 0 }).finally(() => spy.mockRestore());
+  await fixture.store.deliveries.list({ ...ALL, ...filter, limit: 9, offset: 0 }).finally(() => spy.mockRestore());
   const isRead = new RegExp(`^(SCAN|SEARCH) d USING INDEX ${index}( |$)`);
   expect(plans.filter((detail) => / d\b/.test(detail))).toEqual([expect.stringMatching(isRead)]);
   expect(plans.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);

@@ -8,52 +8,52 @@ import { WEBHOOK_EVENTS } from '../../../src/domain/webhooks/webhook.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { EVENTS_AT_ONCE } from '../../../src/store/webhooks/plan-deliveries.ts';
 import { eventIdOf } from '../../../src/store/webhooks/webhook-events.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { aWebhook, renderId } from '../../support/store/webhooks.ts';
 
 const MAIN = fileURLToPath(new URL('plan-main.ts', import.meta.url));
 const MILL = '0190a0a0-0000-7000-8000-000000000001';
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 /** Makes the bodies. */
 let render: typeof renderId;
 beforeEach(async () => {
   render = renderId;
-  house = await storeHouse(undefined, { renderBody: (facts, target) => render(facts, target) });
+  fixture = await storeFixture(undefined, { renderBody: (facts, target) => render(facts, target) });
 });
 
 type Given = Parameters<typeof aWebhook>[0];
-const create = (over: Given = {}) => house.store.webhooks.create(aWebhook(over));
+const create = (over: Given = {}) => fixture.store.webhooks.create(aWebhook(over));
 
 async function plan(): Promise<void> {
-  while ((await house.store.deliveries.plan()).more);
+  while ((await fixture.store.deliveries.plan()).more);
 }
 
 /** A run that has ended. */
-async function endRun(turn: Parameters<StoreHouse['accept']>[0] = {}) {
-  const run = await house.accept(turn);
-  const claimed = (await house.claim(99)).find(({ seq }) => seq === run.seq)!;
-  await house.store.runs.finalize(fenceOf(claimed), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(claimed));
+async function endRun(turn: Parameters<StoreFixture['accept']>[0] = {}) {
+  const run = await fixture.accept(turn);
+  const claimed = (await fixture.claim(99)).find(({ seq }) => seq === run.seq)!;
+  await fixture.store.runs.finalize(fenceOf(claimed), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(claimed));
   return run;
 }
 
 /** The sessions whose events a webhook was sent, in order. */
 const sentTo = (id: number) =>
-  house
+  fixture
     .rows<{ body: string }>(`SELECT body FROM webhook_deliveries WHERE webhook_id = ${id} ORDER BY id`)
     .map(({ body }) => (JSON.parse(body) as { sessionId: string }).sessionId);
-const cursor = () => house.rows<{ cursor: number }>('SELECT cursor FROM webhook_planning')[0]!.cursor;
-const newestEvent = () => house.rows<{ id: number }>('SELECT max(id) AS id FROM events')[0]!.id;
+const cursor = () => fixture.rows<{ cursor: number }>('SELECT cursor FROM webhook_planning')[0]!.cursor;
+const newestEvent = () => fixture.rows<{ id: number }>('SELECT max(id) AS id FROM events')[0]!.id;
 
 async function another(username: string): Promise<User> {
-  return house.store.users.create({ ...house.user, username, role: 'user', passwordHash: 'x' });
+  return fixture.store.users.create({ ...fixture.user, username, role: 'user', passwordHash: 'x' });
 }
 
 /** A key of another user, in the project of the mill. */
 async function keyOf(user: User) {
-  const { key } = house;
-  return house.store.keys.create({
+  const { key } = fixture;
+  return fixture.store.keys.create({
     ...key,
     id: `key-${user.username}`,
     userSeq: user.seq,
@@ -67,7 +67,7 @@ test('a webhook of a user gets the events of its owner alone, a system webhook t
 }, async () => {
   const olga = await another('olga');
   const [own, hers, all] = [
-    await create({ userSeq: house.user.seq }),
+    await create({ userSeq: fixture.user.seq }),
     await create({ userSeq: olga.seq }),
     await create(),
   ];
@@ -81,15 +81,15 @@ test('a webhook of a user gets the events of its owner alone, a system webhook t
 
 test('one event has one id for all webhooks, and no other event has it', { tags: ['§6.3-envelope'] }, async () => {
   await create();
-  await create({ userSeq: house.user.seq });
+  await create({ userSeq: fixture.user.seq });
   const { sessionId } = await endRun();
   await endRun();
   await plan();
-  const ids = house.rows<{ id: string; count: number }>(
+  const ids = fixture.rows<{ id: string; count: number }>(
     'SELECT event_id AS id, count(*) AS count FROM webhook_deliveries GROUP BY event_id ORDER BY min(id)',
   );
   expect(ids.map(({ count }) => count)).toEqual([2, 2]);
-  const [event] = house.rows<{ id: number; createdAt: number }>(
+  const [event] = fixture.rows<{ id: number; createdAt: number }>(
     "SELECT id, created_at AS createdAt FROM events WHERE type = 'run.done'",
   );
   expect(ids[0]!.id).toBe(eventIdOf(sessionId, event!));
@@ -122,11 +122,11 @@ test('webhooks of a disabled user rest, and get nothing of that time later; syst
   const olga = await another('olga');
   const [hers, all] = [await create({ userSeq: olga.seq }), await create()];
   const key = await keyOf(olga);
-  const { sessionId, sessionSeq } = await house.accept({ user: olga, key });
-  await house.store.users.change('olga', { disabled: true });
-  await house.store.runs.stopSession(sessionSeq, 'operator_requested_stop');
+  const { sessionId, sessionSeq } = await fixture.accept({ user: olga, key });
+  await fixture.store.users.change('olga', { disabled: true });
+  await fixture.store.runs.stopSession(sessionSeq, 'operator_requested_stop');
   await plan();
-  await house.store.users.change('olga', { disabled: false });
+  await fixture.store.users.change('olga', { disabled: false });
   await plan();
   expect([sentTo(hers.id), sentTo(all.id)]).toEqual([[], [sessionId]]);
 });
@@ -136,7 +136,7 @@ test('what happened before its owner was disabled is planned for its webhook', a
   const { id } = await create({ userSeq: olga.seq });
   const key = await keyOf(olga);
   const before = await endRun({ user: olga, key });
-  await house.store.users.change('olga', { disabled: true });
+  await fixture.store.users.change('olga', { disabled: true });
   expect(sentTo(id)).toEqual([before.sessionId]);
 });
 
@@ -145,10 +145,10 @@ test('a new webhook gets no earlier events, nor does one that is enabled again',
   const { id } = await create();
   const second = await endRun();
   // What was committed before the change is still planned by the old rule, and then canceled.
-  await house.store.webhooks.change(id, { enabled: false });
-  expect(house.rows('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'canceled' }]);
+  await fixture.store.webhooks.change(id, { enabled: false });
+  expect(fixture.rows('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'canceled' }]);
   await endRun();
-  await house.store.webhooks.change(id, { enabled: true });
+  await fixture.store.webhooks.change(id, { enabled: true });
   const fourth = await endRun();
   await plan();
   expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
@@ -157,13 +157,13 @@ test('a new webhook gets no earlier events, nor does one that is enabled again',
 test('changed filters count from the next event on', async () => {
   const { id } = await create({ events: ['session.failed'] });
   await endRun();
-  await house.store.webhooks.change(id, { events: ['session.completed'] });
+  await fixture.store.webhooks.change(id, { events: ['session.completed'] });
   const second = await endRun();
-  await house.store.webhooks.change(id, { sessionKinds: ['chat'] });
+  await fixture.store.webhooks.change(id, { sessionKinds: ['chat'] });
   await endRun();
-  await house.store.webhooks.change(id, { sessionKinds: null, name: 'Other' });
+  await fixture.store.webhooks.change(id, { sessionKinds: null, name: 'Other' });
   const fourth = await endRun();
-  await house.store.webhooks.change(id, { projectId: MILL });
+  await fixture.store.webhooks.change(id, { projectId: MILL });
   await endRun();
   await plan();
   expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
@@ -172,7 +172,7 @@ test('changed filters count from the next event on', async () => {
 test('a name or an address that changes leaves out no event', async () => {
   const { id } = await create();
   const { sessionId } = await endRun();
-  await house.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' });
+  await fixture.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' });
   await plan();
   expect(sentTo(id)).toEqual([sessionId]);
 });
@@ -180,7 +180,7 @@ test('a name or an address that changes leaves out no event', async () => {
 test('nothing is planned for a webhook that was deleted', async () => {
   const { id } = await create();
   await endRun();
-  await house.store.webhooks.delete(id);
+  await fixture.store.webhooks.delete(id);
   await plan();
   expect(sentTo(id)).toEqual([]);
 });
@@ -188,7 +188,7 @@ test('nothing is planned for a webhook that was deleted', async () => {
 test('each event is planned once for each webhook, however often and by however many it is looked at', async () => {
   const { id } = await create();
   const run = await endRun();
-  await Promise.all(Array.from({ length: 5 }, () => house.store.deliveries.plan()));
+  await Promise.all(Array.from({ length: 5 }, () => fixture.store.deliveries.plan()));
   expect(sentTo(id)).toEqual([run.sessionId]);
   expect(cursor()).toBe(newestEvent());
 });
@@ -204,9 +204,9 @@ test('a body that cannot be made fails alone, where its owner sees it, and stops
     if (bodies === 1) throw fault;
     return renderId(facts, target);
   };
-  const { faults } = await house.store.deliveries.plan();
+  const { faults } = await fixture.store.deliveries.plan();
   expect(faults).toEqual([fault]);
-  const rows = house.rows(
+  const rows = fixture.rows(
     `SELECT state, body <> '' AS has_body, last_error FROM webhook_deliveries WHERE webhook_id = ${id}`,
   );
   const words = 'The body could not be made.';
@@ -216,13 +216,13 @@ test('a body that cannot be made fails alone, where its owner sees it, and stops
   ]);
   expect(sentTo(other.id)).toHaveLength(2);
   expect(cursor()).toBe(newestEvent());
-  const lanes = await house.store.deliveries.listPending(id, 9);
+  const lanes = await fixture.store.deliveries.listPending(id, 9);
   expect(lanes.map(({ body }) => JSON.parse(body).sessionId as string)).toEqual([second.sessionId]);
 });
 
 /** Ends of runs as rows, written beside the store: a day's worth takes a while by its verbs. */
 function addEnds(count: number): void {
-  const connection = new Connection(house.file);
+  const connection = new Connection(fixture.file);
   onTestFinished(() => void connection.close());
   connection
     .transaction(() => {
@@ -265,7 +265,7 @@ test('a backlog is worked off in bounded commits', async () => {
   addEnds(250);
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan());
+    ({ more } = await fixture.store.deliveries.plan());
     batches.push(sentTo(id).length);
   }
   expect(batches).toEqual([EVENTS_AT_ONCE, 2 * EVENTS_AT_ONCE, 250]);
@@ -279,8 +279,8 @@ test('a commit ends early when many webhooks want each event', async () => {
   addEnds(20);
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan());
-    batches.push(house.rows('SELECT id FROM webhook_deliveries').length);
+    ({ more } = await fixture.store.deliveries.plan());
+    batches.push(fixture.rows('SELECT id FROM webhook_deliveries').length);
   }
   expect(batches).toEqual([500, 1_000, 1_200]);
   for (const id of ids) expect(new Set(sentTo(id)).size).toBe(20);
@@ -298,8 +298,8 @@ test('a commit ends in the middle of an event when bodies are long, and the next
   };
   const batches = [];
   for (let more = true; more; ) {
-    ({ more } = await house.store.deliveries.plan());
-    batches.push(house.rows('SELECT id FROM webhook_deliveries').length);
+    ({ more } = await fixture.store.deliveries.plan());
+    batches.push(fixture.rows('SELECT id FROM webhook_deliveries').length);
   }
   expect(batches).toEqual([7, 14, 20]);
   expect(bodies).toBe(20);
@@ -311,13 +311,13 @@ test('an event that cannot be read fails alone, for all its webhooks, and stops 
   const [{ id }, other] = [await create(), await create()];
   const broken = await endRun();
   const second = await endRun();
-  const connection = new Connection(house.file);
+  const connection = new Connection(fixture.file);
   connection.prepare("UPDATE events SET payload = 'no JSON' WHERE run_seq = ? AND type = 'run.done'").run(broken.seq);
   connection.close();
-  await house.store.webhooks.change(other.id, { events: ['session.failed'] });
-  const rows = house.rows("SELECT webhook_id, state, body FROM webhook_deliveries WHERE body = '' ORDER BY id");
+  await fixture.store.webhooks.change(other.id, { events: ['session.failed'] });
+  const rows = fixture.rows("SELECT webhook_id, state, body FROM webhook_deliveries WHERE body = '' ORDER BY id");
   expect(rows).toEqual([id, other.id].map((webhookId) => ({ webhook_id: webhookId, state: 'failed', body: '' })));
-  const pending = await house.store.deliveries.listPending(id, 9);
+  const pending = await fixture.store.deliveries.listPending(id, 9);
   expect(pending.map(({ body }) => JSON.parse(body).sessionId as string)).toEqual([second.sessionId]);
 });
 
@@ -327,8 +327,8 @@ test('the events of a backlog are planned in their order, whatever their types',
   for (let no = 0; no < 6; no += 1) {
     if (no % 2 === 0) runs.push(await endRun());
     else {
-      const run = await house.accept();
-      await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+      const run = await fixture.accept();
+      await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
       runs.push(run);
     }
   }
@@ -343,12 +343,12 @@ test.each([1, 100, 101, 250])(
     await endRun();
     const { id } = await create();
     addEnds(250);
-    await house.store.close();
-    const { signal } = spawnSync(process.execPath, [MAIN, house.file, String(killAt)]);
+    await fixture.store.close();
+    const { signal } = spawnSync(process.execPath, [MAIN, fixture.file, String(killAt)]);
     expect(signal).toBe('SIGKILL');
     // What was committed before is kept, and nothing of the commit that was cut short.
     expect(sentTo(id)).toHaveLength(Math.floor((killAt - 1) / EVENTS_AT_ONCE) * EVENTS_AT_ONCE);
-    const again = openStore(house.file, house.clock, { renderBody: renderId });
+    const again = openStore(fixture.file, fixture.clock, { renderBody: renderId });
     onTestFinished(() => again.close());
     while ((await again.deliveries.plan()).more);
     expect(sentTo(id)).toEqual(Array.from({ length: 250 }, (_, no) => `s${no + 1}`));
@@ -372,13 +372,13 @@ test('events of a type that nobody wants are not read, however many there are', 
   const { id } = await create({ events: ['user_input.requested'] });
   addEnds(EVENTS_AT_ONCE * 3);
   const sqls = await statementsOf(async () => {
-    const { more, wanted } = await house.store.deliveries.plan();
+    const { more, wanted } = await fixture.store.deliveries.plan();
     expect([more, [...wanted]]).toEqual([false, ['user_input.requested']]);
   });
   expect(cursor()).toBe(newestEvent());
   expect(sentTo(id)).toEqual([]);
   const events = sqls.find((sql) => sql.includes("FROM events WHERE (type = '"))!;
-  const connection = new Connection(house.file);
+  const connection = new Connection(fixture.file);
   onTestFinished(() => void connection.close());
   const how = connection.prepare(`EXPLAIN QUERY PLAN ${events}`).all(null, null, null) as { detail: string }[];
   expect(how.map(({ detail }) => detail)).toEqual([
@@ -387,18 +387,18 @@ test('events of a type that nobody wants are not read, however many there are', 
 });
 
 test('without an enabled webhook nothing is wanted', async () => {
-  const wanted = async () => [...(await house.store.deliveries.plan()).wanted];
+  const wanted = async () => [...(await fixture.store.deliveries.plan()).wanted];
   expect(await wanted()).toEqual([]);
   const { id } = await create({ events: ['session.completed', 'publish_page.failed'] });
   expect(await wanted()).toEqual(['run.done', 'publish_page.failed']);
-  await house.store.webhooks.change(id, { enabled: false });
+  await fixture.store.webhooks.change(id, { enabled: false });
   expect(await wanted()).toEqual([]);
-  await house.store.webhooks.change(id, { enabled: true });
-  await house.store.webhooks.giveUp({ id, epoch: 2 }, 'gone');
+  await fixture.store.webhooks.change(id, { enabled: true });
+  await fixture.store.webhooks.giveUp({ id, epoch: 2 }, 'gone');
   expect(await wanted()).toEqual([]);
   const other = await create();
   expect(await wanted()).toHaveLength(3);
-  await house.store.webhooks.delete(other.id);
+  await fixture.store.webhooks.delete(other.id);
   expect(await wanted()).toEqual([]);
 });
 

@@ -2,34 +2,34 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Planned } from '../../../src/store/webhooks/planning.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { aWebhook, renderId } from '../../support/store/webhooks.ts';
 
-let house: StoreHouse;
+let fixture: StoreFixture;
 let reports: Planned[];
 /** Makes the bodies. */
 let render: typeof renderId;
 beforeEach(async () => {
   render = renderId;
-  house = await storeHouse(undefined, { renderBody: (facts, target) => render(facts, target) });
+  fixture = await storeFixture(undefined, { renderBody: (facts, target) => render(facts, target) });
   reports = [];
-  house.store.onPlanned((planned) => {
+  fixture.store.onPlanned((planned) => {
     if (planned.webhookIds.size + planned.faults.length > 0) reports.push(planned);
   });
 });
 
-const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over));
+const create = (over: Parameters<typeof aWebhook>[0] = {}) => fixture.store.webhooks.create(aWebhook(over));
 
 /** A run that its user stops: an event that nobody has planned. */
 async function stopRun(): Promise<void> {
-  const run = await house.accept();
-  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  const run = await fixture.accept();
+  await fixture.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
 }
 
 test.each<[string, (other: Webhook) => Promise<unknown>]>([
   ['a new webhook', () => create()],
-  ['a change of filters', ({ id }) => house.store.webhooks.change(id, { events: ['session.failed'] })],
-  ['a webhook that is disabled', ({ id }) => house.store.webhooks.change(id, { enabled: false })],
+  ['a change of filters', ({ id }) => fixture.store.webhooks.change(id, { events: ['session.failed'] })],
+  ['a webhook that is disabled', ({ id }) => fixture.store.webhooks.change(id, { enabled: false })],
 ])('what %s planned for others is reported', async (_, change) => {
   const [webhook, other] = [await create(), await create({ events: ['session.completed'] })];
   await stopRun();
@@ -42,11 +42,11 @@ test.each<[string, (other: Webhook) => Promise<unknown>]>([
 test('what was planned before a change that is refused is reported', async () => {
   const webhook = await create();
   await stopRun();
-  await expect(house.store.webhooks.change(99, { enabled: false })).rejects.toMatchObject({
+  await expect(fixture.store.webhooks.change(99, { enabled: false })).rejects.toMatchObject({
     reason: 'not_found',
   });
   expect(reports).toMatchObject([{ webhookIds: new Set([webhook.id]) }]);
-  expect(await house.store.deliveries.listPending(webhook.id, 9)).toHaveLength(1);
+  expect(await fixture.store.deliveries.listPending(webhook.id, 9)).toHaveLength(1);
 });
 
 test('a body that a change could not make is reported', async () => {
@@ -56,6 +56,6 @@ test('a body that a change could not make is reported', async () => {
   render = () => {
     throw fault;
   };
-  await house.store.webhooks.change(id, { events: ['session.failed'] });
+  await fixture.store.webhooks.change(id, { events: ['session.failed'] });
   expect(reports).toMatchObject([{ faults: [fault] }]);
 });

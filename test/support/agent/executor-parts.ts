@@ -1,4 +1,4 @@
-// The parts that execute a run of a store's house, with the test's own pool and no threads.
+// The parts that execute a run of a store fixture, with the test's own pool and no threads.
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
@@ -7,8 +7,8 @@ import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker
 import type { ExecutorParts } from '../../../src/execution/executor/run-state.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { Store } from '../../../src/store/open-store.ts';
-import { SETTINGS } from '../http/http-house.ts';
-import type { StoreHouse } from '../store/store-house.ts';
+import { SETTINGS } from '../http/http-fixture.ts';
+import type { StoreFixture } from '../store/store-fixture.ts';
 
 const price = {
   inputPerMillionUsd: 0,
@@ -63,7 +63,7 @@ type Turns = Partial<Store['turns']>;
 
 /** What executes a run, with a verb on turns replaced. */
 export function executorParts(
-  { store, clock }: StoreHouse,
+  { store, clock }: StoreFixture,
   pool: Partial<WorkerPool>,
   turns: Turns = {},
 ): ExecutorParts {

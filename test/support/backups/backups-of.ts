@@ -9,14 +9,14 @@ import { installation } from './installation.ts';
 
 /** An installation with one session. `held.now`: how often blobs are held. */
 export async function backupsOf(over: Partial<BackupParts> = {}, root?: string) {
-  const house = await installation(root);
-  await house.addSession('some text');
+  const fixture = await installation(root);
+  await fixture.addSession('some text');
   const held = { now: 0 };
   const backups = makeBackups({
-    dataDir: house.dataDir,
-    configDir: house.configDir,
-    database: house.house.file,
-    masterKey: { path: join(house.dataDir, 'master.key'), isCredential: false },
+    dataDir: fixture.dataDir,
+    configDir: fixture.configDir,
+    database: fixture.fixture.file,
+    masterKey: { path: join(fixture.dataDir, 'master.key'), isCredential: false },
     errandVersion: '0.1.0',
     blobs: {
       holdRest: () => {
@@ -31,5 +31,5 @@ export async function backupsOf(over: Partial<BackupParts> = {}, root?: string) 
     ...over,
   });
   onTestFinished(backups.stop);
-  return { ...house, backups, held, staging: join(house.dataDir, 'backup') };
+  return { ...fixture, backups, held, staging: join(fixture.dataDir, 'backup') };
 }

@@ -9,7 +9,7 @@ import { type TakeParts, takeBackup } from '../../../src/backups/take-backup.ts'
 import { blobPath } from '../../../src/files/blobs/blob-place.ts';
 import type { Manifest } from '../../../src/wire/backups/manifest.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
-import { storeHouse } from '../store/store-house.ts';
+import { storeFixture } from '../store/store-fixture.ts';
 
 export const SEAL_KEY = Buffer.alloc(32, 7);
 export const NO_PACE = { rest: async () => undefined, restHere: () => undefined, cancel: () => undefined };
@@ -20,7 +20,7 @@ export type Installation = Awaited<ReturnType<typeof installation>>;
 export async function installation(root = temporaryDirectory()) {
   const [dataDir, configDir, repository] = [join(root, 'data'), join(root, 'config'), join(root, 'repository')];
   for (const directory of [dataDir, configDir]) mkdirSync(directory);
-  const house = await storeHouse(join(dataDir, 'errand.db'));
+  const fixture = await storeFixture(join(dataDir, 'errand.db'));
   let made = 0;
 
   function put(path: string, content: string | Buffer): void {
@@ -33,7 +33,7 @@ export async function installation(root = temporaryDirectory()) {
     dataDir,
     configDir,
     repository,
-    house,
+    fixture,
     put,
     /** Opens a session with an attachment and a file in its workspace. */
     addSession: async (content: string | Buffer) => {
@@ -47,15 +47,15 @@ export async function installation(root = temporaryDirectory()) {
         workspacePath: '/uploads/a',
         mimeType: 'text/plain',
       };
-      const { sessionId } = await house.accept({ attachments: [{ ...upload, size: content.length, sha256 }] });
+      const { sessionId } = await fixture.accept({ attachments: [{ ...upload, size: content.length, sha256 }] });
       put(join(dataDir, 'workspaces', sessionId, 'notes', 'n.txt'), `notes of ${sessionId}`);
       return { sessionId, sha256 };
     },
     task: (over: Partial<BackupTask> = {}): BackupTask => ({
       id: `20260302T0330${String((made += 1)).padStart(2, '0')}Z-4f9a1c`,
-      createdAt: house.clock.now(),
+      createdAt: fixture.clock.now(),
       errandVersion: '0.1.0',
-      database: house.file,
+      database: fixture.file,
       blobs: join(dataDir, 'blobs'),
       workspaces: join(dataDir, 'workspaces'),
       configuration: configDir,

@@ -114,7 +114,7 @@ function fillQuestions(store: LargeStore) {
   return { asked: session, question: ids[599]!, insight };
 }
 
-/** As many webhooks as the house may have, and deliveries with long bodies. */
+/** As many webhooks as the installation may have, and deliveries with long bodies. */
 function fillWebhooks(store: LargeStore) {
   const address = { url: `http://127.0.0.1:9/${'x'.repeat(2_000)}`, events: JSON.stringify(WEBHOOK_EVENT_TYPES) };
   const rules = { timeout_ms: 100, retry_count: 0, retry_backoff_ms: 100, enabled: 0 };

@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import type { Scan } from '../../../src/doctor/scan.ts';
 import type { Subject } from '../../../src/doctor/subject.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
-import { SETTINGS } from '../http/http-house.ts';
+import { SETTINGS } from '../http/http-fixture.ts';
 import { fakeClock } from '../time/fake-clock.ts';
 
 /** What a look sees where all is well. */

@@ -267,7 +267,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
 
 const QUEUE = { items: [], total: 1, waiting_for_user: 0, claiming: true, slots: 8, busy: 4 };
 
-/** A session's stream has all its events, the house's has no texts. */
+/** A session's stream has all its events, the installation's has none. */
 const isFor = (session: string | null) => (event: OfficeEvent) =>
   session === null ? !event.type.startsWith('content_block') : event.session_id === session;
 

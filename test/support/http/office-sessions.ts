@@ -8,11 +8,11 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { type ArtifactHouse, artifactHouse } from '../files/artifact-house.ts';
+import { type ArtifactFixture, artifactFixture } from '../files/artifact-fixture.ts';
 import { auditOf } from '../store/audit.ts';
-import { aStep, fenceOf } from '../store/store-house.ts';
+import { aStep, fenceOf } from '../store/store-fixture.ts';
 import { waitFor } from '../time/wait-for.ts';
-import { openHouse, send } from './http-house.ts';
+import { openFixture, send } from './http-fixture.ts';
 
 const BASE = '/api/v1/office-mode';
 export const AT = '2026-03-01T12:00:00.000Z';
@@ -30,7 +30,7 @@ export async function officeSessions() {
   const model = { contextWindow: 8_192 } as CatalogModel;
   const models = new Map([['scripted', model]]);
   const catalog: Catalog = { endpoints: new Map(), models, scenarios: new Map(), defaultScenario: '' };
-  const rows = await artifactHouse();
+  const rows = await artifactFixture();
   const { store, clock } = rows;
   const secret = randomBytes(32);
   const addresses = makeFileAddresses({ deriveKey: () => secret, now: clock.now });
@@ -43,8 +43,8 @@ export async function officeSessions() {
     emptyArchives: makeEmptyArchives(rows.parts),
     collector: { packOnRequest: async () => null },
   });
-  const house = await openHouse({ operations, settings: { publicUrl: 'http://errand' } });
-  const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });
+  const fixture = await openFixture({ operations, settings: { publicUrl: 'http://errand' } });
+  const get = (path: string, as = 'admin-key') => send(fixture, { path: `${BASE}${path}`, as });
   const data = async (path: string) => {
     const { status, json } = await get(path);
     expect([path, status, json]).toMatchObject([path, 200, { code: 0 }]);
@@ -53,7 +53,7 @@ export async function officeSessions() {
   return { rows, addresses, models, get, data, ...sessionsIn(rows) };
 }
 
-function sessionsIn(rows: ArtifactHouse) {
+function sessionsIn(rows: ArtifactFixture) {
   const { store, clock } = rows;
   return {
     /** A finished run that said something, used two tools and wrote a file; its session. */

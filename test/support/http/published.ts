@@ -2,7 +2,7 @@
 import { folderOf } from '../../../src/domain/publishing/manifest.ts';
 import { shareTypeOf } from '../../../src/domain/publishing/share-type.ts';
 import type { PublicPage, PublicVersion } from '../../../src/operations/publishing/public-pages.ts';
-import { AT } from './http-house.ts';
+import { AT } from './http-fixture.ts';
 
 const HASH = 'a'.repeat(64);
 

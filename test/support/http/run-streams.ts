@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../src/domain/json.ts';
 import { chatStreamData } from '../../../src/wire/chat/completion.ts';
 import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
 import type { AnyShape } from '../../../src/wire/shapes/shape.ts';
-import { type House, send, TURN } from './http-house.ts';
+import { type Fixture, send, TURN } from './http-fixture.ts';
 import { makeSseParser, readSse, type SseEvent } from './sse.ts';
 
 export const KEY = 'conversation-key';
@@ -14,11 +14,16 @@ export const CHAT = '/openapi/v1/chat/completions';
 export const parse = (text: string): SseEvent[] => makeSseParser().push(text);
 
 /** Runs a whole streamed turn; the request's body and headers may be added to. */
-export async function streamed(house: House, path: string, body: object = {}, headers: Record<string, string> = {}) {
-  const got = await send(house, { method: 'POST', path, as: KEY, body: { ...TURN, stream: true, ...body }, headers });
+export async function streamed(
+  fixture: Fixture,
+  path: string,
+  body: object = {},
+  headers: Record<string, string> = {},
+) {
+  const got = await send(fixture, { method: 'POST', path, as: KEY, body: { ...TURN, stream: true, ...body }, headers });
   const events = parse(got.text);
   requireShape(events, path === CHAT ? chatStreamData : messagesStreamEvent);
-  return { got, events, run: house.book.runs.at(-1)! };
+  return { got, events, run: fixture.book.runs.at(-1)! };
 }
 
 /** A reader drops what its shape doesn't have, and refuses what lacks a field. */
@@ -33,9 +38,9 @@ export function requireShape(events: readonly SseEvent[], shape: AnyShape): void
 export const json = ({ data }: SseEvent): Record<string, unknown> => JSON.parse(data!) as Record<string, unknown>;
 
 /** Opens a stream that is read as it comes. */
-export async function live(house: House, path: string, init: { method?: string; body?: string } = {}) {
+export async function live(fixture: Fixture, path: string, init: { method?: string; body?: string } = {}) {
   const leave = new AbortController();
-  const response = await fetch(`${house.url}${path}`, {
+  const response = await fetch(`${fixture.url}${path}`, {
     ...init,
     signal: leave.signal,
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },

@@ -10,15 +10,15 @@ import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { auditOf } from '../store/audit.ts';
-import { type House, type HouseOptions, openHouse } from './http-house.ts';
-import { fenceOf, storeHouse } from '../store/store-house.ts';
+import { type Fixture, type FixtureOptions, openFixture } from './http-fixture.ts';
+import { fenceOf, storeFixture } from '../store/store-fixture.ts';
 import { readSse, type SseEvent } from './sse.ts';
 
 export const OFFICE = '/api/v1/office-mode';
 
 export const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 
-export interface OfficeOptions extends HouseOptions {
+export interface OfficeOptions extends FixtureOptions {
   /** Events that the feed keeps to resume from. */
   readonly kept?: number;
   /** Whether somebody has watched before, so that the feed keeps events. */
@@ -27,7 +27,7 @@ export interface OfficeOptions extends HouseOptions {
 
 /** Opens it with a session whose one run is running. */
 export async function openOffice({ kept = 100, wasWatched = true, ...options }: OfficeOptions = {}) {
-  const rows = await storeHouse();
+  const rows = await storeFixture();
   const { store } = rows;
   const bus = makeBus();
   store.onCommitted(bus.publish);
@@ -43,7 +43,7 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
     feeds: makeSessionFeeds({ bus, events: store.events, scopes }),
     floor: feed,
   });
-  const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
+  const fixture = await openFixture({ ...options, operations: { ...watch, ...options.operations } });
   const run = await rows.accept();
   const [claimed] = await rows.claim();
   const fence: Progress = fenceOf(claimed!);
@@ -52,13 +52,13 @@ export async function openOffice({ kept = 100, wasWatched = true, ...options }: 
     await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
     await store.runs.settle(fence);
   };
-  return { ...rows, bus, house, run, fence, say, finish, session: `${OFFICE}/sessions/${run.sessionId}` };
+  return { ...rows, bus, fixture, run, fence, say, finish, session: `${OFFICE}/sessions/${run.sessionId}` };
 }
 
 /** Opens a stream that is read as it comes, past its `retry:`. */
-export async function watch(house: House, path: string, headers: Readonly<Record<string, string>> = {}) {
+export async function watch(fixture: Fixture, path: string, headers: Readonly<Record<string, string>> = {}) {
   const leave = new AbortController();
-  const response = await fetch(`${house.url}${path}`, {
+  const response = await fetch(`${fixture.url}${path}`, {
     signal: leave.signal,
     headers: { authorization: 'Bearer admin-key', ...headers },
   });

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { startPublishedHouse } from './published-house.ts';
+import { startPublishedFixture } from './published-fixture.ts';
 
 const PUBLIC = '/api/v1/public';
 export const HTML = '<!doctype html><title>Tides</title><link rel="stylesheet" href="style.css"><h1>Tides</h1>';
@@ -37,12 +37,12 @@ function addFiles(workspace: string): void {
 
 /** Starts it. `made` has the pages by the kind of their entry, `codes` those of the versions of the page, from the first. */
 export async function startPublishedSite() {
-  const house = await startPublishedHouse();
+  const fixture = await startPublishedFixture();
   const page = { '/site/index.html': HTML, '/site/style.css': 'h1 { color: teal }', '/site/sub/data.json': '{"a":1}' };
-  const session = await house.write(house.mara, page);
-  addFiles(join(house.daemon.dataDir, 'workspaces', session));
-  await house.write(
-    house.mara,
+  const session = await fixture.write(fixture.mara, page);
+  addFiles(join(fixture.daemon.dataDir, 'workspaces', session));
+  await fixture.write(
+    fixture.mara,
     {
       '/notes.md': '# Notes',
       '/notes/index.md': '# In a folder',
@@ -53,8 +53,8 @@ export async function startPublishedSite() {
     },
     session,
   );
-  const read = (path: string, ask = {}) => house.read(PUBLIC + path, ask);
-  const manage = (method: string, path: string, body?: unknown) => house.manage(house.mara, method, path, body);
+  const read = (path: string, ask = {}) => fixture.read(PUBLIC + path, ask);
+  const manage = (method: string, path: string, body?: unknown) => fixture.manage(fixture.mara, method, path, body);
 
   async function publish(fields: Readonly<Record<string, unknown>>): Promise<Made> {
     const created = await manage('POST', '/publishes', { session_id: session, ...fields });
@@ -85,7 +85,7 @@ export async function startPublishedSite() {
     expect(released.status).toBe(201);
     codes.push(released.data.share_code);
   }
-  return { house, made, codes, read, manage, publish, share: (name: string) => `/shares/${made[name]!.code}` };
+  return { fixture, made, codes, read, manage, publish, share: (name: string) => `/shares/${made[name]!.code}` };
 }
 
 export type PublishedSite = Awaited<ReturnType<typeof startPublishedSite>>;

@@ -7,7 +7,16 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import { readTimeline } from '../../../src/store/runs/run-timeline.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
-import { aSpentCall, aStep, aTurn, BACKGROUND_CLAIM, fenceOf, FREE, START, type StoreHouse } from './store-house.ts';
+import {
+  aSpentCall,
+  aStep,
+  aTurn,
+  BACKGROUND_CLAIM,
+  fenceOf,
+  FREE,
+  START,
+  type StoreFixture,
+} from './store-fixture.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook } from './webhooks.ts';
@@ -28,23 +37,23 @@ const WITHOUT_STATEMENTS = new Set([
 ]);
 
 /** Answers the names of the verbs that were not called. */
-export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
-  const uncalled = watchVerbs(house.store);
-  await callBudgets(house);
-  await callRuns(house);
-  await callReads(house);
-  await callMetrics(house);
-  await callQuestions(house);
-  await callArtifacts(house);
-  await callOffice(house);
-  await callPeople(house);
-  await callLists(house);
-  await callSchedules(house);
-  await callWebhooks(house);
-  await callPublishing(house);
-  await callAudit(house);
-  await callRetention(house);
-  await callDeletion(house);
+export async function callEveryVerb(fixture: StoreFixture): Promise<string[]> {
+  const uncalled = watchVerbs(fixture.store);
+  await callBudgets(fixture);
+  await callRuns(fixture);
+  await callReads(fixture);
+  await callMetrics(fixture);
+  await callQuestions(fixture);
+  await callArtifacts(fixture);
+  await callOffice(fixture);
+  await callPeople(fixture);
+  await callLists(fixture);
+  await callSchedules(fixture);
+  await callWebhooks(fixture);
+  await callPublishing(fixture);
+  await callAudit(fixture);
+  await callRetention(fixture);
+  await callDeletion(fixture);
   return uncalled();
 }
 
@@ -65,8 +74,8 @@ function watchVerbs(store: object): () => string[] {
 }
 
 /** Of every kind, so that the runs that follow pay from them. */
-async function callBudgets(house: StoreHouse): Promise<void> {
-  const { store, user, key, clock } = house;
+async function callBudgets(fixture: StoreFixture): Promise<void> {
+  const { store, user, key, clock } = fixture;
   const { budgets, teams } = store;
   const team = await teams.create({ name: 'Green', budgetUsd: 1 });
   await teams.change('Green', { budgetUsd: 2 });
@@ -85,16 +94,16 @@ async function callBudgets(house: StoreHouse): Promise<void> {
     { subject: null, payer: nobody },
   ] as const;
   for (const filter of filters) await budgets.list({ ...PAGE, ...filter }, clock.now());
-  await house.accept();
-  const [run] = await house.claim();
-  await callHeld(house, fenceOf(run!));
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  await callHeld(fixture, fenceOf(run!));
   await store.runs.recordStep(fenceOf(run!), aStep(), FREE);
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await store.runs.settle(fenceOf(run!));
   await budgets.remove(small.id);
 }
 
-async function callHeld({ store: { budgets }, clock }: StoreHouse, fence: Fence): Promise<void> {
+async function callHeld({ store: { budgets }, clock }: StoreFixture, fence: Fence): Promise<void> {
   const prompt = { model: 'm', inputTokens: 1, costUsd: 0 };
   const call = { ...fence, most: { tokens: 1, usd: 0 }, prompt };
   await budgets.reserve(call, { now: clock.now(), awaited: new Set() });
@@ -108,19 +117,19 @@ async function callHeld({ store: { budgets }, clock }: StoreHouse, fence: Fence)
   held.forEach(budgets.release);
 }
 
-async function callRuns(house: StoreHouse): Promise<void> {
-  const { runs, compactions } = house.store;
+async function callRuns(fixture: StoreFixture): Promise<void> {
+  const { runs, compactions } = fixture.store;
   const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
-  await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
-  await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
+  await runs.accept({ ...aTurn(fixture.user, fixture.key), background, idempotencyKey: 'b' });
+  await runs.accept({ ...aTurn(fixture.user, fixture.key), background, idempotencyKey: 'b2' });
   await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   await runs.expireQueued(Number.MAX_SAFE_INTEGER);
-  const first = await house.accept({ idempotencyKey: 'a' });
-  await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
-  for (const run of await house.claim(3)) {
+  const first = await fixture.accept({ idempotencyKey: 'a' });
+  await fixture.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
+  for (const run of await fixture.claim(3)) {
     const fence = fenceOf(run);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
-    await callHeld(house, fence);
+    await callHeld(fixture, fence);
     await runs.discardText(fence);
     const setup = { sha256: 'x', bytes: Buffer.from('{}') };
     await runs.recordStep(fence, aStep({ setup, calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
@@ -137,16 +146,16 @@ async function callRuns(house: StoreHouse): Promise<void> {
   }
   const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
-  const stopped = await house.accept({ attachments: [anAttachment()], start: START });
+  const stopped = await fixture.accept({ attachments: [anAttachment()], start: START });
   await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
   await runs.confirmStop(stopped.sessionSeq);
-  await house.accept();
-  await house.claim();
+  await fixture.accept();
+  await fixture.claim();
   await runs.stopSession(stopped.sessionSeq + 1, 'user_requested_stop');
   await runs.listSessionsOfDisabled(0, 50);
   await runs.confirmStops();
-  await house.accept();
-  await house.claim();
+  await fixture.accept();
+  await fixture.claim();
   await runs.listExecutingSessions();
   await runs.renewLeases([{ sessionSeq: 1, runSeq: 1, attempt: 1, workedMs: 0 }], 60_000);
   await runs.rescue();
@@ -161,11 +170,11 @@ const anAttachment = () => ({
   sha256: 'a',
 });
 
-async function callReads(house: StoreHouse): Promise<void> {
-  for (const noun of ID_NOUNS) await house.store.findIds(noun, '0190', 6);
-  const { runs, turns, sessions, documents, compactions, events } = house.store;
-  const { user, key } = house;
-  const first = await house.accept({
+async function callReads(fixture: StoreFixture): Promise<void> {
+  for (const noun of ID_NOUNS) await fixture.store.findIds(noun, '0190', 6);
+  const { runs, turns, sessions, documents, compactions, events } = fixture.store;
+  const { user, key } = fixture;
+  const first = await fixture.accept({
     attachments: [{ ...anAttachment(), id: 'read', path: 'attachments/read/a.txt' }],
   });
   await runs.anyClaimable();
@@ -191,7 +200,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await compactions.findNewest(first.sessionSeq);
   await sessions.find(first.sessionId);
   await sessions.getSetup(first.sessionSeq);
-  await callHistory(house, first);
+  await callHistory(fixture, first);
   await sessions.findAttachment(user.seq, 'attachments/read/a.txt');
   await events.listOfRun(first.seq, 0, 10);
   for (const order of ['asc', 'desc'] as const) {
@@ -206,15 +215,15 @@ async function callReads(house: StoreHouse): Promise<void> {
 }
 
 /** Every statement of questions, insights and pictures, of one session and of everybody. */
-async function callMetrics({ store: { metrics } }: StoreHouse): Promise<void> {
+async function callMetrics({ store: { metrics } }: StoreFixture): Promise<void> {
   await metrics.endsOf([1]);
   await metrics.linesAfter(await metrics.newestLine(), 9);
   await metrics.depths();
 }
 
-async function callQuestions(house: StoreHouse): Promise<void> {
-  const { runs, userInputs, insights, screenshots } = house.store;
-  const [run] = await claimNew(house);
+async function callQuestions(fixture: StoreFixture): Promise<void> {
+  const { runs, userInputs, insights, screenshots } = fixture.store;
+  const [run] = await claimNew(fixture);
   const fence = fenceOf(run!);
   await screenshots.keep(fence, { toolUseId: 'x', sha256: 'a', mimeType: 'image/jpeg', size: 1 });
   await screenshots.find(run!.sessionSeq, 'x');
@@ -223,7 +232,7 @@ async function callQuestions(house: StoreHouse): Promise<void> {
   await insights.setStatus(insightId!, 'resolved', 'user');
   await insights.find(insightId!);
   await runs.waitForUser(fence, { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 });
-  const page = { ...PAGE, userSeq: house.user.seq, keySeq: null };
+  const page = { ...PAGE, userSeq: fixture.user.seq, keySeq: null };
   for (const sessionSeq of [null, run!.sessionSeq]) {
     const { items } = await userInputs.list({ ...page, sessionSeq, status: 'pending' });
     for (const { id } of items) await userInputs.answer(id, 'x');
@@ -236,15 +245,15 @@ async function callQuestions(house: StoreHouse): Promise<void> {
   await userInputs.nextExpiryAt();
 }
 
-async function claimNew(house: StoreHouse): Promise<ClaimedRun[]> {
-  const { seq } = await house.accept();
-  return (await house.claim(99)).filter((run) => run.seq === seq);
+async function claimNew(fixture: StoreFixture): Promise<ClaimedRun[]> {
+  const { seq } = await fixture.accept();
+  return (await fixture.claim(99)).filter((run) => run.seq === seq);
 }
 
 /** Asks for everything that is kept of what runs made. */
-async function callArtifacts(house: StoreHouse): Promise<void> {
-  const { artifacts, runs } = house.store;
-  const [run] = await claimNew(house);
+async function callArtifacts(fixture: StoreFixture): Promise<void> {
+  const { artifacts, runs } = fixture.store;
+  const [run] = await claimNew(fixture);
   const { seq, sessionSeq } = run!;
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
@@ -260,8 +269,8 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
   await artifacts.failArtifacts(seq, '');
   await artifacts.failExport(sessionSeq, seq, '');
-  await callRequestedArchives(house, run!.sessionId);
-  const [failing] = await claimNew(house);
+  await callRequestedArchives(fixture, run!.sessionId);
+  const [failing] = await claimNew(fixture);
   await runs.finalize(fenceOf(failing!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(failing!));
   await artifacts.failCollection(failing!.seq, '');
@@ -273,7 +282,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
 }
 
 /** Messages from both ends, and the steps of a run. */
-async function callHistory({ store: { history } }: StoreHouse, { sessionSeq, seq }: Run): Promise<void> {
+async function callHistory({ store: { history } }: StoreFixture, { sessionSeq, seq }: Run): Promise<void> {
   await history.listSizesBefore(sessionSeq, Number.MAX_SAFE_INTEGER);
   for (const { id } of await history.listSizesAfter(sessionSeq, 0)) {
     await history.listMessages(sessionSeq, id, id);
@@ -286,10 +295,10 @@ async function callHistory({ store: { history } }: StoreHouse, { sessionSeq, seq
 }
 
 /** Records what a run of a session left, and packs it on request. */
-async function callRequestedArchives(house: StoreHouse, sessionId: string): Promise<void> {
-  const { artifacts, runs } = house.store;
-  const { seq } = await house.accept({ sessionId });
-  const run = (await house.claim(99)).find((claimed) => claimed.seq === seq)!;
+async function callRequestedArchives(fixture: StoreFixture, sessionId: string): Promise<void> {
+  const { artifacts, runs } = fixture.store;
+  const { seq } = await fixture.accept({ sessionId });
+  const run = (await fixture.claim(99)).find((claimed) => claimed.seq === seq)!;
   await runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run));
   const packedOnRequest = { fileCount: 9, totalBytes: 9 };
@@ -305,9 +314,9 @@ async function callRequestedArchives(house: StoreHouse, sessionId: string): Prom
 }
 
 /** What Office Mode reads of a session with an answer, and of one with a run at a tool call. */
-async function callOffice(house: StoreHouse): Promise<void> {
-  const { office, runs } = house.store;
-  const [run] = await claimNew(house);
+async function callOffice(fixture: StoreFixture): Promise<void> {
+  const { office, runs } = fixture.store;
+  const [run] = await claimNew(fixture);
   const { sessionSeq } = run!;
   await runs.recordStep(fenceOf(run!), aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
   await office.listRuns(sessionSeq, PAGE);
@@ -331,7 +340,7 @@ async function callOffice(house: StoreHouse): Promise<void> {
 }
 
 /** People, keys, definitions and nodes: short tables, but their verbs have statements too. */
-async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
+async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   const { users, teams, keys, signingKeys, nodes, connections, definitionIds } = store;
   const newUser = { ...user, username: 'nils', passwordHash: 'x' };
   const newKey = { ...key, id: 'other000', secretSha256: Buffer.alloc(32) };
@@ -391,7 +400,7 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
 }
 
 /** What operators list, with each filter and without any. */
-async function callLists({ store, user, key }: StoreHouse): Promise<void> {
+async function callLists({ store, user, key }: StoreFixture): Promise<void> {
   const { runs, sessions, userInputs, insights } = store;
   for (const offset of [0, 999]) {
     await sessions.listOfKey(key.seq, 9, offset);
@@ -420,47 +429,47 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
 }
 
 /** Tasks that fire by the clock and on request, queue, run to their ends and are deleted. */
-async function callSchedules(house: StoreHouse): Promise<void> {
-  const { schedules, runs } = house.store;
+async function callSchedules(fixture: StoreFixture): Promise<void> {
+  const { schedules, runs } = fixture.store;
   schedules.onRescheduled(() => undefined);
-  const task = await schedules.create(aTask(house.user.seq, { overlap: 'queue', work: steps('a', 'b') }));
-  const skipping = await schedules.create(aTask(house.user.seq));
-  for (const userSeq of [null, house.user.seq])
+  const task = await schedules.create(aTask(fixture.user.seq, { overlap: 'queue', work: steps('a', 'b') }));
+  const skipping = await schedules.create(aTask(fixture.user.seq));
+  for (const userSeq of [null, fixture.user.seq])
     for (const enabled of [null, true])
       for (const name of [null, 'Tides']) await schedules.list({ ...PAGE, userSeq, enabled, name });
   for (let minute = 0; minute < 2; minute += 1) {
-    house.clock.advance(60_000);
-    await schedules.nextLook(house.clock.now());
-    await fireDue(house);
+    fixture.clock.advance(60_000);
+    await schedules.nextLook(fixture.clock.now());
+    await fireDue(fixture);
   }
-  await fireDue(house, { maxUnfinishedPerUser: 0, userQuotaBytes: 1, capacity: 1 });
+  await fireDue(fixture, { maxUnfinishedPerUser: 0, userQuotaBytes: 1, capacity: 1 });
   await schedules.recount(9);
   await schedules.putOff(task.seq, 1);
-  await fireNow(house, task);
+  await fireNow(fixture, task);
   await runs.listWaiting(PAGE);
-  for (let left = await house.claim(99); left.length > 0; left = await house.claim(99)) {
-    for (const run of left) await end(house, run);
+  for (let left = await fixture.claim(99); left.length > 0; left = await fixture.claim(99)) {
+    for (const run of left) await end(fixture, run);
   }
   await schedules.change(task.id, { name: 'n', work: () => steps('c'), enabled: false });
   await schedules.find(task.id);
   await schedules.listFirings(task.seq, PAGE);
-  await fireNow(house, skipping);
-  await schedules.handOver(skipping.id, house.user.seq);
+  await fireNow(fixture, skipping);
+  await schedules.handOver(skipping.id, fixture.user.seq);
   await schedules.remove(skipping.id);
 }
 
 /** Webhooks of both owner scopes, every event that one can be told of, and what becomes of a delivery. */
-async function callWebhooks(house: StoreHouse): Promise<void> {
-  const { webhooks, deliveries, runs, insights, userInputs, artifacts } = house.store;
-  const webhook = await webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }));
+async function callWebhooks(fixture: StoreFixture): Promise<void> {
+  const { webhooks, deliveries, runs, insights, userInputs, artifacts } = fixture.store;
+  const webhook = await webhooks.create(aWebhook({ userSeq: fixture.user.seq, events: WEBHOOK_EVENT_TYPES }));
   const other = await webhooks.create(aWebhook({ userSeq: null, projectId: 'p' }));
-  const [run] = await claimNew(house);
+  const [run] = await claimNew(fixture);
   const fence = fenceOf(run!);
   await insights.report(fence, { callId: 'i', title: 't', summary: 's', priority: 'low' });
   await runs.waitForUser(fence, { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 });
   const nothing = { userSeq: null, keySeq: null, sessionSeq: run!.sessionSeq, status: null };
   for (const { id } of (await userInputs.list({ ...PAGE, ...nothing })).items) await userInputs.answer(id, 'x');
-  const [resumed] = await house.claim(99);
+  const [resumed] = await fixture.claim(99);
   await runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(resumed!));
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
@@ -484,12 +493,12 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await deliveries.recordAttempt(pending!.id, { result: { ...result, error: null }, epoch: 1, retryAt: null });
   const test = { webhook, eventId: 'e', eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
   await deliveries.recordTest(test, result);
-  await callDeliveryRecords(house, webhook.id, pending!.id);
+  await callDeliveryRecords(fixture, webhook.id, pending!.id);
   for (const enabled of [null, true]) {
-    await webhooks.sealedOf(house.user.seq, 9);
+    await webhooks.sealedOf(fixture.user.seq, 9);
     await webhooks.listSealed(0, 9);
     await webhooks.list({ ...PAGE, ownerScope: 'system', userSeq: null, enabled });
-    await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: house.user.seq, enabled });
+    await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: fixture.user.seq, enabled });
     await webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled });
   }
   await webhooks.change(webhook.id, { enabled: false });
@@ -500,12 +509,12 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await deliveries.cancelOfDisabled();
   await deliveries.pruneSecrets();
   await deliveries.cancelOverdue(0, 'it is late');
-  await deliveries.pruneBefore(house.clock.now() + 1);
+  await deliveries.pruneBefore(fixture.clock.now() + 1);
   await webhooks.delete(other.id);
   while (await deliveries.pruneDeleted());
 }
 
-async function callDeliveryRecords({ store, user }: StoreHouse, webhookId: number, id: number): Promise<void> {
+async function callDeliveryRecords({ store, user }: StoreFixture, webhookId: number, id: number): Promise<void> {
   const { deliveries } = store;
   const nothing = {
     owner: null,
@@ -530,19 +539,19 @@ async function callDeliveryRecords({ store, user }: StoreHouse, webhookId: numbe
 }
 
 /** A page of a session and one of a task, each list with each filter, and all that becomes of versions. */
-async function callPublishing(house: StoreHouse): Promise<void> {
-  const { pages, shares, publishJobs, artifacts } = house.store;
-  const now = house.clock.now();
-  const [run] = await claimNew(house);
-  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(run!));
+async function callPublishing(fixture: StoreFixture): Promise<void> {
+  const { pages, shares, publishJobs, artifacts } = fixture.store;
+  const now = fixture.clock.now();
+  const [run] = await claimNew(fixture);
+  await fixture.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(run!));
   const files = [{ path: '/site/index.html', size: 1, sha256: 'p' }];
   await artifacts.recordArtifacts(run!.seq, { files, skipped: {} });
   const source = { sessionSeq: run!.sessionSeq, entryPath: '/site/index.html' };
   await pages.planVersion({ ...source, entryPath: '/none' }, { maxFiles: 9, maxTotalMb: 9 });
   const plan = await pages.planVersion(source, { maxFiles: 9, maxTotalMb: 9 });
   if (plan.kind !== 'planned') throw new Error(plan.kind);
-  const page = aPage(house.user.seq, { sessionSeq: run!.sessionSeq });
+  const page = aPage(fixture.user.seq, { sessionSeq: run!.sessionSeq });
   const seq = await pages.copyPart({ seq: null, plan, files });
   const manual = { trigger: 'manual', reason: null, jobId: null } as const;
   const { key, shareCode } = await pages.publish({ seq, plan, files: [] }, { ...manual, page });
@@ -550,23 +559,23 @@ async function callPublishing(house: StoreHouse): Promise<void> {
   await pages.findOwned(key);
   await shares.findOwned(shareCode);
   await pages.change(id, { name: 'n' });
-  await pages.createPage(aPage(house.user.seq, { scheduledTaskId: 't' }));
-  await enqueue(house, { taskId: 't', firingSeq: 1, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
+  await pages.createPage(aPage(fixture.user.seq, { scheduledTaskId: 't' }));
+  await enqueue(fixture, { taskId: 't', firingSeq: 1, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
   const [job] = await publishJobs.listDue(now, 9);
   await publishJobs.putOff(job!.id);
   await publishJobs.listDue(now, 9);
   await publishJobs.nextAt();
   await publishJobs.hasten(run!.sessionSeq);
   for (let attempt = 0; attempt < 3; attempt += 1) await publishJobs.fail(job!.id, 'no');
-  await enqueue(house, { taskId: 't', firingSeq: 2, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
+  await enqueue(fixture, { taskId: 't', firingSeq: 2, sessionSeq: run!.sessionSeq, runSeq: run!.seq });
   const [again] = await publishJobs.listDue(now, 9);
   const auto = { trigger: 'auto', reason: null, jobId: again!.id } as const;
   await pages.publish({ seq: null, plan, files }, { ...auto, page: { id: again!.pageId } });
   await shares.setEnd(shareCode, now + 1);
-  await callPublished(house, id, shareCode);
+  await callPublished(fixture, id, shareCode);
 }
 
-async function callPublished({ store, clock, user }: StoreHouse, id: number, code: string): Promise<void> {
+async function callPublished({ store, clock, user }: StoreFixture, id: number, code: string): Promise<void> {
   const { pages, shares, manifests, board, pageRemovals } = store;
   const now = clock.now();
   for (const userSeq of [null, user.seq]) {
@@ -606,7 +615,7 @@ async function callPublished({ store, clock, user }: StoreHouse, id: number, cod
 }
 
 /** A note, and the log with each filter and from each end. */
-async function callAudit({ store: { audit, diskSamples } }: StoreHouse): Promise<void> {
+async function callAudit({ store: { audit, diskSamples } }: StoreFixture): Promise<void> {
   await diskSamples.record({ freeBytes: 1, freeInodes: null });
   await diskSamples.list();
   const actor = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
@@ -635,7 +644,7 @@ async function callAudit({ store: { audit, diskSamples } }: StoreHouse): Promise
   await audit.anchored();
 }
 
-async function callRetention({ store, clock }: StoreHouse): Promise<void> {
+async function callRetention({ store, clock }: StoreFixture): Promise<void> {
   const { retention } = store;
   await retention.lookAtClock();
   await retention.heldUntil();
@@ -682,17 +691,17 @@ async function callRetention({ store, clock }: StoreHouse): Promise<void> {
   await store.artifacts.packWorkspaceAgain(1);
 }
 
-async function callDeletion(house: StoreHouse): Promise<void> {
-  const { sessions, erasures, events, runs } = house.store;
-  const { sessionSeq, seq }: Run = await house.accept();
-  const [run] = (await house.claim(99)).filter((claimed) => claimed.seq === seq);
+async function callDeletion(fixture: StoreFixture): Promise<void> {
+  const { sessions, erasures, events, runs } = fixture.store;
+  const { sessionSeq, seq }: Run = await fixture.accept();
+  const [run] = (await fixture.claim(99)).filter((claimed) => claimed.seq === seq);
   await runs.appendStream(fenceOf(run!), [
     { type: 'content_block_start', payload: { index: 0 } },
     { type: 'content_block_delta', payload: { index: 0, text: 'Half' } },
   ]);
   await events.newestId(sessionSeq);
   await runs.interrupt(fenceOf(run!), 'drain');
-  house.clock.advance(86_400_000);
+  fixture.clock.advance(86_400_000);
   while ((await erasures.eraseDiscarded()) === 'more');
   await events.isOver(seq);
   await sessions.isBlobInUse('a');

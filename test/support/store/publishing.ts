@@ -12,7 +12,7 @@ import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishi
 import type { NewPage, Published } from '../../../src/store/publishing/releases.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
-import { fenceOf, type StoreHouse, storeHouse } from './store-house.ts';
+import { fenceOf, type StoreFixture, storeFixture } from './store-fixture.ts';
 import { recordWhole } from './read-whole.ts';
 
 /** A page on the board, with other fields where they are given. */
@@ -32,7 +32,7 @@ export function aPage(userSeq: number, source: NewPage['source'], over: Partial<
 }
 
 /** Adds the jobs of a firing, as the verb that ends one does, beside the store. */
-export async function enqueue({ file, clock }: Pick<StoreHouse, 'file' | 'clock'>, firing: CompletedFiring) {
+export async function enqueue({ file, clock }: Pick<StoreFixture, 'file' | 'clock'>, firing: CompletedFiring) {
   const database = openDatabase(file, clock);
   onTestFinished(() => database.close());
   await database.write((tx: Transaction) => enqueueJobsIn(tx, firing))();
@@ -48,8 +48,8 @@ export const SITE = filesOf('/site/index.html', '/site/style.css', '/site/img/mo
 export const MANUAL = { trigger: 'manual', reason: null, jobId: null } as const;
 
 /** A store with blobs, and releases over both. */
-export async function publishHouse(given?: StoreHouse) {
-  const house = given ?? (await storeHouse());
+export async function publishFixture(given?: StoreFixture) {
+  const fixture = given ?? (await storeFixture());
   const directory = join(temporaryDirectory(), 'blobs');
   mkdirSync(directory);
   const blobs = await openBlobStore(directory);
@@ -58,7 +58,7 @@ export async function publishHouse(given?: StoreHouse) {
   const abandoned: number[] = [];
   let shortage: Shortage | null = null;
   const releases = makeReleases({
-    store: house.store,
+    store: fixture.store,
     blobs,
     onCollected: (listener) => {
       listeners.add(listener);
@@ -68,15 +68,15 @@ export async function publishHouse(given?: StoreHouse) {
     happened: (occasion) => {
       if (occasion === 'draft abandoned') abandoned.push(1);
     },
-    clock: house.clock,
+    clock: fixture.clock,
     settings: () => ({ publish: limits }),
   });
   const end = async (run: ClaimedRun) => {
-    await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-    await house.store.runs.settle(fenceOf(run));
+    await fixture.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await fixture.store.runs.settle(fenceOf(run));
   };
   return {
-    ...house,
+    ...fixture,
     blobs,
     directory,
     releases,
@@ -93,15 +93,15 @@ export async function publishHouse(given?: StoreHouse) {
     end,
     /** A run that has ended and whose files are not known yet. */
     uncollected: async (sessionId: string | null = null): Promise<ClaimedRun> => {
-      const { seq } = await house.accept({ sessionId });
-      const run = (await house.claim(99)).find((claimed) => claimed.seq === seq)!;
+      const { seq } = await fixture.accept({ sessionId });
+      const run = (await fixture.claim(99)).find((claimed) => claimed.seq === seq)!;
       await end(run);
       return run;
     },
     /** A run that has left these files, in a session of its own or in one that is there. */
     async workspace(files: readonly FileVersion[] = SITE, sessionId: string | null = null): Promise<ClaimedRun> {
       const run = await this.uncollected(sessionId);
-      await recordWhole(house.store.artifacts, run, { files, skipped: {} });
+      await recordWhole(fixture.store.artifacts, run, { files, skipped: {} });
       return run;
     },
     /** Publishes the first version of a new page. */
@@ -109,25 +109,25 @@ export async function publishHouse(given?: StoreHouse) {
       { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>,
       over: Partial<NewPage> = {},
     ): Promise<Published & { readonly id: number }> {
-      const page = aPage(house.user.seq, { sessionSeq }, over);
+      const page = aPage(fixture.user.seq, { sessionSeq }, over);
       const published = requirePublished(
         await releases.attempt({ sessionSeq, entryPath: page.entryPath }, { ...MANUAL, page }),
       );
-      return { ...published, id: (await house.store.pages.find(published.key, house.clock.now()))!.id };
+      return { ...published, id: (await fixture.store.pages.find(published.key, fixture.clock.now()))!.id };
     },
     /** Publishes another version of a page. */
     async release(id: number, { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>, entryPath = '/site/index.html') {
       return requirePublished(await releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page: { id } }));
     },
-    enqueue: (firing: CompletedFiring) => enqueue(house, firing),
-    page: (key: string) => house.store.pages.find(key, house.clock.now()),
-    share: (code: string) => house.store.shares.find(code, house.clock.now()),
+    enqueue: (firing: CompletedFiring) => enqueue(fixture, firing),
+    page: (key: string) => fixture.store.pages.find(key, fixture.clock.now()),
+    share: (code: string) => fixture.store.shares.find(code, fixture.clock.now()),
     filesOfShare: async (code: string) => {
-      const share = (await house.store.shares.find(code, house.clock.now()))!;
-      return (await house.store.manifests.listFiles(share.seq, '/', 9_999)).map(({ path }) => path);
+      const share = (await fixture.store.shares.find(code, fixture.clock.now()))!;
+      return (await fixture.store.manifests.listFiles(share.seq, '/', 9_999)).map(({ path }) => path);
     },
     /** How many rows a table has. */
-    count: (table: string) => house.rows<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n,
+    count: (table: string) => fixture.rows<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { RenderBody } from '../../../src/domain/webhooks/event-facts.ts';
 import type { NewWebhook } from '../../../src/store/webhooks/webhooks.ts';
 
-/** A webhook of the house for every end of a run. */
+/** A webhook of the installation for every end of a run. */
 export function aWebhook(over: Partial<NewWebhook> = {}): NewWebhook {
   return {
     userSeq: null,

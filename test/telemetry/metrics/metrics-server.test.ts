@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { makeMetricsServer } from '../../../src/telemetry/metrics/metrics-server.ts';
-import { loggedLines } from '../../support/http/http-house.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 

@@ -3,8 +3,15 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
 import type { GaugeSources } from '../../../src/telemetry/metrics/collect-gauges.ts';
 import { type MetricHooks, openMetrics } from '../../../src/telemetry/metrics/metrics.ts';
-import { loggedLines } from '../../support/http/http-house.ts';
-import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
+import {
+  aSpentCall,
+  aStep,
+  fenceOf,
+  FREE,
+  type StoreFixture,
+  storeFixture,
+} from '../../support/store/store-fixture.ts';
 
 const PRICED = { name: 'deep', price: { ...FREE.price, inputPerMillionUsd: 2, outputPerMillionUsd: 10 } };
 const READY = { ready: true, parts: [{ name: 'store', state: 'ok' as const }] };
@@ -15,8 +22,8 @@ function valuesOf(scrape: string): ReadonlyMap<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 
-async function openMeasured(house: StoreHouse, over: Partial<GaugeSources> = {}) {
-  const { store, clock, file } = house;
+async function openMeasured(fixture: StoreFixture, over: Partial<GaugeSources> = {}) {
+  const { store, clock, file } = fixture;
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
@@ -29,27 +36,27 @@ async function openMeasured(house: StoreHouse, over: Partial<GaugeSources> = {})
 }
 
 /** A run that has ended; its one step used ten tokens, and four of the reply. */
-async function aRun(house: StoreHouse, ending: 'completed' | 'failed', model = PRICED): Promise<void> {
-  await house.accept();
-  const [run] = await house.claim();
+async function aRun(fixture: StoreFixture, ending: 'completed' | 'failed', model = PRICED): Promise<void> {
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
-  house.clock.advance(3_000);
-  await house.store.runs.recordStep(fence, aStep(), model);
+  fixture.clock.advance(3_000);
+  await fixture.store.runs.recordStep(fence, aStep(), model);
   const error = { type: 'api_error', message: 'No.', retryable: false } as const;
-  await house.store.runs.finalize(
+  await fixture.store.runs.finalize(
     fence,
     ending === 'completed' ? { outcome: ending, answer: '', stopReason: 'end_turn' } : { outcome: ending, error },
   );
-  await house.store.runs.settle(fence, { untouched: true });
+  await fixture.store.runs.settle(fence, { untouched: true });
 }
 
 test('runs count when they have ended, by how they ended and were started', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
   expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(0);
-  await aRun(house, 'completed');
-  await aRun(house, 'failed');
-  await house.accept();
+  await aRun(fixture, 'completed');
+  await aRun(fixture, 'failed');
+  await fixture.accept();
   const values = await scrape();
   expect(values.get('errand_runs_total{status="completed",mode="queued"}')).toBe(1);
   expect(values.get('errand_runs_total{status="failed",mode="queued"}')).toBe(1);
@@ -61,14 +68,14 @@ test('runs count when they have ended, by how they ended and were started', asyn
 });
 
 test('usage counts from now on, by model and by the name of the team, whatever was used before', async () => {
-  const house = await storeHouse();
-  await aRun(house, 'completed');
-  const { scrape } = await openMeasured(house);
-  const team = await house.store.teams.create({ name: 'Red "1"', budgetUsd: null });
-  await aRun(house, 'completed');
-  await house.store.users.change('mara', { teamId: team.id });
-  await aRun(house, 'completed');
-  await aRun(house, 'completed');
+  const fixture = await storeFixture();
+  await aRun(fixture, 'completed');
+  const { scrape } = await openMeasured(fixture);
+  const team = await fixture.store.teams.create({ name: 'Red "1"', budgetUsd: null });
+  await aRun(fixture, 'completed');
+  await fixture.store.users.change('mara', { teamId: team.id });
+  await aRun(fixture, 'completed');
+  await aRun(fixture, 'completed');
   const values = await scrape();
   expect(values.get('errand_tokens_total{model="deep",team="unassigned",kind="input"}')).toBe(10);
   expect(values.get('errand_tokens_total{model="deep",team="Red \\"1\\"",kind="input"}')).toBe(20);
@@ -81,12 +88,12 @@ test('usage counts from now on, by model and by the name of the team, whatever w
 });
 
 test('more models than are shown share one series', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
-  await house.accept();
-  const [run] = await house.claim();
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
+  await fixture.accept();
+  const [run] = await fixture.claim();
   for (let i = 0; i < 210; i += 1) {
-    await house.store.runs.recordSpent(fenceOf(run!), aSpentCall(), { ...FREE, name: `m${i}` });
+    await fixture.store.runs.recordSpent(fenceOf(run!), aSpentCall(), { ...FREE, name: `m${i}` });
   }
   const values = await scrape();
   const models = [...values.keys()].filter((key) => key.startsWith('errand_cost_usd_total'));
@@ -95,22 +102,22 @@ test('more models than are shown share one series', async () => {
 });
 
 test('the age of the queue is that of the oldest run that no worker has taken', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
   expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(0);
-  const first = await house.accept();
-  house.clock.advance(20_000);
+  const first = await fixture.accept();
+  fixture.clock.advance(20_000);
   // Behind the first run of their session.
-  await house.accept({ sessionId: first.sessionId });
-  await house.accept();
-  house.clock.advance(5_000);
+  await fixture.accept({ sessionId: first.sessionId });
+  await fixture.accept();
+  fixture.clock.advance(5_000);
   expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(25);
-  await house.claim();
+  await fixture.claim();
   expect((await scrape()).get('errand_queue_oldest_seconds')).toBe(5);
 });
 
 test('what other rooms report counts under names of closed sets', async () => {
-  const { hooks, scrape } = await openMeasured(await storeHouse());
+  const { hooks, scrape } = await openMeasured(await storeFixture());
   hooks.requestEnded({ route: '/api/v1/users/:ref', method: 'GET', status: 200, durationMs: 30 });
   hooks.requestEnded({ route: null, method: 'PROPFIND', status: 404, durationMs: 1 });
   hooks.modelCalled({ endpoint: 'local', outcome: 'ok' });
@@ -129,13 +136,13 @@ test('what other rooms report counts under names of closed sets', async () => {
 });
 
 test('commits are timed, and the sizes of the database are shown', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
-  await house.accept();
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
+  await fixture.accept();
   const values = await scrape();
   expect(values.get('errand_commit_duration_seconds_count')).toBe(1);
   expect(values.get('errand_journal_newest_event_id')).toBe(1);
-  expect(values.get('errand_journal_oldest_event_timestamp_seconds')).toBe(house.clock.now() / 1_000);
+  expect(values.get('errand_journal_oldest_event_timestamp_seconds')).toBe(fixture.clock.now() / 1_000);
   expect(values.get('errand_database_size_bytes')).toBeGreaterThan(0);
   expect(values.get('errand_database_wal_bytes')).toBeGreaterThan(100_000);
   expect(values.get('errand_disk_free_bytes')).toBeGreaterThan(0);
@@ -144,7 +151,7 @@ test('commits are timed, and the sizes of the database are shown', async () => {
 
 test('a part that fails is left out of the scrape and counted, and its last values are gone; the others are there', async () => {
   const faults = { workers: true };
-  const { scrape } = await openMeasured(await storeHouse(), {
+  const { scrape } = await openMeasured(await storeFixture(), {
     workers: () => {
       if (faults.workers) throw new Error('no pool');
       return { threads: 1, slots: 2, busy: 0 };
@@ -167,7 +174,7 @@ test('a part of readiness that no longer exists is gone', async () => {
     { name: 'store', state: 'ok' as const },
     { name: 'backups', state: 'degraded' as const },
   ];
-  const { scrape } = await openMeasured(await storeHouse(), { readiness: () => ({ ready: true, parts }) });
+  const { scrape } = await openMeasured(await storeFixture(), { readiness: () => ({ ready: true, parts }) });
   expect((await scrape()).get('errand_part_ok{part="backups"}')).toBe(0);
   parts.pop();
   const values = await scrape();
@@ -177,7 +184,7 @@ test('a part of readiness that no longer exists is gone', async () => {
 
 test('backups are shown while they are scheduled, and the newest only when there is one', async () => {
   let health: ReturnType<GaugeSources['backups']> = null;
-  const { scrape } = await openMeasured(await storeHouse(), { backups: () => health });
+  const { scrape } = await openMeasured(await storeFixture(), { backups: () => health });
   const shown = async () =>
     [...(await scrape())].filter(([name]) => name.startsWith('errand_backup')).map(([, value]) => value);
   expect(await shown()).toEqual([]);
@@ -190,21 +197,24 @@ test('backups are shown while they are scheduled, and the newest only when there
 });
 
 test('the used share of budgets of teams is shown, and of no one else', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
-  const team = await house.store.teams.create({ name: 'Red', budgetUsd: null });
-  await house.store.users.change('mara', { teamId: team.id });
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
+  const team = await fixture.store.teams.create({ name: 'Red', budgetUsd: null });
+  await fixture.store.users.change('mara', { teamId: team.id });
   const terms = { unit: 'tokens', period: 'day', timeZone: 'UTC', limit: 100 } as const;
   const none = { keySeq: null, userSeq: null, teamId: null };
-  await house.store.budgets.set({ ...terms, subject: 'team', payer: { ...none, teamId: team.id } }, house.clock.now);
-  await house.store.budgets.set({ ...terms, period: 'all', subject: 'run', payer: none }, house.clock.now);
-  await aRun(house, 'completed');
+  await fixture.store.budgets.set(
+    { ...terms, subject: 'team', payer: { ...none, teamId: team.id } },
+    fixture.clock.now,
+  );
+  await fixture.store.budgets.set({ ...terms, period: 'all', subject: 'run', payer: none }, fixture.clock.now);
+  await aRun(fixture, 'completed');
   const shares = [...(await scrape())].filter(([name]) => name.startsWith('errand_team_budget'));
   expect(shares).toEqual([['errand_team_budget_used_ratio{team="Red",unit="tokens",period="day"}', 0.14]]);
 });
 
 test('free inodes are shown where the disk has a limit of them', async () => {
-  const { scrape } = await openMeasured(await storeHouse());
+  const { scrape } = await openMeasured(await storeFixture());
   const { files } = statfsSync('/');
   const values = await scrape();
   expect(values.get('errand_disk_inodes')).toBe(files === 0 ? undefined : files);
@@ -212,7 +222,7 @@ test('free inodes are shown where the disk has a limit of them', async () => {
 });
 
 test('however many methods, models and endpoints there are, the series stay few', async () => {
-  const { hooks, scrape } = await openMeasured(await storeHouse());
+  const { hooks, scrape } = await openMeasured(await storeFixture());
   const before = (await scrape()).size;
   for (let i = 0; i < 10_000; i += 1) {
     hooks.requestEnded({ route: null, method: `M${i}`, status: 404, durationMs: 1 });
@@ -223,12 +233,12 @@ test('however many methods, models and endpoints there are, the series stay few'
 });
 
 test('runs that ended while the storage could not be read are counted afterwards', async () => {
-  const house = await storeHouse();
-  const { scrape } = await openMeasured(house);
+  const fixture = await storeFixture();
+  const { scrape } = await openMeasured(fixture);
   await scrape();
-  const { metrics } = house.store;
+  const { metrics } = fixture.store;
   const read = vi.spyOn(metrics, 'endsOf').mockRejectedValueOnce(new Error('the disk does not answer'));
-  await aRun(house, 'completed');
+  await aRun(fixture, 'completed');
   expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(0);
   expect(read).toHaveBeenCalledOnce();
   expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(1);

@@ -3,9 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeExporter } from '../../../src/telemetry/traces/exporter.ts';
 import { makeTraces, type TracesParts } from '../../../src/telemetry/traces/traces.ts';
-import { loggedLines } from '../../support/http/http-house.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
 import { factsOf, openOtlpReceiver, type ReceivedSpan } from '../../support/http/otlp-receiver.ts';
-import { aSpentCall, aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import {
+  aSpentCall,
+  aStep,
+  fenceOf,
+  FREE,
+  type StoreFixture,
+  storeFixture,
+} from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const PARENT = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
@@ -13,10 +20,10 @@ const SECRET = 'the launch code is 0000';
 
 async function openTraced(
   url: string,
-  { house: known, ...over }: Partial<TracesParts> & { sample?: number; house?: StoreHouse } = {},
+  { fixture: known, ...over }: Partial<TracesParts> & { sample?: number; fixture?: StoreFixture } = {},
 ) {
-  const house = known ?? (await storeHouse());
-  const { store, clock } = house;
+  const fixture = known ?? (await storeFixture());
+  const { store, clock } = fixture;
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const { log, lines } = loggedLines();
@@ -39,28 +46,32 @@ async function openTraced(
     clock.advance(2_000);
     await traces.settled();
   };
-  return { house, traces, lines, counts, settings, gather };
+  return { fixture, traces, lines, counts, settings, gather };
 }
 
 /** A run that delegates to a sub-agent and ends; everything in it that is content is secret. */
-async function delegate(house: StoreHouse, before: (runSeq: number) => void = () => undefined): Promise<string> {
-  const { id, seq } = await house.accept({ content: [{ type: 'text', text: SECRET }], preview: SECRET, title: SECRET });
+async function delegate(fixture: StoreFixture, before: (runSeq: number) => void = () => undefined): Promise<string> {
+  const { id, seq } = await fixture.accept({
+    content: [{ type: 'text', text: SECRET }],
+    preview: SECRET,
+    title: SECRET,
+  });
   before(seq);
-  house.clock.advance(1_000);
-  const [run] = await house.claim();
+  fixture.clock.advance(1_000);
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
-  house.clock.advance(2_000);
+  fixture.clock.advance(2_000);
   const calls = [{ id: 'call_1', name: 'delegate', input: { agent: 'reader', task: SECRET } }];
-  await house.store.runs.recordStep(fence, aStep({ calls, text: SECRET, message: { content: SECRET } }), FREE);
-  house.clock.advance(500);
-  await house.store.runs.recordSpent(fence, aSpentCall(), FREE);
+  await fixture.store.runs.recordStep(fence, aStep({ calls, text: SECRET, message: { content: SECRET } }), FREE);
+  fixture.clock.advance(500);
+  await fixture.store.runs.recordSpent(fence, aSpentCall(), FREE);
   const result = { step: 1, toolUseId: 'call_1', name: 'delegate', ok: true, output: SECRET, durationMs: 1_000 };
-  house.clock.advance(500);
-  await house.store.runs.recordToolResult(fence, result);
-  house.clock.advance(1_000);
-  await house.store.runs.recordStep(fence, aStep({ step: 2, text: SECRET }), FREE);
-  await house.store.runs.finalize(fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
-  await house.store.runs.settle(fence, { untouched: true });
+  fixture.clock.advance(500);
+  await fixture.store.runs.recordToolResult(fence, result);
+  fixture.clock.advance(1_000);
+  await fixture.store.runs.recordStep(fence, aStep({ step: 2, text: SECRET }), FREE);
+  await fixture.store.runs.finalize(fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fence, { untouched: true });
   return id;
 }
 
@@ -79,8 +90,8 @@ const durationMs = ({ startTimeUnixNano: start, endTimeUnixNano: end }: Received
 
 test('a run that has ended is one trace: steps, calls of the model, tools and their sub-agents, without any content', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, gather, counts } = await openTraced(receiver.url);
-  const runId = await delegate(house);
+  const { fixture, gather, counts } = await openTraced(receiver.url);
+  const runId = await delegate(fixture);
   await gather();
   expect(receiver.faults).toEqual([]);
   expect(receiver.requests).toMatchObject([
@@ -122,11 +133,11 @@ test('a run that has ended is one trace: steps, calls of the model, tools and th
 
 test('the span of a request is the parent of its run, and its decision counts', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, traces, gather } = await openTraced(receiver.url, { sample: 0 });
+  const { fixture, traces, gather } = await openTraced(receiver.url, { sample: 0 });
   const header = (flags: string) => `00-${PARENT.traceId}-${PARENT.spanId}-${flags}`;
-  await delegate(house, (seq) => traces.accepted(seq, header('01')));
-  await delegate(house, (seq) => traces.accepted(seq, header('00')));
-  await delegate(house, (seq) => traces.accepted(seq, 'nonsense'));
+  await delegate(fixture, (seq) => traces.accepted(seq, header('01')));
+  await delegate(fixture, (seq) => traces.accepted(seq, header('00')));
+  await delegate(fixture, (seq) => traces.accepted(seq, 'nonsense'));
   await gather();
   const roots = receiver.spans.filter(({ name }) => name === 'run');
   expect(roots).toMatchObject([{ traceId: PARENT.traceId, parentSpanId: PARENT.spanId }]);
@@ -134,12 +145,12 @@ test('the span of a request is the parent of its run, and its decision counts', 
 
 test('a failed run names the kind of its error, and not its words', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, gather } = await openTraced(receiver.url);
-  await house.accept();
-  const [run] = await house.claim();
+  const { fixture, gather } = await openTraced(receiver.url);
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const error = { type: 'api_error', message: SECRET, retryable: false } as const;
-  await house.store.runs.finalize(fenceOf(run!), { outcome: 'failed', error });
-  await house.store.runs.settle(fenceOf(run!), { untouched: true });
+  await fixture.store.runs.finalize(fenceOf(run!), { outcome: 'failed', error });
+  await fixture.store.runs.settle(fenceOf(run!), { untouched: true });
   await gather();
   expect(receiver.spans[0]).toMatchObject({ name: 'run', status: { code: 2, message: 'api_error' } });
   expect(JSON.stringify(receiver.spans)).not.toContain('launch code');
@@ -148,18 +159,18 @@ test('a failed run names the kind of its error, and not its words', async () => 
 test('while the collector is overloaded or away, traces wait, and are sent once it is back; the log says so once', async () => {
   let status = 503;
   const receiver = await openOtlpReceiver(() => ({ status, headers: { 'retry-after': '20' } }));
-  const { house, traces, lines, counts, gather } = await openTraced(receiver.url);
-  await delegate(house);
+  const { fixture, traces, lines, counts, gather } = await openTraced(receiver.url);
+  await delegate(fixture);
   await gather();
-  await delegate(house);
+  await delegate(fixture);
   await gather();
   expect(receiver.requests).toHaveLength(1);
-  house.clock.advance(13_000);
+  fixture.clock.advance(13_000);
   await waitFor(() => receiver.requests.length === 2);
   await traces.settled();
   expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   status = 200;
-  house.clock.advance(20_000);
+  fixture.clock.advance(20_000);
   await waitFor(() => counts['sent'] === 2);
   expect(receiver.spans.filter(({ name }) => name === 'run')).toHaveLength(2);
   expect(lines.at(-1)).toMatchObject({ msg: 'traces of runs are sent again' });
@@ -168,7 +179,7 @@ test('while the collector is overloaded or away, traces wait, and are sent once 
 test('a collector that refuses them loses them; one that can be reached no more keeps only so many', async () => {
   const receiver = await openOtlpReceiver(() => ({ status: 401 }));
   const refused = await openTraced(receiver.url);
-  await delegate(refused.house);
+  await delegate(refused.fixture);
   await refused.gather();
   expect(refused.counts).toEqual({ rejected: 1 });
   expect(refused.lines).toMatchObject([{ level: 'warn', why: 'the collector replied with 401' }]);
@@ -183,19 +194,19 @@ test('a collector that refuses them loses them; one that can be reached no more 
 
 test('without a collector, nothing is kept, and nothing of before is sent when there is one', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, settings, gather } = await openTraced('');
-  await delegate(house);
+  const { fixture, settings, gather } = await openTraced('');
+  await delegate(fixture);
   await gather();
   settings.otlpEndpoint = receiver.url;
-  await delegate(house);
+  await delegate(fixture);
   await gather();
   expect(receiver.spans.filter(({ name }) => name === 'run')).toHaveLength(1);
 });
 
 test('a share of the runs is traced, always the same ones', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, gather } = await openTraced(receiver.url, { sample: 0.5 });
-  for (let i = 0; i < 24; i += 1) await delegate(house);
+  const { fixture, gather } = await openTraced(receiver.url, { sample: 0.5 });
+  for (let i = 0; i < 24; i += 1) await delegate(fixture);
   await gather();
   const roots = receiver.spans.filter(({ name }) => name === 'run').length;
   expect(roots).toBeGreaterThan(0);
@@ -204,22 +215,22 @@ test('a share of the runs is traced, always the same ones', async () => {
 
 test('what a model writes in the places of names and ids is not in the trace', async () => {
   const receiver = await openOtlpReceiver();
-  const { house, gather } = await openTraced(receiver.url);
-  await house.accept();
-  const [run] = await house.claim();
+  const { fixture, gather } = await openTraced(receiver.url);
+  await fixture.accept();
+  const [run] = await fixture.claim();
   const fence = fenceOf(run!);
   const calls = [
     { id: SECRET, name: SECRET, input: { path: SECRET } },
     { id: 'call_2', name: 'delegate', input: { agent: SECRET, task: SECRET } },
     { id: 'call_3', name: 'mcp__files__read', input: { path: SECRET } },
   ];
-  await house.store.runs.recordStep(fence, aStep({ calls, text: SECRET }), FREE);
+  await fixture.store.runs.recordStep(fence, aStep({ calls, text: SECRET }), FREE);
   for (const { id, name } of calls) {
     const result = { step: 1, toolUseId: id, name, ok: false, output: SECRET, durationMs: 10 };
-    await house.store.runs.recordToolResult(fence, result);
+    await fixture.store.runs.recordToolResult(fence, result);
   }
-  await house.store.runs.finalize(fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
-  await house.store.runs.settle(fence, { untouched: true });
+  await fixture.store.runs.finalize(fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fence, { untouched: true });
   await gather();
   expect(JSON.stringify(receiver.spans)).not.toContain('launch code');
   const tools = receiver.spans.filter(({ name }) => name.startsWith('execute_tool'));
@@ -234,23 +245,23 @@ test('what a model writes in the places of names and ids is not in the trace', a
 test('a run that outlives a restart is one trace under its own id, with the interruption and both attempts', async () => {
   const receiver = await openOtlpReceiver();
   const before = await openTraced(receiver.url);
-  const { house } = before;
-  const { id, seq } = await house.accept();
+  const { fixture } = before;
+  const { id, seq } = await fixture.accept();
   before.traces.accepted(seq, `00-${PARENT.traceId}-${PARENT.spanId}-01`);
-  const [run] = await house.claim();
+  const [run] = await fixture.claim();
   const calls = [{ id: 'call_1', name: 'shell', input: { command: SECRET } }];
-  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
+  await fixture.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
   await before.traces.stop();
-  house.clock.advance(5_000);
-  await house.store.runs.interrupt(fenceOf(run!), 'crash');
+  fixture.clock.advance(5_000);
+  await fixture.store.runs.interrupt(fenceOf(run!), 'crash');
 
-  const after = await openTraced(receiver.url, { house });
-  const [again] = await house.claim();
+  const after = await openTraced(receiver.url, { fixture });
+  const [again] = await fixture.claim();
   const result = { step: 1, toolUseId: 'call_1', name: 'shell', ok: true, output: SECRET, durationMs: 10 };
-  await house.store.runs.recordToolResult(fenceOf(again!), result);
-  await house.store.runs.recordStep(fenceOf(again!), aStep({ step: 2 }), FREE);
-  await house.store.runs.finalize(fenceOf(again!), { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
-  await house.store.runs.settle(fenceOf(again!), { untouched: true });
+  await fixture.store.runs.recordToolResult(fenceOf(again!), result);
+  await fixture.store.runs.recordStep(fenceOf(again!), aStep({ step: 2 }), FREE);
+  await fixture.store.runs.finalize(fenceOf(again!), { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
+  await fixture.store.runs.settle(fenceOf(again!), { untouched: true });
   await after.gather();
   expect(receiver.faults).toEqual([]);
   expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([id.replaceAll('-', '')]));

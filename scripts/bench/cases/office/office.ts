@@ -22,7 +22,7 @@ interface Places {
 
 type Reads = Readonly<Record<string, (places: Places) => string>>;
 
-const OF_HOUSE: Reads = {
+const OF_INSTALLATION: Reads = {
   snapshot: () => `${OFFICE}/snapshot?limit=96`,
   todayTeam: ({ team }) => `${OFFICE}/teams/${team}/today-active-runs?limit=50`,
   todayNobody: () => `${OFFICE}/teams/__unassigned__/today-active-runs?limit=50`,
@@ -52,18 +52,18 @@ export async function measureOffice(
     const request = { user: daemon.adminName, scope: 'admin', name: 'office' };
     const { key } = (await daemon.admin('POST', '/api/v1/keys', request)) as { key: string };
     const measured = { errand, headers: { authorization: `Bearer ${key}` }, scale, failures };
-    const empty = await measureReads(measured, OF_HOUSE, { where: 'Empty', session: '' });
+    const empty = await measureReads(measured, OF_INSTALLATION, { where: 'Empty', session: '' });
     await daemon.stop();
     const calls = scale.sessions * CALLS_OF_SESSION;
-    const house = { teams: 20, users: 200, sessions: scale.sessions, calls, callsToday: calls * OF_TODAY, live: 50 };
-    fillOffice(daemon.dataDir, { ...house, now: Date.now() });
+    const fixture = { teams: 20, users: 200, sessions: scale.sessions, calls, callsToday: calls * OF_TODAY, live: 50 };
+    fillOffice(daemon.dataDir, { ...fixture, now: Date.now() });
     await daemon.restart();
     const session = await longSession(errand);
     return {
       officeCalls: calls,
-      officeCallsToday: house.callsToday,
+      officeCallsToday: fixture.callsToday,
       ...empty,
-      ...(await measureReads(measured, OF_HOUSE, { where: 'Full', session })),
+      ...(await measureReads(measured, OF_INSTALLATION, { where: 'Full', session })),
       ...(await measureReads(measured, OF_SESSION, { where: 'Full', session })),
     };
   } finally {

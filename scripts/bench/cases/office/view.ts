@@ -1,4 +1,4 @@
-// What `errand office` costs on a terminal while every row of a large house changes.
+// What `errand office` costs on a terminal while every row of a large installation changes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
 const HEAP = new URL('../../servers/heap.mjs', import.meta.url).href;
 const ROWS = 500;
 const TICK_MS = 100;
-/** Changes of each row in a second: as in a busy house, and the most. */
+/** Changes of each row in a second: as in a busy installation, and the most. */
 const RATES = [1, 10] as const;
 const WARM_MS = 15_000;
 /** What Ink writes before each frame. */
@@ -91,7 +91,7 @@ async function open(server: OfficeServer, scratch: string): Promise<View> {
     bytes += chunk.length;
     frames += chunk.toString('latin1').split(FRAME).length - 1;
   });
-  await waitFor(() => server.watchers() > 0, { what: 'the view to follow the house' });
+  await waitFor(() => server.watchers() > 0, { what: 'the view to follow the installation' });
   const pid = leafOf(child.pid!);
   return {
     child,

@@ -10,7 +10,7 @@ import type { Figures } from '../scale.ts';
 const SESSIONS = 320;
 const CLIENTS = 32;
 /** Administrators who look at the floor; in addition each session has one of its own. */
-const OF_HOUSE = 10;
+const OF_INSTALLATION = 10;
 const SETTLE_MS = 1_000;
 const OFFICE = '/api/v1/office-mode';
 const ROOMY = `workers: { threads: 1, runs_per_thread: 64 }
@@ -94,11 +94,11 @@ async function run({ errand, turn, free }: Work, forMs: number, failures: string
   return { runs: results.length, cpuMs: cpuMsOf(errand.pid()) - before, seconds, times };
 }
 
-/** Opens one stream of each session, and those of the house. */
+/** Opens one stream of each session, and those of the installation. */
 async function watchAll({ daemon }: ErrandServer, sessions: readonly string[]): Promise<readonly Socket[]> {
   const paths = [
     ...sessions.map((id) => `${OFFICE}/sessions/${id}/stream`),
-    ...Array<string>(OF_HOUSE).fill(`${OFFICE}/stream`),
+    ...Array<string>(OF_INSTALLATION).fill(`${OFFICE}/stream`),
   ];
   const sockets: Socket[] = [];
   for (const path of paths) {

@@ -11,7 +11,7 @@ import type { FloodPlan, FloodReport } from '../../servers/flood.ts';
 import { startModel } from '../../servers/start.ts';
 import type { TenantHit, TenantReport } from '../../servers/small-tenant.ts';
 import type { Figures, Scale } from '../scale.ts';
-import { fillStorm, type StormHouse } from './storm-house.ts';
+import { fillStorm, type StormFixture } from './storm-fixture.ts';
 
 /** The small tenant sends a request so often. */
 const EVERY_MS = 200;
@@ -34,7 +34,7 @@ interface Parts {
 /** The processes of one storm. */
 interface Scene {
   readonly daemon: DaemonProcess;
-  readonly house: StormHouse;
+  readonly fixture: StormFixture;
   readonly tenant: ChildProcess;
   readonly modelPid: number;
   readonly failures: string[];
@@ -48,15 +48,15 @@ export async function measureStorm({ scratch, scale, failures, say }: Parts): Pr
   const daemon = await startDaemonProcess({ modelsYaml: modelsOf(new URL(model.target.url).origin), env: loop.env });
   const tenant = fork(TENANT);
   try {
-    const house = await fillStorm(daemon);
-    const scene: Scene = { daemon, house, tenant, modelPid: model.pid(), failures };
+    const fixture = await fillStorm(daemon);
+    const scene: Scene = { daemon, fixture, tenant, modelPid: model.pid(), failures };
     const count = Math.ceil(scale.stormMs / EVERY_MS);
     await sendSmall(scene, WARM_REQUESTS);
     await atRest(daemon.pid());
     const calm = await sendSmall(scene, count);
     sayKinds('calm', calm, say);
     const calmUse = await loop.during(daemon, () => pause(0));
-    const floods = house.floods.map(startFlood);
+    const floods = fixture.floods.map(startFlood);
     await pause(LEAD_MS);
     const uses = watchUses(scene, floods);
     let storm: readonly TenantHit[] = [];
@@ -95,8 +95,8 @@ const modelsOf = (url: string): string =>
     '',
   ].join('\n');
 
-async function sendSmall({ daemon, house, tenant, failures }: Scene, count: number): Promise<readonly TenantHit[]> {
-  tenant.send({ ...house.tenant, everyMs: EVERY_MS, count, serverPid: daemon.pid() });
+async function sendSmall({ daemon, fixture, tenant, failures }: Scene, count: number): Promise<readonly TenantHit[]> {
+  tenant.send({ ...fixture.tenant, everyMs: EVERY_MS, count, serverPid: daemon.pid() });
   const [report] = (await once(tenant, 'message')) as [TenantReport];
   failures.push(...report.failures);
   return report.hits;

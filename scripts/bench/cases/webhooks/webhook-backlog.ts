@@ -70,13 +70,13 @@ async function startDaemon({ modelUrl, scratch }: Parts): Promise<Daemon> {
 /** The same runs with a living webhook: without anything pending for others, and with much. */
 async function measureDead(parts: Parts, sink: MeasuredServer, scale: Scale, failures: string[]): Promise<Figures> {
   const { living, hanging } = await portsOf(sink);
-  const house = await startDaemon(parts);
-  const { daemon, target, heapMb } = house;
+  const fixture = await startDaemon(parts);
+  const { daemon, target, heapMb } = fixture;
   try {
-    await enable(house, [await createHook(house, { url: living[0]! })]);
+    await enable(fixture, [await createHook(fixture, { url: living[0]! })]);
     const dead: number[] = [];
     for (let i = 0; i < DEAD_HOOKS; i += 1)
-      dead.push(await createHook(house, { url: i % 2 === 0 ? REFUSED : hanging }));
+      dead.push(await createHook(fixture, { url: i % 2 === 0 ? REFUSED : hanging }));
     failures.push(...(await oneByOne(target, ANSWER, 20)).failures);
 
     const look = async () => {
@@ -93,7 +93,7 @@ async function measureDead(parts: Parts, sink: MeasuredServer, scale: Scale, fai
       return { heapMb: await heapMb(), rssMb, cpuMs, delaysMs };
     };
     const alone = await look();
-    await enable(house, dead);
+    await enable(fixture, dead);
     await daemon.stop();
     const pending = { webhookIds: dead, count: scale.sessions / DEAD_HOOKS, dueAt: Date.now() };
     addPending(daemon.dataDir, pending);
@@ -115,14 +115,14 @@ async function measureDead(parts: Parts, sink: MeasuredServer, scale: Scale, fai
 
 /** Events that were committed without being planned: copies of a run, added while the daemon is stopped. */
 async function measurePlanning(parts: Parts, scale: Scale, failures: string[]): Promise<Figures> {
-  const house = await startDaemon(parts);
-  const { daemon, target } = house;
+  const fixture = await startDaemon(parts);
+  const { daemon, target } = fixture;
   const caller = makeCaller({ ...target, url: daemon.url }, 1);
   try {
     const { failures: failed } = await oneByOne(target, ANSWER, 1);
     failures.push(...failed);
     const { items } = (await daemon.admin('GET', '/api/v1/sessions?limit=1')) as { items: { session_id: string }[] };
-    await enable(house, [await createHook(house, { url: REFUSED })]);
+    await enable(fixture, [await createHook(fixture, { url: REFUSED })]);
     await daemon.stop();
     fillStore(daemon.dataDir, items[0]!.session_id, scale.sessions);
     await daemon.restart();

@@ -43,7 +43,7 @@ export interface Taken {
 }
 
 /** A daemon with its receivers. */
-interface House {
+interface Fixture {
   readonly errand: ErrandServer;
   readonly sink: MeasuredServer;
   readonly ports: Ports;
@@ -60,7 +60,7 @@ export interface HookRequest {
   readonly user?: string;
 }
 
-/** Creates a webhook for the end of every run, disabled; of the house unless there is a user. */
+/** Creates a webhook for the end of every run, disabled; of the system unless there is a user. */
 export async function createHook(
   { daemon }: Pick<ErrandServer, 'daemon'>,
   { url, user }: HookRequest,
@@ -89,13 +89,13 @@ export async function measureWebhooks(
   const sink = await startHookSink(scratch);
   const errand = await startErrand(modelUrl, scratch, HOOK_YAML);
   const rows = watchRows(errand.daemon.dataDir);
-  const house = { errand, sink, rows, ports: await portsOf(sink) };
+  const fixture = { errand, sink, rows, ports: await portsOf(sink) };
   try {
-    const runs = { ...(await measureRuns(house, scale, failures)), hookNoticeNs: await measureNotice() };
+    const runs = { ...(await measureRuns(fixture, scale, failures)), hookNoticeNs: await measureNotice() };
     return {
       ...runs,
-      ...(await measureWay(house, scale, failures)),
-      ...(await measureDeliveries(house, scale, scratch)),
+      ...(await measureWay(fixture, scale, failures)),
+      ...(await measureDeliveries(fixture, scale, scratch)),
     };
   } finally {
     rows.close();
@@ -107,8 +107,8 @@ type Phase = 'None' | 'Other' | 'One' | 'Ten';
 /** There and back, so that what grows with the store costs each the same. */
 const PHASES: readonly Phase[] = ['None', 'Other', 'One', 'Ten', 'Ten', 'One', 'Other', 'None'];
 
-async function measureRuns(house: House, scale: Scale, failures: string[]): Promise<Figures> {
-  const { errand, sink, ports, rows } = house;
+async function measureRuns(fixture: Fixture, scale: Scale, failures: string[]): Promise<Figures> {
+  const { errand, sink, ports, rows } = fixture;
   await errand.daemon.admin('POST', '/api/v1/users', { username: 'nobody' });
   const ten = await Promise.all(
     Array.from({ length: TEN }, (_, i) => createHook(errand, { url: ports.living[i % 4]! })),
@@ -166,7 +166,7 @@ async function measureNotice(): Promise<number> {
 }
 
 /** From the commit of the event to the receiver: alone, and under load. */
-async function measureWay({ errand, sink, ports, rows }: House, scale: Scale, failures: string[]): Promise<Figures> {
+async function measureWay({ errand, sink, ports, rows }: Fixture, scale: Scale, failures: string[]): Promise<Figures> {
   const id = await createHook(errand, { url: ports.living[0]! });
   await enable(errand, [id]);
   await oneByOne(errand.target, ANSWER, 20);
@@ -190,7 +190,7 @@ async function measureWay({ errand, sink, ports, rows }: House, scale: Scale, fa
 
 /** Deliveries that are due at once, and as many requests of a bare loop. */
 async function measureDeliveries(
-  { errand, sink, ports, rows }: House,
+  { errand, sink, ports, rows }: Fixture,
   scale: Scale,
   scratch: string,
 ): Promise<Figures> {

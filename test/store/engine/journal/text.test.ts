@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { NewEvent } from '../../../../src/domain/journal-event.ts';
 import { inspect } from '../../../../src/store/inspection/inspect.ts';
 import { openStore } from '../../../support/store/open-store.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../../support/store/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../../support/store/store-fixture.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 const start = (index: number): NewEvent => ({ type: 'content_block_start', payload: { index } });
@@ -12,33 +12,33 @@ const texts = (index: number, count: number): NewEvent[] =>
   Array.from({ length: count }, (_, at) => ({ type: 'content_block_delta', payload: { index, text: `${at}` } }));
 
 /** As if others had filled the journal up to an id. Text behind 150,013 is on both sides of a stretch's end. */
-const fillTo = (house: StoreHouse, id: number) =>
-  house.change(
+const fillTo = (fixture: StoreFixture, id: number) =>
+  fixture.change(
     `INSERT INTO events (id, session_seq, type, payload, created_at) VALUES (${id}, 1, 'session.deleted', '{}', 0)`,
   );
 
 /** A run that has streamed two blocks and has a third one open, far apart in the journal. */
 async function farStream() {
-  const house = await storeHouse();
-  const run = await house.accept();
-  const fence = fenceOf((await house.claim())[0]!);
-  const { runs } = house.store;
+  const fixture = await storeFixture();
+  const run = await fixture.accept();
+  const fence = fenceOf((await fixture.claim())[0]!);
+  const { runs } = fixture.store;
   await runs.appendStream(fence, [start(0), ...texts(0, 5)]);
-  fillTo(house, 150_013);
+  fillTo(fixture, 150_013);
   await runs.appendStream(fence, [...texts(0, 4), stop(0)]);
   await runs.recordStep(fence, aStep({ stream: [start(1), ...texts(1, 3), stop(1)] }), FREE);
   await runs.appendStream(fence, [start(2), ...texts(2, 2)]);
-  fillTo(house, 600_000);
+  fillTo(fixture, 600_000);
   await runs.appendStream(fence, texts(2, 3));
-  return { house, run, fence };
+  return { fixture, run, fence };
 }
 
-const idsOf = (house: StoreHouse, runSeq: number) =>
-  house.rows<{ id: number }>(`SELECT id FROM events WHERE run_seq = ${runSeq} ORDER BY id`).map(({ id }) => id);
+const idsOf = (fixture: StoreFixture, runSeq: number) =>
+  fixture.rows<{ id: number }>(`SELECT id FROM events WHERE run_seq = ${runSeq} ORDER BY id`).map(({ id }) => id);
 
 test('each page of a run has the events of its range, in both directions, however far apart they are', async () => {
-  const { house, run } = await farStream();
-  const ids = idsOf(house, run.seq);
+  const { fixture, run } = await farStream();
+  const ids = idsOf(fixture, run.seq);
   expect(ids.length).toBeGreaterThan(22);
   for (const limit of [1, 4, 99])
     for (const afterId of [0, ...ids.flatMap((id) => [id, id + 1])])
@@ -46,7 +46,7 @@ test('each page of a run has the events of its range, in both directions, howeve
         const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
         for (const order of ['asc', 'desc'] as const) {
           const range = { afterId, beforeId, limit, order };
-          const { events: page } = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
+          const { events: page } = await fixture.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
           const expected = order === 'asc' ? own : own.toReversed();
           expect(
             page.map(({ event }) => event.id),
@@ -57,11 +57,11 @@ test('each page of a run has the events of its range, in both directions, howeve
 });
 
 test('a page from each place of the stream on has the events from there', async () => {
-  const { house, run } = await farStream();
-  const ids = idsOf(house, run.seq);
+  const { fixture, run } = await farStream();
+  const ids = idsOf(fixture, run.seq);
   const range = { afterId: 0, beforeId: null, limit: 99, order: 'asc' } as const;
   for (const place of [...ids.keys(), ids.length, ids.length + 9]) {
-    const { events: page } = await house.store.events.listOfRunInSession(run, { range, fromStreamSeq: place });
+    const { events: page } = await fixture.store.events.listOfRunInSession(run, { range, fromStreamSeq: place });
     expect(
       page.map(({ event }) => event.id),
       `from ${place}`,
@@ -70,14 +70,14 @@ test('a page from each place of the stream on has the events from there', async 
 });
 
 test('a page of more other events than are read at once is whole', async () => {
-  const house = await storeHouse();
-  const run = await house.accept();
-  const fence = fenceOf((await house.claim())[0]!);
+  const fixture = await storeFixture();
+  const run = await fixture.accept();
+  const fence = fenceOf((await fixture.claim())[0]!);
   const blocks = Array.from({ length: 150 }, (_, index) => [start(index), ...texts(index, index % 3), stop(index)]);
-  await house.store.runs.appendStream(fence, blocks.flat());
-  const ids = idsOf(house, run.seq);
+  await fixture.store.runs.appendStream(fence, blocks.flat());
+  const ids = idsOf(fixture, run.seq);
   const pageOf = async (order: 'asc' | 'desc', limit: number) =>
-    (await house.store.events.listOfSession(run.sessionSeq, { afterId: 0, beforeId: null, order, limit })).events.map(
+    (await fixture.store.events.listOfSession(run.sessionSeq, { afterId: 0, beforeId: null, order, limit })).events.map(
       ({ event }) => event.id,
     );
   for (const limit of [100, 101, 430, 999]) {
@@ -87,12 +87,12 @@ test('a page of more other events than are read at once is whole', async () => {
 });
 
 test('a stream that breaks off in its text is continued at the next place after a restart', async () => {
-  const { house, run } = await farStream();
-  const count = idsOf(house, run.seq).length;
-  await house.store.close();
-  const again = openStore(house.file, house.clock);
+  const { fixture, run } = await farStream();
+  const count = idsOf(fixture, run.seq).length;
+  await fixture.store.close();
+  const again = openStore(fixture.file, fixture.clock);
   onTestFinished(() => again.close());
-  house.clock.advance(60_000_000);
+  fixture.clock.advance(60_000_000);
   await again.runs.renewLeases([], 60_000);
   const { events } = await again.events.listOfRun(run.seq, 0, 99);
   expect(events.map(({ streamSeq }) => streamSeq)).toEqual(events.map((_, at) => at + 1));
@@ -100,14 +100,14 @@ test('a stream that breaks off in its text is continued at the next place after 
 });
 
 test('the last text says when a run had its last event: to the office, and to an examination', async () => {
-  const { house, run, fence } = await farStream();
-  house.clock.advance(5_000);
-  await house.store.runs.appendStream(fence, texts(2, 1));
-  const { items } = await house.store.office.listRuns(run.sessionSeq, { limit: 9, offset: 0 });
-  expect(items[0]!.updatedAt).toBe(house.clock.now());
+  const { fixture, run, fence } = await farStream();
+  fixture.clock.advance(5_000);
+  await fixture.store.runs.appendStream(fence, texts(2, 1));
+  const { items } = await fixture.store.office.listRuns(run.sessionSeq, { limit: 9, offset: 0 });
+  expect(items[0]!.updatedAt).toBe(fixture.clock.now());
   const stuckAt = (silentSince: number) =>
     inspect({
-      file: house.file,
+      file: fixture.file,
       largeBytes: 1,
       full: false,
       silentSince,
@@ -115,25 +115,25 @@ test('the last text says when a run had its last event: to the office, and to an
       defined: null,
       now: 0,
     }).stuck.map(({ id, since }) => [id, since]);
-  expect(stuckAt(house.clock.now())).toEqual([]);
-  expect(stuckAt(house.clock.now() + 1)).toEqual([[run.id, house.clock.now()]]);
+  expect(stuckAt(fixture.clock.now())).toEqual([]);
+  expect(stuckAt(fixture.clock.now() + 1)).toEqual([[run.id, fixture.clock.now()]]);
 });
 
 test('a removal in small commits leaves no text without the event before it, and in the end none at all', async () => {
-  const { house, run, fence } = await farStream();
-  await house.store.runs.appendStream(fence, [stop(2)]);
-  await house.store.runs.end(fence, COMPLETED, { untouched: true });
-  await house.accept();
-  house.change('UPDATE webhook_planning SET cursor = 1000000');
-  house.clock.advance(1);
+  const { fixture, run, fence } = await farStream();
+  await fixture.store.runs.appendStream(fence, [stop(2)]);
+  await fixture.store.runs.end(fence, COMPLETED, { untouched: true });
+  await fixture.accept();
+  fixture.change('UPDATE webhook_planning SET cursor = 1000000');
+  fixture.clock.advance(1);
   const rows = () =>
-    house.rows<{ type: string; stream_seq: number }>(
+    fixture.rows<{ type: string; stream_seq: number }>(
       `SELECT type, stream_seq FROM events WHERE run_seq = ${run.seq} ORDER BY stream_seq`,
     );
   let before = rows().length;
   for (let more = true; more; ) {
     const rooms = [3, 0];
-    const removed = await house.store.retention.eventsOfRuns(house.clock.now(), { room: () => rooms.shift() ?? 0 });
+    const removed = await fixture.store.retention.eventsOfRuns(fixture.clock.now(), { room: () => rooms.shift() ?? 0 });
     const left = rows();
     expect(before - left.length).toBe(removed.rows);
     expect(removed.rows).toBeLessThanOrEqual(3);

@@ -52,43 +52,43 @@ function open() {
 }
 
 test('the log stays short while much is written, and is cut when the database is quiet', async () => {
-  const house = open();
-  await house.write(60);
-  expect(house.logBytes()).toBeLessThan(12 * MB);
+  const fixture = open();
+  await fixture.write(60);
+  expect(fixture.logBytes()).toBeLessThan(12 * MB);
   // Less than is cut may be left of it, which depends on the size of the schema.
-  await house.write(6, 0);
-  house.clock.advance(5_050);
-  expect(house.logBytes()).toBeLessThan(MB);
-  expect(house.fileBytes()).toBeGreaterThan(60 * MB);
-  expect(house.burdens).toEqual([]);
+  await fixture.write(6, 0);
+  fixture.clock.advance(5_050);
+  expect(fixture.logBytes()).toBeLessThan(MB);
+  expect(fixture.fileBytes()).toBeGreaterThan(60 * MB);
+  expect(fixture.burdens).toEqual([]);
 });
 
 test('a little that was written is moved into the file when the database is quiet', async () => {
-  const house = open();
-  await house.write(1);
-  expect(house.fileBytes()).toBeLessThan(MB);
-  house.clock.advance(5_000);
-  expect(house.fileBytes()).toBeGreaterThan(MB);
+  const fixture = open();
+  await fixture.write(1);
+  expect(fixture.fileBytes()).toBeLessThan(MB);
+  fixture.clock.advance(5_000);
+  expect(fixture.fileBytes()).toBeGreaterThan(MB);
 });
 
 test('a reader that keeps the log growing is reported at each doubling; the log shrinks when it has ended', async () => {
-  const house = open();
-  await house.write(1);
-  const reader = house.readBeside();
-  await house.write(60);
-  expect(house.database.burden()).toBeNull();
-  expect(house.burdens).toEqual([]);
-  await house.write(10);
-  expect(house.database.burden()).toMatch(/^its write-ahead log has grown to (6[5-9]|7\d) MB: /);
-  expect(house.burdens).toHaveLength(1);
-  await house.write(40);
-  expect(house.burdens).toHaveLength(1);
-  await house.write(30);
-  expect(house.burdens).toHaveLength(2);
-  expect(house.logBytes()).toBeGreaterThan(128 * MB);
+  const fixture = open();
+  await fixture.write(1);
+  const reader = fixture.readBeside();
+  await fixture.write(60);
+  expect(fixture.database.burden()).toBeNull();
+  expect(fixture.burdens).toEqual([]);
+  await fixture.write(10);
+  expect(fixture.database.burden()).toMatch(/^its write-ahead log has grown to (6[5-9]|7\d) MB: /);
+  expect(fixture.burdens).toHaveLength(1);
+  await fixture.write(40);
+  expect(fixture.burdens).toHaveLength(1);
+  await fixture.write(30);
+  expect(fixture.burdens).toHaveLength(2);
+  expect(fixture.logBytes()).toBeGreaterThan(128 * MB);
   reader.end();
-  await house.write(1);
-  house.clock.advance(5_000);
-  expect(house.database.burden()).toBeNull();
-  expect(house.logBytes()).toBeLessThan(MB);
+  await fixture.write(1);
+  fixture.clock.advance(5_000);
+  expect(fixture.database.burden()).toBeNull();
+  expect(fixture.logBytes()).toBeLessThan(MB);
 });

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../../src/store/engine/statement.ts';
 import { fakeClock } from '../../../support/time/fake-clock.ts';
-import { storeHouse } from '../../../support/store/store-house.ts';
+import { storeFixture } from '../../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
 
 function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
@@ -34,9 +34,9 @@ test('a verb that throws rejects alone; the others of its commit are kept', asyn
 });
 
 test('when a verb throws, the events of the others are in the journal once, numbered without a gap', async () => {
-  const house = await storeHouse();
-  const { seq, sessionSeq } = await house.accept();
-  const { database } = openTemporary(house.file);
+  const fixture = await storeFixture();
+  const { seq, sessionSeq } = await fixture.accept();
+  const { database } = openTemporary(fixture.file);
   const published: number[] = [];
   database.onCommitted((events) => void published.push(...events.map(({ streamSeq }) => streamSeq!)));
   const emit = (throws: boolean) =>
@@ -56,9 +56,9 @@ test('when a verb throws, the events of the others are in the journal once, numb
 });
 
 test('events of several runs in one verb are published and stored alike, in their order', async () => {
-  const house = await storeHouse();
-  const [one, two] = [await house.accept(), await house.accept()];
-  const { database } = openTemporary(house.file);
+  const fixture = await storeFixture();
+  const [one, two] = [await fixture.accept(), await fixture.accept()];
+  const { database } = openTemporary(fixture.file);
   const published: unknown[] = [];
   database.onCommitted((events) =>
     events.forEach(({ id, runSeq, streamSeq, payload }) =>
@@ -129,14 +129,14 @@ test('readers see committed rows only, and see them as soon as the verb resolves
 });
 
 test('an event is published only after its commit, and never when its verb was rolled back', async () => {
-  const house = await storeHouse();
-  const accepted = house.accept();
-  expect(house.committed).toEqual([]);
+  const fixture = await storeFixture();
+  const accepted = fixture.accept();
+  expect(fixture.committed).toEqual([]);
   await accepted;
-  expect(house.committed.map(({ type }) => type)).toEqual(['run.queued']);
-  const before = house.committed.length;
-  await expect(house.accept({ key: { ...house.key, seq: 999 } })).rejects.toThrow(/FOREIGN KEY/);
-  expect(house.committed).toHaveLength(before);
+  expect(fixture.committed.map(({ type }) => type)).toEqual(['run.queued']);
+  const before = fixture.committed.length;
+  await expect(fixture.accept({ key: { ...fixture.key, seq: 999 } })).rejects.toThrow(/FOREIGN KEY/);
+  expect(fixture.committed).toHaveLength(before);
 });
 
 test('a verb that was rolled back leaves no gap in the stream of a run', async () => {

@@ -50,7 +50,7 @@ test('verbs that share a commit with one that throws wait for a process that tak
 });
 
 /** A database whose verbs each take so many milliseconds, and the events in their order. */
-function slowHouse() {
+function slowFixture() {
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now };
   const database = openDatabase(join(temporaryDirectory(), 'errand.db'), clock);
@@ -73,7 +73,7 @@ function slowHouse() {
 }
 
 test('a commit begins no further verb once its work has taken 10 ms; the loop turns, and the others follow in order', async () => {
-  const { seen, call, names } = slowHouse();
+  const { seen, call, names } = slowFixture();
   let turns = 0;
   const count = () => {
     turns += 1;
@@ -87,14 +87,14 @@ test('a commit begins no further verb once its work has taken 10 ms; the loop tu
 });
 
 test('a verb that throws among those that take long undoes itself alone', async () => {
-  const { seen, call, names } = slowHouse();
+  const { seen, call, names } = slowFixture();
   await Promise.all([call('a', 6), call('b', 6, true), call('c', 6), call('d', 6)]);
   expect(seen.filter((event) => event !== 'commit')).toEqual(['a', 'b fails', 'c', 'd']);
   expect((await names()).map(({ name }) => name)).toEqual(['a', 'c', 'd']);
 });
 
 test('the verbs that a commit has left are carried out before the database closes', async () => {
-  const { database, seen, call } = slowHouse();
+  const { database, seen, call } = slowFixture();
   const all = Promise.all([call('a', 20), call('b', 20), call('c', 20)]);
   await database.close();
   await all;

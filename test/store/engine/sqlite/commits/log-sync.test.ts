@@ -8,7 +8,7 @@ import { COMMITTED, NO_ALARMS } from '../../../../../src/store/engine/database.t
 import { PATIENCE_MS } from '../../../../../src/store/engine/sqlite/commits/log-sync.ts';
 import type { Reader, Transaction } from '../../../../../src/store/engine/statement.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { storeHouse } from '../../../../support/store/store-house.ts';
+import { storeFixture } from '../../../../support/store/store-fixture.ts';
 import { fakeClock } from '../../../../support/time/fake-clock.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
 
@@ -73,9 +73,9 @@ const turns = async () => {
 test('until the disk has synced a commit, no verb settles, no event is published and nobody reads its rows', {
   tags: ['D7-acceptance'],
 }, async () => {
-  const house = await storeHouse();
-  const { seq, sessionSeq } = await house.accept();
-  const { database, early, count, settled, note } = open(house.file);
+  const fixture = await storeFixture();
+  const { seq, sessionSeq } = await fixture.accept();
+  const { database, early, count, settled, note } = open(fixture.file);
   const published: string[] = [];
   database.onCommitted((events) => void published.push(...events.map(({ type }) => type)));
   const emit = database.write(function* (tx) {

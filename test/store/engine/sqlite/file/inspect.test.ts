@@ -2,24 +2,24 @@
 import { expect, test } from 'vitest';
 import { inspectDatabase } from '../../../../../src/store/engine/sqlite/file/inspect.ts';
 import { SCHEMA_VERSION } from '../../../../../src/store/engine/schema.ts';
-import { storeHouse } from '../../../../support/store/store-house.ts';
+import { storeFixture } from '../../../../support/store/store-fixture.ts';
 
 test('an open database is told with its schema, its size and the rows of each table', async () => {
-  const house = await storeHouse();
-  await house.accept();
-  await house.accept();
-  const figures = inspectDatabase(house.file);
+  const fixture = await storeFixture();
+  await fixture.accept();
+  await fixture.accept();
+  const figures = inspectDatabase(fixture.file);
   expect(figures).toMatchObject({ schemaVersion: SCHEMA_VERSION, knownVersion: SCHEMA_VERSION });
   expect(figures.sizeBytes + figures.walBytes).toBeGreaterThan(0);
   expect(figures.tables).toContainEqual({ name: 'runs', rows: 2, more: false });
-  await house.accept();
+  await fixture.accept();
 });
 
 test('a long table is not counted to its end', async () => {
-  const house = await storeHouse();
-  house.change(`CREATE TABLE long (n INTEGER); WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 10001)
+  const fixture = await storeFixture();
+  fixture.change(`CREATE TABLE long (n INTEGER); WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 10001)
     INSERT INTO long SELECT n FROM c`);
-  expect(inspectDatabase(house.file).tables).toContainEqual({ name: 'long', rows: 10_000, more: true });
+  expect(inspectDatabase(fixture.file).tables).toContainEqual({ name: 'long', rows: 10_000, more: true });
 });
 
 test('a file that is not there is not made', () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { readersOf, wordsOfReaders } from '../../../../../src/store/engine/sqlite/file/log-readers.ts';
-import { storeHouse } from '../../../../support/store/store-house.ts';
+import { storeFixture } from '../../../../support/store/store-fixture.ts';
 
 const READER = `
   const connection = new (require('better-sqlite3'))(process.argv[1], { readonly: true });
@@ -13,7 +13,7 @@ const READER = `
   process.stdin.once('data', () => { connection.exec('COMMIT'); console.log('over'); process.stdin.resume(); });`;
 
 test('another process that reads one state is named while it does', async () => {
-  const { file } = await storeHouse();
+  const { file } = await storeFixture();
   const reader = spawn(process.execPath, ['-e', READER, file], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void reader.kill('SIGKILL'));
   await once(reader.stdout, 'data');

@@ -303,7 +303,7 @@ export function finish(book: RunBook, run: Run, text: string): void {
   book.move(run, { status: 'completed', answer: text, stopReason: 'end_turn', usage: USAGE, finishedAt: AT });
 }
 
-export interface HouseOptions {
+export interface FixtureOptions {
   readonly operations?: Partial<Operations>;
   readonly settings?: Partial<Settings>;
   readonly parts?: Partial<HttpParts>;
@@ -326,7 +326,7 @@ export function loggedLines() {
 }
 
 /** Starts the application on TCP and on a Unix socket until the test ends. */
-export async function openHouse(options: HouseOptions = {}) {
+export async function openFixture(options: FixtureOptions = {}) {
   const book = makeRunBook();
   const turns: TurnInput[] = [];
   const { log, lines } = options.logged ?? loggedLines();
@@ -405,7 +405,7 @@ export async function openHouse(options: HouseOptions = {}) {
   };
 }
 
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 async function listen(server: Server, where: { port: number; host: string } | { path: string }): Promise<Server> {
   await new Promise<void>((resolve) => server.listen(where, resolve));
@@ -437,12 +437,12 @@ export interface Got {
 }
 
 /** Sends one request exactly as said, on a connection of its own, and reads the whole reply. */
-export async function send(house: House, { method = 'GET', path, as, headers, body, via }: Sent): Promise<Got> {
+export async function send(fixture: Fixture, { method = 'GET', path, as, headers, body, via }: Sent): Promise<Got> {
   const isJson = body !== undefined && typeof body === 'object' && !Buffer.isBuffer(body);
   const payload = isJson ? JSON.stringify(body) : body;
   return new Promise((resolve, reject) => {
     const req = httpRequest({
-      ...(via === 'socket' ? { socketPath: house.socketPath } : { host: '127.0.0.1', port: house.port }),
+      ...(via === 'socket' ? { socketPath: fixture.socketPath } : { host: '127.0.0.1', port: fixture.port }),
       method,
       path,
       agent: false,

@@ -11,18 +11,18 @@ import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { Ending, WorkspaceUse } from '../../../src/store/lifecycle/end-run.ts';
-import { SETTINGS } from '../http/http-house.ts';
-import { fenceOf, storeHouse } from '../store/store-house.ts';
+import { SETTINGS } from '../http/http-fixture.ts';
+import { fenceOf, storeFixture } from '../store/store-fixture.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import { runArtifactsOf, workspaceOf } from '../store/read-whole.ts';
 
 export const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
 
-export type ArtifactHouse = Awaited<ReturnType<typeof artifactHouse>>;
+export type ArtifactFixture = Awaited<ReturnType<typeof artifactFixture>>;
 
 /** The clock of the store and of the collector is a fake one; the snapshot thread's deadlines run on the real one. */
-export async function artifactHouse() {
-  const house = await storeHouse();
+export async function artifactFixture() {
+  const fixture = await storeFixture();
   const directory = temporaryDirectory();
   const log = makeLog({ level: 'silent' as Settings['log']['level'] });
   const blobs = await openBlobStore(join(directory, 'blobs'));
@@ -39,25 +39,25 @@ export async function artifactHouse() {
     artifacts: { deadlineSeconds: 30, maxFileMb: 8, maxFiles: 1_000, maxTotalMb: 64 },
   };
   const parts: CollectorParts = {
-    store: house.store,
+    store: fixture.store,
     snapshotThread,
     blobs,
     workspaces,
     // Most tests want archives to be packed after the run.
     packedOnRequest: { fileCount: 0, totalBytes: 0 },
-    clock: house.clock,
+    clock: fixture.clock,
     log,
     settings: () => settings,
     happened: () => undefined,
   };
   return {
     ...parts,
-    ...house,
+    ...fixture,
     parts,
     workspaces,
     /** A snapshot thread that has seen nothing. */
     anotherThread,
-    /** A collector over the house's parts, or others in their place; it stops with the test. */
+    /** A collector over the fixture's parts, or others in their place; it stops with the test. */
     collect: (over: Partial<CollectorParts> = {}): Collector => {
       const collector = makeCollector({ ...parts, ...over });
       onTestFinished(collector.stop);
@@ -65,12 +65,12 @@ export async function artifactHouse() {
     },
     /** A run that has been claimed, in a session of its own or in one that is there. */
     begin: async (sessionId: string | null = null): Promise<ClaimedRun> => {
-      await house.accept({ sessionId });
-      return (await house.claim())[0]!;
+      await fixture.accept({ sessionId });
+      return (await fixture.claim())[0]!;
     },
     end: async (run: ClaimedRun, ending: Ending = COMPLETED, use: WorkspaceUse = {}): Promise<void> => {
-      await house.store.runs.finalize(fenceOf(run), ending);
-      await house.store.runs.settle(fenceOf(run), use);
+      await fixture.store.runs.finalize(fenceOf(run), ending);
+      await fixture.store.runs.settle(fenceOf(run), use);
     },
     /** Writes files into a run's workspace; null removes one. */
     write: (run: Pick<ClaimedRun, 'sessionId'>, files: Readonly<Record<string, string | null>>): void => {
@@ -89,7 +89,7 @@ export async function artifactHouse() {
         .flatMap((shard) => readdirSync(join(root, shard)))
         .sort();
     },
-    artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => runArtifactsOf(house.store.artifacts, run.seq),
-    exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => workspaceOf(house.store.artifacts, run.sessionSeq),
+    artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => runArtifactsOf(fixture.store.artifacts, run.seq),
+    exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => workspaceOf(fixture.store.artifacts, run.sessionSeq),
   };
 }

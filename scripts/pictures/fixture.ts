@@ -1,9 +1,9 @@
-// The fictional house of the pictures: who works in it, on what, and how far each has got.
+// The fictional installation of the pictures: who works in it, on what, and how far each has got.
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import type { Reply } from '../../test/support/model/model-reply.ts';
 import { startModelServer } from '../../test/support/model/model-server.ts';
 
-interface House {
+interface Fixture {
   readonly daemon: DaemonProcess;
   /** Starts the runs, and waits until each has the state that its picture needs. */
   work(): Promise<void>;
@@ -132,7 +132,7 @@ default_scenario: general
 `;
 
 /** Starts the daemon with its teams and people. */
-export async function startHouse(): Promise<House> {
+export async function startFixture(): Promise<Fixture> {
   const model = await startModelServer({ record: false });
   model.script(({ userText, step }) => {
     const steps = JOBS.find(({ prompt }) => userText.includes(prompt))?.steps ?? [];

@@ -8,7 +8,7 @@ import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/budgets/record-usage.ts';
 import type { TodayQuery } from '../../../src/store/office/today.ts';
 import { aTask } from './schedules.ts';
-import { aSpentCall, aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
+import { aSpentCall, aStep, fenceOf, FREE, storeFixture } from './store-fixture.ts';
 
 export interface Person {
   readonly user: User;
@@ -33,9 +33,9 @@ const USAGE: Usage = { inputTokens: 100, outputTokens: 10, cacheReadTokens: 0, c
 export const COST = 0.000_1;
 const MODEL = { ...FREE, price: { ...FREE.price, inputPerMillionUsd: 1 } };
 
-export async function officeHouse(at = '2026-03-10T12:00:00Z') {
-  const house = await storeHouse();
-  const { store, clock } = house;
+export async function officeFixture(at = '2026-03-10T12:00:00Z') {
+  const fixture = await storeFixture();
+  const { store, clock } = fixture;
   clock.jump(Date.parse(at) - clock.now());
   let people = 0;
 
@@ -52,7 +52,7 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
 
   /** Changes rows as no verb does. */
   async function change(sql: string, ...values: (string | number)[]): Promise<void> {
-    const database = openDatabase(house.file, clock);
+    const database = openDatabase(fixture.file, clock);
     await database.write((tx: Transaction) => tx.run(sql, ...values))();
     await database.close();
   }
@@ -77,9 +77,9 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
 
   /** Accepts a run, and has its agent call the model and end. */
   async function work({ who, in: earlier, scheduled = false, calls = 1, goesOn = false }: Work): Promise<Run> {
-    const run = await house.accept({ ...who, sessionId: earlier?.sessionId ?? null });
+    const run = await fixture.accept({ ...who, sessionId: earlier?.sessionId ?? null });
     if (scheduled) await schedule(run);
-    const claimed = (await house.claim(99)).find(({ seq }) => seq === run.seq)!;
+    const claimed = (await fixture.claim(99)).find(({ seq }) => seq === run.seq)!;
     for (let step = 1; step <= calls; step += 1) {
       await store.runs.recordStep(fenceOf(claimed), aStep({ step, usage: USAGE }), MODEL);
     }
@@ -101,7 +101,7 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
 
   /** A call that belongs to a session, and to none of its runs. */
   async function callWithoutRun({ sessionSeq }: Pick<Run, 'sessionSeq'>): Promise<void> {
-    const database = openDatabase(house.file, clock);
+    const database = openDatabase(fixture.file, clock);
     const call = { sessionSeq, model: 'scripted', usage: USAGE, costUsd: COST, run: null };
     await database.write(recordCall)(call);
     await database.close();
@@ -110,7 +110,7 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
   const since = (timeZone = 'UTC') => dayStartQuarter(clock.now(), timeZone);
 
   return {
-    ...house,
+    ...fixture,
     team,
     person,
     change,
@@ -126,4 +126,4 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
   };
 }
 
-export type OfficeHouse = Awaited<ReturnType<typeof officeHouse>>;
+export type OfficeFixture = Awaited<ReturnType<typeof officeFixture>>;

@@ -6,14 +6,14 @@ import { makePublicPages } from '../../../src/operations/publishing/public-pages
 import { makePublishingOperations } from '../../../src/operations/publishing/publishing.ts';
 import type { NewPage } from '../../../src/store/publishing/releases.ts';
 import { auditOf } from '../store/audit.ts';
-import { publishHouse } from '../store/publishing.ts';
-import { type House, loggedLines, openHouse, type Sent, send } from './http-house.ts';
+import { publishFixture } from '../store/publishing.ts';
+import { type Fixture, loggedLines, openFixture, type Sent, send } from './http-fixture.ts';
 
 type Files = Readonly<Record<string, string | Buffer>>;
 
 /** Starts it. Times are those of the store's clock. */
-export async function publishedHouse(settings: Partial<Settings> = {}) {
-  const published = await publishHouse();
+export async function publishedFixture(settings: Partial<Settings> = {}) {
+  const published = await publishFixture();
   const { store, blobs, clock } = published;
   const logged = loggedLines();
   const publicPages = makePublicPages({ store, blobs, clock, log: logged.log });
@@ -27,7 +27,7 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
     clock,
     happened: () => undefined,
   });
-  const house: House = await openHouse({
+  const fixture: Fixture = await openFixture({
     operations: { publicPages, ...management },
     settings,
     logged,
@@ -46,7 +46,7 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
 
   return {
     ...published,
-    house,
+    fixture,
     lines: logged.lines,
     /** A session whose last run has left these files. */
     session: async (files: Files) => (await published.workspace(await put(files))).sessionId,
@@ -57,8 +57,8 @@ export async function publishedHouse(settings: Partial<Settings> = {}) {
       const made = await published.publish(run, { entryPath, ...over });
       return { ...made, run, base: `/api/v1/public/shares/${made.shareCode}` };
     },
-    send: async (path: string, request: Omit<Sent, 'path'> = {}) => send(house, { path, ...request }),
+    send: async (path: string, request: Omit<Sent, 'path'> = {}) => send(fixture, { path, ...request }),
     /** The data of an envelope. */
-    data: async (path: string) => (await send(house, { path })).json as { code: number; data: never },
+    data: async (path: string) => (await send(fixture, { path })).json as { code: number; data: never },
   };
 }

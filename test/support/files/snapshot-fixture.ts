@@ -28,8 +28,8 @@ interface FloorParts {
   readonly directory?: string;
   /** The name of the test, if others run at the same time, or its purpose. */
   readonly of?: Of;
-  /** A house whose snapshot thread and blobs it shares, because a thread of its own takes its time to start. */
-  readonly beside?: SnapshotHouse;
+  /** A fixture whose snapshot thread and blobs it shares, because a thread of its own takes its time to start. */
+  readonly beside?: SnapshotFixture;
 }
 
 interface Kept {
@@ -51,7 +51,7 @@ async function makeKept(
   return { blobsDir, snapshotsDir, blobs, snapshotThread };
 }
 
-export interface SnapshotHouse extends Kept {
+export interface SnapshotFixture extends Kept {
   readonly directory: string;
   readonly root: string;
   readonly sessionId: string;
@@ -70,7 +70,7 @@ export interface SnapshotHouse extends Kept {
 }
 
 /** A workspace and its session, with a snapshot thread. */
-export async function snapshotHouse(parts: FloorParts = {}): Promise<SnapshotHouse> {
+export async function snapshotFixture(parts: FloorParts = {}): Promise<SnapshotFixture> {
   const directory = parts.directory ?? temporaryDirectory({}, parts.of);
   const root = join(directory, 'workspace');
   mkdirSync(root, { recursive: true });
@@ -120,16 +120,16 @@ export function makeFolderOf(path: string): string {
 }
 
 /** Writes files into its workspace, by their paths. */
-export function write(house: SnapshotHouse, files: Readonly<Record<string, string | Buffer>>): void {
-  for (const [path, content] of Object.entries(files)) writeFileSync(makeFolderOf(join(house.root, path)), content);
+export function write(fixture: SnapshotFixture, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [path, content] of Object.entries(files)) writeFileSync(makeFolderOf(join(fixture.root, path)), content);
 }
 
-/** A house that the tests of a file share. */
-export function shareSnapshotHouse(): () => SnapshotHouse {
-  let shared: SnapshotHouse;
+/** A fixture that the tests of a file share. */
+export function shareSnapshotFixture(): () => SnapshotFixture {
+  let shared: SnapshotFixture;
   const ends: (() => void | Promise<void>)[] = [];
   beforeAll(async () => {
-    shared = await snapshotHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
+    shared = await snapshotFixture({ of: { onTestFinished: (end) => void ends.unshift(end) } });
   });
   afterAll(async () => {
     for (const end of ends) await end();

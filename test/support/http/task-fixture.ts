@@ -6,8 +6,8 @@ import { recordLists } from '../../../src/operations/audit/lists.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makeScheduleOperations } from '../../../src/operations/schedules/schedules.ts';
 import { auditOf } from '../store/audit.ts';
-import { storeHouse } from '../store/store-house.ts';
-import { loggedLines, openHouse, type Sent, send, SETTINGS } from './http-house.ts';
+import { storeFixture } from '../store/store-fixture.ts';
+import { loggedLines, openFixture, type Sent, send, SETTINGS } from './http-fixture.ts';
 
 export const PATH = '/api/v1/scheduled-tasks';
 export const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
@@ -42,8 +42,8 @@ export const data = ({ json }: { json: unknown }) => (json as { data: Record<str
 export const message = ({ json }: { json: unknown }) => (json as { message: string }).message;
 
 /** Starts it at noon of Sunday, March 1, 2026. */
-export async function taskHouse() {
-  const rows = await storeHouse();
+export async function taskFixture() {
+  const rows = await storeFixture();
   const { store, clock } = rows;
   const now: Limits = { shortage: null, draining: false, capacity: 4 };
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
@@ -68,12 +68,12 @@ export async function taskHouse() {
     closing: () => now.draining,
   });
   const operations = recordLists(audit, verbs);
-  const house = await openHouse({ logged, operations: { ...operations } });
-  const as = (credential: string) => (sending: Sent) => send(house, { as: credential, ...sending });
+  const fixture = await openFixture({ logged, operations: { ...operations } });
+  const as = (credential: string) => (sending: Sent) => send(fixture, { as: credential, ...sending });
   const [user, admin] = [as('token-of-user'), as('token-of-admin')];
   return {
     rows,
-    house,
+    fixture,
     now,
     own,
     ofOther,
@@ -86,4 +86,4 @@ export async function taskHouse() {
   };
 }
 
-export type TaskHouse = Awaited<ReturnType<typeof taskHouse>>;
+export type TaskFixture = Awaited<ReturnType<typeof taskFixture>>;

@@ -1,6 +1,6 @@
 // A store with the largest of what tenants may have, and a measure of what a verb takes of the thread at once.
 import { openLargeStore } from './large-store.ts';
-import { fenceOf, storeHouse } from './store-house.ts';
+import { fenceOf, storeFixture } from './store-fixture.ts';
 
 /** The longest text of a turn, most of it characters that JSON escapes or that take two bytes. */
 const TEXT = '\u0001ö"'.repeat(1_000_000);
@@ -10,10 +10,10 @@ const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, LIVE_RUNS] = [10, 2_500, 200, 10
 export const inTurns = <T>(work: () => Promise<T>): Promise<T> => work();
 
 /** Makes it. `nextFence`: of a run that executes, another one each time. */
-export async function largestHouse() {
-  const house = await storeHouse();
-  const { store } = house;
-  const large = openLargeStore(house.file);
+export async function largestFixture() {
+  const fixture = await storeFixture();
+  const { store } = fixture;
+  const large = openLargeStore(fixture.file);
   const made = {
     turns: large.conversation(TURNS, TEXT),
     many: large.conversation(SHORT_TURNS, 'A short text.'),
@@ -25,13 +25,13 @@ export async function largestHouse() {
   const pageKey = large.page(5_000, (index) => `/site/${index}.html`);
   large.people(USERS);
   large.close();
-  const [sessionRow] = [house.rows<{ id: string; seq: number }>('SELECT id, seq FROM sessions')];
+  const [sessionRow] = [fixture.rows<{ id: string; seq: number }>('SELECT id, seq FROM sessions')];
   const seqOf = (id: string) => sessionRow.find((row) => row.id === id)!.seq;
   const placeOf = ({ sessionId }: { readonly sessionId: string }) => {
     const seq = seqOf(sessionId);
     return {
       seq,
-      runSeq: house.rows<{ seq: number }>(`SELECT seq FROM runs WHERE session_seq = ${seq} LIMIT 1`)[0]!.seq,
+      runSeq: fixture.rows<{ seq: number }>(`SELECT seq FROM runs WHERE session_seq = ${seq} LIMIT 1`)[0]!.seq,
     };
   };
   const [turns, many, steps, files] = [made.turns, made.many, made.steps, made.files].map(placeOf) as [
@@ -40,17 +40,17 @@ export async function largestHouse() {
     Place,
     Place,
   ];
-  for (let run = 0; run < LIVE_RUNS; run += 1) await house.accept();
-  const live = await house.claim(LIVE_RUNS);
+  for (let run = 0; run < LIVE_RUNS; run += 1) await fixture.accept();
+  const live = await fixture.claim(LIVE_RUNS);
   const idsOf = (seq: number) =>
-    house.rows<{ id: number }>(`SELECT id FROM messages WHERE session_seq = ${seq} ORDER BY id`).map(({ id }) => id);
+    fixture.rows<{ id: number }>(`SELECT id FROM messages WHERE session_seq = ${seq} ORDER BY id`).map(({ id }) => id);
   const erased = seqOf(made.erased.sessionId);
   await store.sessions.deleteSession(erased);
   let [next, ids] = [0, 0];
   return {
-    house,
+    fixture,
     store,
-    now: house.clock.now(),
+    now: fixture.clock.now(),
     text: TEXT,
     turns,
     many,
@@ -59,7 +59,7 @@ export async function largestHouse() {
     erased,
     message: idsOf(turns.seq)[0]!,
     messages: idsOf(many.seq),
-    version: house.rows<{ seq: number }>(
+    version: fixture.rows<{ seq: number }>(
       `SELECT v.seq FROM publish_versions v JOIN publish_pages p ON p.id = v.page_id WHERE p.key = '${pageKey}'`,
     )[0]!.seq,
     nextFence: () => fenceOf(live[next++]!),

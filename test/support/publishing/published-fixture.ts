@@ -33,7 +33,7 @@ export interface Person {
   readonly key: string;
 }
 
-export interface PublishedHouse {
+export interface PublishedFixture {
   readonly daemon: DaemonProcess;
   readonly mara: Person;
   readonly ben: Person;
@@ -48,7 +48,7 @@ export interface PublishedHouse {
 const PASSWORD = 'correct horse battery staple';
 
 /** Starts the daemon on its offline engine. Its own address is a trusted proxy, so that each request has a client of its own. */
-export async function startPublishedHouse(options: DaemonOptions = {}): Promise<PublishedHouse> {
+export async function startPublishedFixture(options: DaemonOptions = {}): Promise<PublishedFixture> {
   const daemon = await startDaemonProcess({
     ...options,
     errandYaml: `trusted_proxies: [127.0.0.1]\n${options.errandYaml ?? ''}`,

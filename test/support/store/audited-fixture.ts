@@ -10,11 +10,11 @@ import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts } from '../../../src/operations/operations.ts';
 import { deriveSealKey } from './audit.ts';
-import { aKey, aUser, SETTINGS } from '../http/http-house.ts';
-import { publishHouse } from './publishing.ts';
+import { aKey, aUser, SETTINGS } from '../http/http-fixture.ts';
+import { publishFixture } from './publishing.ts';
 import { aWebhook } from './webhooks.ts';
 import { aTask } from './schedules.ts';
-import { fenceOf, storeHouse } from './store-house.ts';
+import { fenceOf, storeFixture } from './store-fixture.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
 /** Nothing to remove. */
@@ -57,8 +57,8 @@ export const EVENTS = { afterId: 0, beforeId: null, order: 'asc', limit: 9 } as 
 export const SIGNAL = new AbortController().signal;
 
 /** Every verb over a real store, with a finished turn of a user in it; what leaves the daemon is played. */
-export async function auditedHouse() {
-  const rows = await storeHouse();
+export async function auditedFixture() {
+  const rows = await storeFixture();
   const { store, clock, user, key } = rows;
   const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
   const [loaded, catalog] = [
@@ -74,7 +74,7 @@ export async function auditedHouse() {
   };
   const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };
   const served = { findings: [], serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
-  const publishing = await publishHouse(rows);
+  const publishing = await publishFixture(rows);
   const operations = makeOperations({
     store,
     clock,
@@ -114,7 +114,7 @@ export async function auditedHouse() {
     definitions: () => loaded.definitions,
     problems: { ofFiles: () => [], inEffect: () => [] },
     feeds: {},
-    house: { isKept: () => true },
+    fixture: { isKept: () => true },
     node: { onlineCapacity: () => 1 },
     disk: { shortage: () => null },
     closing: () => false,
@@ -168,4 +168,4 @@ export async function auditedHouse() {
   };
 }
 
-export type AuditedHouse = Awaited<ReturnType<typeof auditedHouse>>;
+export type AuditedFixture = Awaited<ReturnType<typeof auditedFixture>>;

@@ -29,13 +29,13 @@ interface LargeUser {
 }
 
 /** What the storm consists of, and what the small tenant asks for meanwhile. */
-export interface StormHouse {
+export interface StormFixture {
   readonly tenant: Pick<TenantPlan, 'url' | 'address' | 'requests'>;
   readonly floods: readonly FloodPlan[];
 }
 
 /** Fills a daemon's store; the daemon restarts. */
-export async function fillStorm(daemon: DaemonProcess): Promise<StormHouse> {
+export async function fillStorm(daemon: DaemonProcess): Promise<StormFixture> {
   const keys: string[] = [];
   for (let number = 0; number < USERS; number += 1) keys.push(await keyOf(daemon, `large-${number}`));
   const tenantKey = await keyOf(daemon, 'small');

@@ -18,7 +18,7 @@ import type { Progress } from '../../../src/store/runs/fence.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
-export interface StoreHouse {
+export interface StoreFixture {
   readonly store: Store;
   readonly clock: FakeClock;
   readonly file: string;
@@ -28,7 +28,7 @@ export interface StoreHouse {
   readonly committed: JournalEvent[];
   /** Another key of the same user. */
   makeKey(): Promise<ApiKey>;
-  /** Accepts a turn of the house's user and key. */
+  /** Accepts a turn of the installation's user and key. */
   accept(turn?: Partial<NewTurn>): Promise<Run>;
   /** Claims what may be claimed and answers the runs. */
   claim(limit?: number, order?: Partial<ClaimInput>): Promise<ClaimedRun[]>;
@@ -38,10 +38,10 @@ export interface StoreHouse {
   change(sql: string): void;
 }
 
-export async function storeHouse(
+export async function storeFixture(
   file = join(temporaryDirectory(), 'errand.db'),
   options: Partial<StoreOptions> = {},
-): Promise<StoreHouse> {
+): Promise<StoreFixture> {
   const clock = fakeClock();
   const store = openStore(file, clock, options);
   onTestFinished(() => store.close());
