@@ -24,7 +24,7 @@ export interface Component {
   readonly license: string | undefined;
   /** In hexadecimal, of the archive in the registry. */
   readonly sha512: string;
-  /** Places of the components that it uses. */
+  /** Locations of the components that it uses. */
   readonly uses: readonly string[];
 }
 
@@ -36,16 +36,16 @@ export function componentsOf(inputs: readonly string[], { architecture }: Target
     `node-linux-${architecture}`,
     'playwright-core',
   ];
-  const places = new Set(native.map((name) => `node_modules/${name}`));
+  const locations = new Set(native.map((name) => `node_modules/${name}`));
   // Others are made by the bundler.
   for (const input of inputs.filter((input) => input.startsWith('node_modules/'))) {
     const place = placeOf(input);
-    if (place !== undefined) places.add(place);
+    if (place !== undefined) locations.add(place);
   }
   const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>;
   };
-  return [...places].sort().map((place) => {
+  return [...locations].sort().map((place) => {
     const entry = lock.packages[place];
     if (entry === undefined) throw new Error(`package-lock.json has no ${place}.`);
     const wanted = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies });
@@ -55,7 +55,7 @@ export function componentsOf(inputs: readonly string[], { architecture }: Target
       version: entry.version,
       license: entry.license,
       sha512: Buffer.from(entry.integrity.replace(/^sha512-/, ''), 'base64').toString('hex'),
-      uses: wanted.map((name) => found(name, place, places)).filter((use) => use !== undefined),
+      uses: wanted.map((name) => found(name, place, locations)).filter((use) => use !== undefined),
     };
   });
 }
@@ -66,9 +66,9 @@ function placeOf(file: string): string | undefined {
 }
 
 /** Where a package that is at a place finds another one: the way up that Node.js takes. */
-function found(name: string, from: string, places: ReadonlySet<string>): string | undefined {
+function found(name: string, from: string, locations: ReadonlySet<string>): string | undefined {
   for (let base = from; base !== ''; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
-    if (places.has(`${base}/node_modules/${name}`)) return `${base}/node_modules/${name}`;
+    if (locations.has(`${base}/node_modules/${name}`)) return `${base}/node_modules/${name}`;
   }
-  return places.has(`node_modules/${name}`) ? `node_modules/${name}` : undefined;
+  return locations.has(`node_modules/${name}`) ? `node_modules/${name}` : undefined;
 }

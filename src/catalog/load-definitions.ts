@@ -9,7 +9,7 @@ import { didYouMean } from './reading/nearest-name.ts';
 import { readPlugins } from './kinds/plugins.ts';
 import { formatProblem, type Problem } from './reading/problem.ts';
 import type { Located, Scope } from './reading/reader.ts';
-import type { SecretSources } from './reading/secret-file.ts';
+import type { SecretLocations } from './reading/secret-file.ts';
 import { readSkills } from './kinds/skills.ts';
 
 /** What definitions can refer to that is defined elsewhere. */
@@ -32,11 +32,11 @@ export type DefinitionsLoad =
  * then.
  */
 export function loadDefinitions(
-  places: SecretSources,
+  locations: SecretLocations,
   known: KnownNames,
   before: Definitions = NO_DEFINITIONS,
 ): DefinitionsLoad {
-  const scope: Scope = { ...places, plugin: null, prefix: '' };
+  const scope: Scope = { ...locations, plugin: null, prefix: '' };
   const plugins = readPlugins(scope);
   const [skills, mcpServers, experts] = [readSkills(scope), readMcpServers(scope), readExperts(scope)];
   const [teams, connectors] = [readExpertTeams(scope), readConnectors(scope)];

@@ -1,7 +1,7 @@
 // `errand` alone: how the daemon is doing, and what to do next.
 import { isClientFailure } from '../client/transport/client-error.ts';
 import { messageOf } from '../domain/errors.ts';
-import { startOf } from '../config/places.ts';
+import { startOf } from '../config/locations.ts';
 import type { StatusWire } from '../wire/status.ts';
 import { headlineOf, problemGroupOf, runsText, workersText } from './terminal/status-report.ts';
 import { column } from '../terminal/columns.ts';
@@ -9,16 +9,20 @@ import type { Context } from './frame/context.ts';
 
 /** Shows it; a daemon that cannot be asked is a state like any other. */
 export async function showOverview(context: Context): Promise<void> {
-  const { call, client, out, places, signal } = context;
+  const { call, client, out, locations, signal } = context;
   let status: StatusWire;
   try {
     status = await client().status();
   } catch (error) {
     if (signal.aborted || !isClientFailure(error, 'unreachable', 'lost', 'timeout', 'denied', 'refused')) throw error;
-    const isAbsent = isClientFailure(error, 'unreachable') && places.url === null;
+    const isAbsent = isClientFailure(error, 'unreachable') && locations.url === null;
     if (out.format === 'json') return out.json({ running: isAbsent ? false : null, message: messageOf(error) });
-    out.text(isAbsent ? `Errand isn't running with the data directory ${places.dataDir}.\n` : `${messageOf(error)}\n`);
-    out.text(isAbsent ? nextSteps({ [startOf(places, call)]: 'start it', [`${call} --help`]: HELP }) : helpAlone(call));
+    out.text(
+      isAbsent ? `Errand isn't running with the data directory ${locations.dataDir}.\n` : `${messageOf(error)}\n`,
+    );
+    out.text(
+      isAbsent ? nextSteps({ [startOf(locations, call)]: 'start it', [`${call} --help`]: HELP }) : helpAlone(call),
+    );
     return;
   }
   if (out.format === 'json') return out.json({ running: true, status });

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import type { Flags } from '../config/environment.ts';
-import { resolvePlaces, startOf } from '../config/places.ts';
+import { resolveLocations, startOf } from '../config/locations.ts';
 import { VERSION } from '../version.ts';
 import { act } from './frame/context.ts';
 import { callOf } from './frame/command-name.ts';
@@ -88,7 +88,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
 
 function callingOf(io: Io, given: Flags): Calling {
   const call = callOf(io.commandName, given);
-  const { isService } = resolvePlaces(given, io.environment);
+  const { isService } = resolveLocations(given, io.environment);
   return { call, isService, start: startOf({ isService }, call) };
 }
 

@@ -10,7 +10,7 @@ import { type Environment, type Flags, variable } from './environment.ts';
 import type { ListenerSettings, SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { readWayVariables, type WayVariables } from './read-ways.ts';
-import { checkPlaces, misplaced, type Places, resolvePlaces } from './places.ts';
+import { checkLocations, misplaced, type Locations, resolveLocations } from './locations.ts';
 import { checkOverrides, type Override, readOverrides } from './overrides.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
 
@@ -21,7 +21,7 @@ export type Origin = 'flag' | 'environment' | 'file' | 'default';
 
 /** Paths and settings. `origins` contains every setting's name (J2). */
 export interface Config {
-  readonly places: Places;
+  readonly locations: Locations;
   readonly settings: Settings;
   readonly origins: ReadonlyMap<SettingName, Origin>;
   /** False with `--no-workers`. */
@@ -118,18 +118,18 @@ function contradictionsIn({ sso, publicUrl, shareOrigin, tls, listen }: Settings
  * Precedence: flag, environment, file, default (J2).
  */
 export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
-  const places = resolvePlaces(flags, environment);
-  const wrong = misplaced(places);
+  const locations = resolveLocations(flags, environment);
+  const wrong = misplaced(locations);
   if (wrong.length > 0) return { ok: false, problems: wrong };
   const overrides = readOverrides(flags, (name) => variable(environment, name));
-  const loaded = loadSettings(places.configDir, overrides);
-  const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];
+  const loaded = loadSettings(locations.configDir, overrides);
+  const problems = [...checkLocations(locations), ...(loaded.ok ? [] : loaded.problems)];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems };
   const { settings, origins } = loaded;
   const service = readServiceEnvironment(environment, process.pid);
   const variables = readWayVariables((name) => variable(environment, name));
   const workers = flags.noWorkers !== true;
-  return { ok: true, config: { places, settings, origins, workers, service, variables, overrides } };
+  return { ok: true, config: { locations, settings, origins, workers, service, variables, overrides } };
 }
 
 /** One setting as `errand config show` shows it. `source` is the flag, variable or file that it comes from. */
@@ -150,7 +150,7 @@ export function describeSettings(config: Config): readonly SettingRow[] {
     const keys = name.split('.').map(camelCase);
     const origin = config.origins.get(name) ?? 'default';
     const override = config.overrides.findLast((candidate) => candidate.name === name);
-    const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
+    const file = origin === 'file' ? path.join(config.locations.configDir, SETTINGS_FILE) : null;
     return {
       name,
       value: withoutParameters(keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value),

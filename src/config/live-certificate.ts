@@ -1,5 +1,5 @@
 // Keeps the certificate as its files have it now; a pair that can't be used leaves the one before in effect.
-import { isOutOfReach, locateSecret, type SecretSources } from '../catalog/reading/secret-file.ts';
+import { isOutOfReach, locateSecret, type SecretLocations } from '../catalog/reading/secret-file.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import { type Clock, isoTime } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
@@ -20,7 +20,7 @@ const NOT_WATCHED =
 export interface LiveCertificateParts {
   /** Where the files are now. */
   readonly tls: () => Settings['tls'];
-  readonly places: SecretSources;
+  readonly locations: SecretLocations;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -41,25 +41,25 @@ export interface LiveCertificate {
 }
 
 /** The problem of the files, as a start would find it. */
-export function checkCertificate(settings: Pick<Settings, 'tls'>, places: SecretSources): readonly Problem[] {
+export function checkCertificate(settings: Pick<Settings, 'tls'>, locations: SecretLocations): readonly Problem[] {
   if (!usesTls(settings)) return [];
   const { certFile, keyFile } = settings.tls;
-  const unread = [certFile, keyFile].filter((reference) => isOutOfReach(reference, places));
-  for (const reference of unread) places.unresolved?.add(reference);
+  const unread = [certFile, keyFile].filter((reference) => isOutOfReach(reference, locations));
+  for (const reference of unread) locations.unresolved?.add(reference);
   if (unread.length > 0) return [];
-  const read = readCertificate(settings.tls, places);
+  const read = readCertificate(settings.tls, locations);
   return read.ok ? [] : [problemOutside(read.why)];
 }
 
 /** How the files are doing, without a daemon that serves them. */
-export function reportOnFiles(tls: Settings['tls'], places: SecretSources, now: number): PartReport {
-  const read = readCertificate(tls, places);
+export function reportOnFiles(tls: Settings['tls'], locations: SecretLocations, now: number): PartReport {
+  const read = readCertificate(tls, locations);
   return read.ok ? partOf(read.certificate, null, now) : { name: 'tls', state: 'failed', detail: read.why };
 }
 
 /** Reads the certificate and follows its files from `start` on, once an hour at least. Throws `conflict` when it can't be used. */
-export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificateParts): LiveCertificate {
-  const first = readCertificate(tls(), places);
+export function makeLiveCertificate({ tls, locations, clock, log }: LiveCertificateParts): LiveCertificate {
+  const first = readCertificate(tls(), locations);
   if (!first.ok) throw new ErrandError('conflict', first.why);
   let current = first.certificate;
   let refused: string | null = null;
@@ -67,7 +67,7 @@ export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificate
   const warn = makeDailyWarning(clock, log);
 
   function read(): void {
-    const found = readCertificate(tls(), places);
+    const found = readCertificate(tls(), locations);
     if (!found.ok) {
       if (found.why !== refused)
         log.error({ problem: found.why }, 'certificate refused; the one before stays in effect');
@@ -93,7 +93,7 @@ export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificate
     log,
   });
   const watch = makeWatch({
-    open: (callbacks) => openFilesWatch(pathsOf(tls(), places), callbacks),
+    open: (callbacks) => openFilesWatch(pathsOf(tls(), locations), callbacks),
     failure: NOT_WATCHED,
     reload: service.wake,
     clock,
@@ -114,9 +114,9 @@ export function makeLiveCertificate({ tls, places, clock, log }: LiveCertificate
   };
 }
 
-function pathsOf({ certFile, keyFile }: Settings['tls'], places: SecretSources): readonly string[] {
+function pathsOf({ certFile, keyFile }: Settings['tls'], locations: SecretLocations): readonly string[] {
   return [certFile, keyFile].flatMap((reference) => {
-    const place = locateSecret(reference, places);
+    const place = locateSecret(reference, locations);
     return 'path' in place ? [place.path] : [];
   });
 }

@@ -144,7 +144,7 @@ function makeSettingsReader(
     if (isNews) report({ kind: 'restart-needed', setting, wanted, inEffect: current });
   };
   return () => {
-    const loaded = loadSettings(config.places.configDir, config.overrides);
+    const loaded = loadSettings(config.locations.configDir, config.overrides);
     if (!loaded.ok) return loaded;
     const { settings, origins } = loaded;
     const { listen, tls: current } = inEffect();
@@ -194,10 +194,10 @@ const WAYS = 'trusted issuers and proxies';
  */
 export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const { config, catalog, definitions, report } = parts;
-  const { configDir, credentialsDirectory } = config.places;
+  const { configDir, credentialsDirectory } = config.locations;
   let listen = config.settings.listen;
   const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
-  const waysPart = makePart(WAYS, readWays(config.settings, config.variables, config.places).ways, report);
+  const waysPart = makePart(WAYS, readWays(config.settings, config.variables, config.locations).ways, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => ({ listen, tls: settingsPart.current().settings.tls }));

@@ -5,13 +5,13 @@ import type { Definitions } from '../catalog/definitions.ts';
 import { type Catalog, loadCatalog } from '../catalog/kinds/models.ts';
 import { loadDefinitions } from '../catalog/load-definitions.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import type { SecretSources } from '../catalog/reading/secret-file.ts';
+import type { SecretLocations } from '../catalog/reading/secret-file.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
 import { type Config, loadConfig, loadSettings } from './config.ts';
 import type { Environment, Flags } from './environment.ts';
 import { checkCertificate } from './live-certificate.ts';
-import { misplaced, resolvePlaces } from './places.ts';
+import { misplaced, resolveLocations } from './locations.ts';
 import { readWays } from './read-ways.ts';
 
 /** What reading a file, or several, has given. */
@@ -38,13 +38,13 @@ export type LiveConfigLoad =
  * of these credentials.
  */
 export function loadLiveConfig(flags: Flags, environment: Environment, unresolved?: Set<string>): LiveConfigLoad {
-  const places = resolvePlaces(flags, environment);
-  const wrong = misplaced(places);
+  const locations = resolveLocations(flags, environment);
+  const wrong = misplaced(locations);
   if (wrong.length > 0) return { ok: false, problems: wrong };
   const loaded = loadConfig(flags, environment);
-  const { configDir, credentialsDirectory } = places;
+  const { configDir, credentialsDirectory } = locations;
   const read = loadCatalog(configDir, credentialsDirectory, unresolved);
-  const secrets: SecretSources = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
+  const secrets: SecretLocations = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
   const files = loaded.ok ? checkNamedFiles(loaded.config.settings, loaded.config.variables, secrets) : [];
   if (loaded.ok && read.ok && defined.ok && files.length === 0) {
@@ -59,9 +59,9 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
 function checkNamedFiles(
   settings: Settings,
   variables: Config['variables'],
-  places: SecretSources,
+  locations: SecretLocations,
 ): readonly Problem[] {
-  return [...checkCertificate(settings, places), ...readWays(settings, variables, places).problems];
+  return [...checkCertificate(settings, locations), ...readWays(settings, variables, locations).problems];
 }
 
 /** The problem of a config directory that does not exist: a check that reads nothing must not pass. */
@@ -69,24 +69,24 @@ export function absentDirectory(configDir: string): Problem[] {
   return existsSync(configDir) ? [] : [problemOutside(`${configDir}: the directory does not exist`)];
 }
 
-export function readModels({ configDir, credentialsDirectory }: SecretSources): Read<Catalog> {
+export function readModels({ configDir, credentialsDirectory }: SecretLocations): Read<Catalog> {
   const loaded = loadCatalog(configDir, credentialsDirectory);
   return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
 }
 
 export function readDefinitions(
-  places: SecretSources,
+  locations: SecretLocations,
   catalog: Catalog | null,
   before?: Definitions,
 ): Read<Definitions> {
   const models = catalog === null ? null : new Set(catalog.models.keys());
-  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) }, before);
+  const loaded = loadDefinitions(locations, { models, tools: new Set(TOOL_NAMES) }, before);
   return loaded.ok ? { ok: true, value: loaded.definitions, problems: loaded.problems } : loaded;
 }
 
 /** The problems of all files together, as a start would find them. */
-export function checkFiles({ places, overrides, variables }: Config): readonly Problem[] {
-  const { configDir, credentialsDirectory } = places;
+export function checkFiles({ locations, overrides, variables }: Config): readonly Problem[] {
+  const { configDir, credentialsDirectory } = locations;
   const absent = absentDirectory(configDir);
   if (absent.length > 0) return absent;
   const settings = loadSettings(configDir, overrides);
@@ -99,7 +99,7 @@ export function checkFiles({ places, overrides, variables }: Config): readonly P
   );
 }
 
-export function readWaysOf({ variables, places }: Config, settings: Settings): Read<Ways> {
-  const { ways, problems } = readWays(settings, variables, places);
+export function readWaysOf({ variables, locations }: Config, settings: Settings): Read<Ways> {
+  const { ways, problems } = readWays(settings, variables, locations);
   return problems.length === 0 ? { ok: true, value: ways } : { ok: false, problems };
 }

@@ -1,7 +1,7 @@
 // How connections leave, from the settings, the files that they name, and the usual variables of the environment.
 import { readCaFile } from '../catalog/reading/ca-file.ts';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import { HEADER_SECRET, readSecret, type SecretForm, type SecretSources } from '../catalog/reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretForm, type SecretLocations } from '../catalog/reading/secret-file.ts';
 import type { Settings } from '../domain/settings.ts';
 import { authorizationOf, readDirect, readProxy } from '../outbound/ways/proxy-rules.ts';
 import type { Proxy, Ways } from '../outbound/ways/ways.ts';
@@ -47,11 +47,11 @@ const CREDENTIALS: SecretForm = {
 export function readWays(
   { tls, egress }: WaySettings,
   variables: WayVariables,
-  places: SecretSources,
+  locations: SecretLocations,
 ): { readonly ways: Ways; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const problem = (words: string) => void problems.push(problemOutside(words));
-  const trusted = readCaFile(tls.caFile, places);
+  const trusted = readCaFile(tls.caFile, locations);
   if (!trusted.ok) problem(`tls.ca_file ${trusted.why}`);
   const named = (name: string, text: string | null): Proxy | null => {
     if (text === null) return null;
@@ -74,7 +74,7 @@ export function readWays(
 
   function authorization(): string | null {
     if (egress.proxyCredentialsFile === '') return null;
-    const read = readSecret(egress.proxyCredentialsFile, places, CREDENTIALS);
+    const read = readSecret(egress.proxyCredentialsFile, locations, CREDENTIALS);
     if (!read.ok) problem(`egress.proxy_credentials_file ${read.why}`);
     return read.ok ? authorizationOf(read.secret) : null;
   }

@@ -7,11 +7,11 @@ import type { Config } from './config.ts';
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** What a probe for the sandbox needs. */
-export function sandboxSettings({ settings, places }: Pick<Config, 'settings' | 'places'>): SandboxSettings {
+export function sandboxSettings({ settings, locations }: Pick<Config, 'settings' | 'locations'>): SandboxSettings {
   const { shell } = settings;
   return {
     path: PROGRAM_PATH,
-    privateFolders: [places.dataDir, places.configDir],
+    privateFolders: [locations.dataDir, locations.configDir],
     timeoutMs: shell.timeoutSeconds * 1_000,
     maxOutputBytes: shell.maxOutputKb * KB,
     memoryBytes: shell.memoryMb * MB,

@@ -92,12 +92,12 @@ async function build(start: Start): Promise<Daemon> {
   const listeners = await openListeners(start, app, { live, certificate, log });
   const metrics = await telemetry.open({ config, pool: rooms.pool, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
-  const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
+  const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();
   backups.start();
-  const addresses = { listen: listeners.address, socket: config.places.socketPath };
+  const addresses = { listen: listeners.address, socket: config.locations.socketPath };
   log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };

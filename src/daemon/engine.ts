@@ -68,17 +68,17 @@ export type Engine = ReturnType<typeof makeEngine>;
 /** Makes the engine. None of its services works before `start`. */
 export function makeEngine(parts: EngineParts) {
   const { config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox } = parts;
-  const [{ places }, { settings }] = [config, live];
+  const [{ locations }, { settings }] = [config, live];
   const { modelCalled, deliveryAttempted: attempted } = parts.hooks ?? {};
   const grant = () => grantOf(sandbox());
 
   const broker = openBroker({ config, live, log, store, secrets });
   const pool = openPool(live, log, store);
-  const workspaces = makeWorkspaces({ directory: join(places.dataDir, 'workspaces'), blobs, owner: ownerOfFiles() });
+  const workspaces = makeWorkspaces({ directory: join(locations.dataDir, 'workspaces'), blobs, owner: ownerOfFiles() });
   const browser = openBrowser(live, log, grant);
   const documentReader = makeDocumentReader({ log, clock });
   const permits = makePermits();
-  const checks = makeChecks({ log, clock, permits, places, settings, sandbox: grant });
+  const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
   const wakes = makeWakes();
@@ -91,7 +91,7 @@ export function makeEngine(parts: EngineParts) {
   const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
   collector.onCollected(webhooks.planner.collected);
   const publishing = openPublishing({ ...parts, collector, happened, clock });
-  const retention = openRetention({ ...parts, dataDir: places.dataDir, workspaces, webhooks, happened, clock });
+  const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
@@ -117,7 +117,7 @@ export function makeEngine(parts: EngineParts) {
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
     started(scheduler),
-    started(makeDiskWatch({ store, directory: places.dataDir, clock, log })),
+    started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
   ];
   return {
     rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened },

@@ -32,7 +32,7 @@ import { makeLogForPeople } from './log-for-people.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
 
 /** The database file of a daemon. */
-export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
+export const databaseOf = ({ locations }: Config) => join(locations.dataDir, DATABASE_FILE);
 
 /** What a daemon is built from, and what has been opened so far. */
 export interface Start {
@@ -43,12 +43,12 @@ export interface Start {
 /** Opens the locked directory, its key, the log, the live configuration, the store. */
 export function layFoundations({ configuration, closers }: Start) {
   const { config, catalog, definitions } = configuration;
-  const { places } = config;
-  prepareDirectories(places);
-  requireRestored(places.dataDir);
-  const lock = lockDataDirectory(places.dataDir);
+  const { locations } = config;
+  prepareDirectories(locations);
+  requireRestored(locations.dataDir);
+  const lock = lockDataDirectory(locations.dataDir);
   closers.push(lock.release);
-  const deriveKey = openMasterKey(masterKeyLocation(places));
+  const deriveKey = openMasterKey(masterKeyLocation(locations));
   const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'systemd could not be notified of the state of the daemon');
@@ -71,7 +71,7 @@ export function layFoundations({ configuration, closers }: Start) {
     burdened: (words) => log.warn(words),
     lost: lost.resolve,
   };
-  const reserve = openReserve(join(places.dataDir, 'reserve'));
+  const reserve = openReserve(join(locations.dataDir, 'reserve'));
   const store = openStore(databaseOf(config), systemClock, { alarms, reserve, renderBody, syncsInBackground: true });
   closers.push(store.close);
   live.onChange((changed) => {
@@ -108,7 +108,7 @@ type AnchorParts = Pick<Parameters<typeof makeAnchorKeeper>[0], 'deriveKey' | 'l
 
 /** The anchor of the audit log, compared with it. It ends after all that records, and before the database closes. */
 export async function openAuditAnchor({ configuration, closers }: Start, parts: AnchorParts): Promise<AnchorKeeper> {
-  const { dataDir } = configuration.config.places;
+  const { dataDir } = configuration.config.locations;
   const anchor = makeAnchorKeeper({ ...parts, dataDir, clock: systemClock });
   closers.push(anchor.stop);
   await anchor.start();
@@ -117,7 +117,7 @@ export async function openAuditAnchor({ configuration, closers }: Start, parts: 
 
 /** Where bytes are stored, and the thread that reads workspaces and packs archives. */
 export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
-  const { dataDir } = configuration.config.places;
+  const { dataDir } = configuration.config.locations;
   const directory = join(dataDir, 'blobs');
   const blobs = await openBlobStore(directory);
   const snapshotThread = makeSnapshotThread({

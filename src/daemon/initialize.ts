@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Places } from '../config/places.ts';
+import type { Locations } from '../config/locations.ts';
 import { defaultConfigFiles } from '../config/default-config-files.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
@@ -33,16 +33,16 @@ const OWNER_ALONE = 0o700;
  * holds it (the message names its pid).
  */
 export async function initialize(config: Config, adminName: string): Promise<Created> {
-  prepareDirectories(config.places);
-  const lock = lockDataDirectory(config.places.dataDir);
-  const file = join(config.places.dataDir, DATABASE_FILE);
+  prepareDirectories(config.locations);
+  const lock = lockDataDirectory(config.locations.dataDir);
+  const file = join(config.locations.dataDir, DATABASE_FILE);
   try {
-    openMasterKey(masterKeyLocation(config.places));
+    openMasterKey(masterKeyLocation(config.locations));
     const store = openStore(file, systemClock, { renderBody });
     try {
-      const created = await createFirstAdministrator(store, config.places, adminName);
+      const created = await createFirstAdministrator(store, config.locations, adminName);
       if (created === null) {
-        throw new ErrandError('conflict', `${config.places.dataDir} is already initialised.`);
+        throw new ErrandError('conflict', `${config.locations.dataDir} is already initialised.`);
       }
       return created;
     } finally {
@@ -59,11 +59,11 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
  * Creates a new master key for a data directory that has lost its own; `COST_OF_NEW_KEY` says what that costs. Throws
  * `conflict` when none is missing, or when another process holds the directory.
  */
-export function renewMasterKey({ places }: Config): void {
-  requirePrivate(places.dataDir);
-  const lock = lockDataDirectory(places.dataDir);
+export function renewMasterKey({ locations }: Config): void {
+  requirePrivate(locations.dataDir);
+  const lock = lockDataDirectory(locations.dataDir);
   try {
-    replaceLostMasterKey(masterKeyLocation(places));
+    replaceLostMasterKey(masterKeyLocation(locations));
   } finally {
     lock.release();
   }
@@ -73,7 +73,7 @@ export function renewMasterKey({ places }: Config): void {
  * Creates the missing directories and commented configuration files. Throws `conflict` for a data directory that others can
  * enter.
  */
-export function prepareDirectories({ dataDir, configDir }: Places): void {
+export function prepareDirectories({ dataDir, configDir }: Locations): void {
   made(dataDir, OWNER_ALONE);
   // An empty directory can't be in use for anything else.
   if (readdirSync(dataDir).length === 0) {
@@ -108,7 +108,7 @@ function requirePrivate(dataDir: string): void {
 }
 
 /** Where the master key is stored (J6). */
-export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyLocation {
+export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Locations): MasterKeyLocation {
   const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
   return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
 }
@@ -139,7 +139,7 @@ function isRefusal(thrown: unknown): boolean {
 /** Creates the first administrator and their key; null when users already exist. */
 export async function createFirstAdministrator(
   store: Store,
-  { dataDir, configDir }: Places,
+  { dataDir, configDir }: Locations,
   adminName: string,
 ): Promise<Created | null> {
   // Checked first, so that an ordinary start does not hash a password needlessly.

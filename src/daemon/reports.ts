@@ -49,10 +49,10 @@ export interface ReportParts {
 }
 
 /** The machine's state: whether files can be written, and whether enough descriptors are available. */
-export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'descriptors' | 'files'> {
+export function watchMachine({ locations }: Config, log: Log): Pick<ReportParts, 'descriptors' | 'files'> {
   const descriptors = adviceOnDescriptors();
   if (descriptors !== null) log.warn(descriptors);
-  return { descriptors, files: makeWriteWatch(incomingPath(join(places.dataDir, 'blobs')), systemClock) };
+  return { descriptors, files: makeWriteWatch(incomingPath(join(locations.dataDir, 'blobs')), systemClock) };
 }
 
 /** How many webhooks that need someone are shown. */
@@ -98,8 +98,8 @@ export function makeReports(parts: ReportParts) {
       uptimeSeconds: Math.floor((clock.now() - startedAt) / 1_000),
       listen: live.settings().listen,
       publicUrl: live.settings().publicUrl,
-      dataDir: config.places.dataDir,
-      configDir: config.places.configDir,
+      dataDir: config.locations.dataDir,
+      configDir: config.locations.configDir,
       runs: await store.runs.countUnfinished(),
       workers: { threads, slots: pool.slots(), busy },
       nodes: node.list(),
@@ -117,13 +117,13 @@ export function makeReports(parts: ReportParts) {
     withCommands(await store.pins.lost(defined, clock.now(), SHOWN_PINS), defined);
 
   const configuration = async (): Promise<ConfigurationReport> => ({
-    configDir: config.places.configDir,
+    configDir: config.locations.configDir,
     problems: live.check(),
     pins: await lostPins(live.defined()),
     settings: live.describe(),
   });
 
-  const database = () => inspectDatabase(join(config.places.dataDir, DATABASE_FILE));
+  const database = () => inspectDatabase(join(config.locations.dataDir, DATABASE_FILE));
   return { readiness, status, configuration, lostPins, database };
 }
 

@@ -31,7 +31,7 @@ export function openBroker({ config, live, log, store, secrets }: BrokerNeeds): 
     log,
     connector: (name) => {
       const definition = live.definitions().connectors.get(name);
-      return definition === undefined ? undefined : openConnector(definition, config.places);
+      return definition === undefined ? undefined : openConnector(definition, config.locations);
     },
     egress: () => live.settings().egress.allow,
     now: systemClock.now,

@@ -27,7 +27,7 @@ const SILENCE_MS = 3_600_000;
 
 /** Makes the doctor of an installation. `stop` ends an examination in progress. */
 export function makeDoctor(installation: Installation): Doctor & { stop(): Promise<void> } {
-  const { places, clock } = installation;
+  const { locations, clock } = installation;
   const scanner = makeScanner(clock);
   let isBusy = false;
 
@@ -35,11 +35,11 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
     if (isBusy) throw new ErrandError('conflict', 'Another examination is in progress.');
     isBusy = true;
     try {
-      const anchor = await seeAnchor(places);
+      const anchor = await seeAnchor(locations);
       const task = {
-        file: path.join(places.dataDir, 'errand.db'),
-        blobs: path.join(places.dataDir, 'blobs'),
-        workspaces: path.join(places.dataDir, 'workspaces'),
+        file: path.join(locations.dataDir, 'errand.db'),
+        blobs: path.join(locations.dataDir, 'blobs'),
+        workspaces: path.join(locations.dataDir, 'workspaces'),
         orphansBefore: clock.now() - ORPHAN_AGE_MS,
         silentSince: clock.now() - SILENCE_MS,
         full: request.full,

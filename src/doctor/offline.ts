@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { definedBy } from '../catalog/defined.ts';
 import type { Environment, Flags } from '../config/environment.ts';
-import type { Places } from '../config/places.ts';
+import type { Locations } from '../config/locations.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/read-configuration.ts';
 import { readWays } from '../config/read-ways.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
@@ -18,7 +18,7 @@ import { makeDoctor } from './examine.ts';
 import type { DaemonState } from './subject.ts';
 
 export interface OfflineParts {
-  readonly places: Places;
+  readonly locations: Locations;
   readonly flags: Flags;
   readonly environment: Environment;
   readonly daemon: DaemonState;
@@ -33,17 +33,19 @@ export async function examineOffline(
   request: ExaminationRequest,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const { places, daemon } = parts;
-  requireAccess(places.dataDir);
+  const { locations, daemon } = parts;
+  requireAccess(locations.dataDir);
   // A daemon that hangs holds the lock: its files are read beside it.
   const isHung = daemon.state === 'silent' && daemon.isHung;
-  const lock = isHung ? null : await takeLock(places.dataDir, daemon, signal);
+  const lock = isHung ? null : await takeLock(locations.dataDir, daemon, signal);
   try {
     const unresolved = new Set<string>();
     const { problems, configuration, defined } = readConfiguration(parts, unresolved);
-    takeWays(readWays(configuration.config.settings, configuration.config.variables, configuration.config.places).ways);
+    takeWays(
+      readWays(configuration.config.settings, configuration.config.variables, configuration.config.locations).ways,
+    );
     const doctor = makeDoctor({
-      places,
+      locations,
       settings: () => configuration.config.settings,
       catalog: () => configuration.catalog,
       defined: () => defined,
@@ -87,13 +89,13 @@ function requireAccess(dataDir: string): void {
   }
 }
 
-function readConfiguration({ places, flags, environment }: OfflineParts, unresolved: Set<string>) {
+function readConfiguration({ locations, flags, environment }: OfflineParts, unresolved: Set<string>) {
   const read = loadLiveConfig(flags, environment, unresolved);
   if (read.ok) {
-    const problems = [...absentDirectory(places.configDir), ...read.problems];
+    const problems = [...absentDirectory(locations.configDir), ...read.problems];
     return { problems, configuration: read, defined: definedBy(read.catalog, read.definitions) };
   }
-  const nowhere = loadLiveConfig({ configDir: path.join(places.dataDir, 'no-configuration') }, {});
+  const nowhere = loadLiveConfig({ configDir: path.join(locations.dataDir, 'no-configuration') }, {});
   if (!nowhere.ok) throw new Error('The defaults are no valid configuration.');
   const configuration: Configuration = nowhere;
   return { problems: read.problems, configuration, defined: null };

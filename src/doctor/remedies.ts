@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Places, startOf } from '../config/places.ts';
+import { type Locations, startOf } from '../config/locations.ts';
 import { findInstalled } from '../service-manager/installed.ts';
 
 /** There while systemd is process 1. */
@@ -17,27 +17,27 @@ export const runsSystemd = () => existsSync(SYSTEMD_RUNS);
 export const byHand = (words: string): string => `# by hand: ${words}`;
 
 /** The user of the service; null where the daemon is none, and runs as whoever owns its data. */
-export function serviceUser({ isService }: Pick<Places, 'isService'>): string | null {
+export function serviceUser({ isService }: Pick<Locations, 'isService'>): string | null {
   return isService ? (findInstalled()?.user ?? 'errand') : null;
 }
 
 /** A command as the user that the data belongs to: root would leave files that the daemon can't open. */
-export function asDaemon(places: Pick<Places, 'isService'>, command: string): string {
-  const user = serviceUser(places);
+export function asDaemon(locations: Pick<Locations, 'isService'>, command: string): string {
+  const user = serviceUser(locations);
   return user === null ? command : `runuser -u ${user} -- ${command}`;
 }
 
 /** A command that needs the daemon stopped, with its stop before and its start after. */
-export function whileStopped(places: Pick<Places, 'isService'>, command: string): string {
-  if (!places.isService) return command;
+export function whileStopped(locations: Pick<Locations, 'isService'>, command: string): string {
+  if (!locations.isService) return command;
   // The next connection would start it again.
   const stopped = findInstalled()?.hasSocket === true ? `${SOCKET} errand` : 'errand';
   return `systemctl stop ${stopped}; ${command} && systemctl start ${startedUnits()}`;
 }
 
 /** What starts a daemon that is not there, also after systemd has given up on it. */
-export async function startRemedy(places: Pick<Places, 'isService'>): Promise<string> {
-  if (!places.isService || !runsSystemd()) return startOf(places);
+export async function startRemedy(locations: Pick<Locations, 'isService'>): Promise<string> {
+  if (!locations.isService || !runsSystemd()) return startOf(locations);
   const hasGivenUp = (await isOf('is-failed', SERVICE)) || (await isOf('is-failed', SOCKET));
   const units = startedUnits();
   return `${hasGivenUp ? `systemctl reset-failed ${units} && ` : ''}systemctl start ${units}`;

@@ -1,5 +1,5 @@
 // The anchor of the audit log as an examination sees it: verified where the master key can be read.
-import type { Places } from '../config/places.ts';
+import type { Locations } from '../config/locations.ts';
 import type { AuditAnchor } from '../domain/people/audit-anchor.ts';
 import { anchorOf, openAnchor, parseAnchor, readAnchorText } from '../files/audit-anchor.ts';
 import { deriveFrom, readMasterKey } from '../files/master-key.ts';
@@ -10,7 +10,7 @@ export type SeenAnchor =
   | { readonly kind: 'missing' | 'altered' };
 
 /** Reads it. Never rejects: a file that can't be read is no anchor. */
-export async function seeAnchor({ dataDir, masterKeyPath, credentialsDirectory }: Places): Promise<SeenAnchor> {
+export async function seeAnchor({ dataDir, masterKeyPath, credentialsDirectory }: Locations): Promise<SeenAnchor> {
   const text = await readAnchorText(dataDir).catch(() => '');
   if (text === null) return { kind: 'missing' };
   const read = parseAnchor(text);

@@ -2,7 +2,7 @@
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
-import type { Places } from '../config/places.ts';
+import type { Locations } from '../config/locations.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -21,7 +21,7 @@ export type DaemonState =
 
 /** What the examiner knows of the installation before it looks. */
 export interface Installation {
-  readonly places: Places;
+  readonly locations: Locations;
   settings(): Settings;
   catalog(): Catalog;
   /** The names of what can be pinned, as in effect; null when they can't be read. */

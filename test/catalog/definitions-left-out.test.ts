@@ -92,8 +92,8 @@ test('what was valid before it broke stays as it was, and a problem elsewhere st
   const files = { ...EQUIPPED, 'skills/claude-api/SKILL.md': skill('claude-api') };
   const good = load(files);
   const broken = { ...files, 'skills/claude-api/SKILL.md': LONG, 'plugins/office/plugin.yaml': 'x: 1\n' };
-  const places = { configDir: temporaryDirectory(broken), credentialsDirectory: null };
-  const loaded = loadDefinitions(places, KNOWN, good);
+  const locations = { configDir: temporaryDirectory(broken), credentialsDirectory: null };
+  const loaded = loadDefinitions(locations, KNOWN, good);
   if (!loaded.ok) throw new Error('refused');
   expect(loaded.definitions.skills.get('claude-api')).toEqual(good.skills.get('claude-api'));
   expect(loaded.definitions.plugins).toEqual(good.plugins);

@@ -423,7 +423,7 @@ test('a setting is shown with its value, its origin and its source', { tags: ['J
   expect(rows.get('model.max_steps')).toMatchObject({
     value: 7,
     origin: 'file',
-    source: path.join(config.places.configDir, 'errand.yaml'),
+    source: path.join(config.locations.configDir, 'errand.yaml'),
   });
   expect(rows.get('shell.enabled')).toMatchObject({
     value: true,

@@ -37,8 +37,8 @@ function openCertificate(pair: (now: number) => Pair) {
   };
   write(first);
   let tls = { certFile: 'cert.pem', keyFile: 'key.pem', caFile: '' };
-  const places = { configDir, credentialsDirectory: null };
-  const certificate = makeLiveCertificate({ tls: () => tls, places, clock, log });
+  const locations = { configDir, credentialsDirectory: null };
+  const certificate = makeLiveCertificate({ tls: () => tls, locations, clock, log });
   onTestFinished(() => certificate.stop());
   const presented: string[] = [];
   certificate.onChange(({ names }) => presented.push(names));
@@ -177,15 +177,15 @@ test('a certificate that cannot be used prevents the start, and a credential tha
   const configDir = temporaryDirectory({ 'cert.pem': 'nothing' });
   writeFileSync(join(configDir, 'key.pem'), 'nothing', { mode: 0o600 });
   const tls = { certFile: 'cert.pem', keyFile: 'key.pem', caFile: '' };
-  const places = { configDir, credentialsDirectory: null };
-  expect(checkCertificate({ tls: { certFile: '', keyFile: '', caFile: '' } }, places)).toEqual([]);
-  expect(checkCertificate({ tls }, places)).toHaveLength(1);
+  const locations = { configDir, credentialsDirectory: null };
+  expect(checkCertificate({ tls: { certFile: '', keyFile: '', caFile: '' } }, locations)).toEqual([]);
+  expect(checkCertificate({ tls }, locations)).toHaveLength(1);
   const { log } = loggedLines();
-  expect(() => makeLiveCertificate({ tls: () => tls, places, clock: fakeClock(), log })).toThrow(
+  expect(() => makeLiveCertificate({ tls: () => tls, locations, clock: fakeClock(), log })).toThrow(
     'no whole certificate',
   );
   const unresolved = new Set<string>();
   const withCredential = { tls: { ...tls, keyFile: 'credential:tls-key' } };
-  expect(checkCertificate(withCredential, { ...places, unresolved })).toEqual([]);
+  expect(checkCertificate(withCredential, { ...locations, unresolved })).toEqual([]);
   expect([...unresolved]).toEqual(['credential:tls-key']);
 });

@@ -53,7 +53,7 @@ const holder = createServer();
 await new Promise<void>((resolve) => void holder.listen(0, '127.0.0.1', resolve));
 afterAll(() => void holder.close());
 const TAKEN = `127.0.0.1:${(holder.address() as AddressInfo).port}`;
-const file = (subject: Subject, name: string) => path.join(subject.places.dataDir, name);
+const file = (subject: Subject, name: string) => path.join(subject.locations.dataDir, name);
 
 test.each([
   'daemon',
@@ -165,7 +165,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a data directory that others can enter': {
     id: 'permissions',
-    before: ({ places }) => chmodSync(places.dataDir, 0o755),
+    before: ({ locations }) => chmodSync(locations.dataDir, 0o755),
     state: 'failed',
     evidence: /has mode 0755$/,
     remedy: /^chmod 700 \//,
@@ -179,7 +179,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a configuration that others can write': {
     id: 'permissions',
-    before: ({ places }) => chmodSync(places.configDir, 0o777),
+    before: ({ locations }) => chmodSync(locations.configDir, 0o777),
     state: 'failed',
     evidence: /config has mode 0777$/,
     remedy: /^chmod go-w \//,

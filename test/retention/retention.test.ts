@@ -262,8 +262,8 @@ test('a removal continues where the one before it ended', async () => {
   await fixture.days(11);
   await fixture.finished();
   await fixture.pass();
-  const places = fixture.rows<{ kind: string; key: number }>('SELECT kind, key FROM retention_places ORDER BY kind');
-  expect(places).toEqual([
+  const locations = fixture.rows<{ kind: string; key: number }>('SELECT kind, key FROM retention_places ORDER BY kind');
+  expect(locations).toEqual([
     { kind: 'details', key: 3 },
     { kind: 'events', key: 3 },
   ]);

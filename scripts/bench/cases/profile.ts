@@ -102,14 +102,14 @@ function timesOf({ nodes, startTime, endTime, samples, timeDeltas }: Profile, sp
     }
     return 'native code';
   };
-  const places = new Map(nodes.map(({ id }) => [id, placeOf(id)]));
+  const locations = new Map(nodes.map(({ id }) => [id, placeOf(id)]));
   const times = new Map<string, number>();
   let at = startTime;
   for (const [sample, id] of samples.entries()) {
     const delta = timeDeltas[sample] ?? 0;
     at += delta;
     const beforeEndMs = (endTime - at) / 1000;
-    const place = places.get(id) ?? IDLE;
+    const place = locations.get(id) ?? IDLE;
     if (place === IDLE || beforeEndMs > span.fromMs || beforeEndMs < span.untilMs) continue;
     times.set(place, (times.get(place) ?? 0) + delta);
   }

@@ -40,12 +40,12 @@ export async function startNginx(
 
 /** Everything that it writes is in its own folder. `user`: started by root, its worker would be someone who can't read there. */
 function configuration(prefix: string, folder: string, port: number): string {
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const locations = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${prefix}/${name};`)
     .join(' ');
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   return `${user} daemon off; error_log stderr crit; worker_processes 1; pid ${prefix}/pid; events { worker_connections 1024; }
-http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; ${places}
+http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; ${locations}
   server { listen 127.0.0.1:${port}; root ${folder}; } }
 `;
 }

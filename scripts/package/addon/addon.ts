@@ -51,14 +51,14 @@ async function compile(c: string, cxx: string, folder: string): Promise<void> {
   const work = mkdtempSync(path.join(CACHE, 'compiling-'));
   const options = { cwd: work };
   // What a compiler says of its files is the same in every checkout.
-  const places = [`-ffile-prefix-map=${MODULES}=node_modules`, `-ffile-prefix-map=${HERE}=addon/`];
-  const floor = [...places, '-include', path.join(HERE, 'floor.h'), `-I${SOURCES}/deps/sqlite3`];
+  const locations = [`-ffile-prefix-map=${MODULES}=node_modules`, `-ffile-prefix-map=${HERE}=addon/`];
+  const floor = [...locations, '-include', path.join(HERE, 'floor.h'), `-I${SOURCES}/deps/sqlite3`];
   const headers = [`-I${MODULES}/node-addon-api`, `-I${headersOfNode()}`];
   try {
     await Promise.all([
       runTool(c, ['-c', ...EVERY, ...OF_SQLITE, ...definesOfSqlite(), ...floor, sqlite(), '-o', 'sqlite.o'], options),
       runTool(cxx, ['-c', ...EVERY, ...OF_ADDON, ...floor, ...headers, main(), '-o', 'addon.o'], options),
-      runTool(c, ['-c', '-O2', '-fPIC', ...places, path.join(HERE, 'floor.c'), '-o', 'floor.o'], options),
+      runTool(c, ['-c', '-O2', '-fPIC', ...locations, path.join(HERE, 'floor.c'), '-o', 'floor.o'], options),
     ]);
     const objects = ['addon.o', 'sqlite.o', 'floor.o'];
     await runTool(cxx, [...OF_LINK, '-o', 'better_sqlite3.node', ...objects, '-ldl'], options);

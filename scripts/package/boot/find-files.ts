@@ -21,9 +21,9 @@ export type Found =
   | { readonly kind: 'none'; readonly reasons: readonly string[] };
 
 /** Tries the places in order. Safe with other processes that do the same, and after a crash at any moment. */
-export function findFiles(contents: Contents, places: readonly string[], uid = process.getuid!()): Found {
+export function findFiles(contents: Contents, locations: readonly string[], uid = process.getuid!()): Found {
   const reasons: string[] = [];
-  for (const place of places) {
+  for (const place of locations) {
     try {
       makePrivate(place);
       const reason = distrust(place, uid);

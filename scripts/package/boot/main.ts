@@ -22,8 +22,8 @@ function evaluate(script: string, args: readonly string[]): void {
 
 function start(): void {
   const contents = readContents();
-  const places = placesOf(process.env, { home: homedir(), temporary: tmpdir(), uid: process.getuid!() });
-  const found = findFiles(contents, places);
+  const locations = placesOf(process.env, { home: homedir(), temporary: tmpdir(), uid: process.getuid!() });
+  const found = findFiles(contents, locations);
   if (found.kind === 'none') {
     process.stderr.write(`errand: there is no directory for the files of this program.\n${found.reasons.join('\n')}\n`);
     process.stderr.write('Name one that programs can be loaded from, in ERRAND_CACHE_DIR.\n');

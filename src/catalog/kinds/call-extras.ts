@@ -4,7 +4,7 @@ import { isDeeperThan, isJsonObject, type JsonObject } from '../../domain/json.t
 import type { Problem } from '../reading/problem.ts';
 import { HEADER_NAMING, HEADER_VALUE, mapOf, textMapOf, textOr } from '../reading/reader.ts';
 import { choice, dictionary, type Naming, type Schema, text } from '../reading/schema.ts';
-import { HEADER_SECRET, readSecret, type SecretSources } from '../reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretLocations } from '../reading/secret-file.ts';
 import type { YamlFile } from '../reading/yaml-file.ts';
 
 const MAX_BODY_CHARACTERS = 16_384;
@@ -65,14 +65,17 @@ interface EndpointNode {
 }
 
 /** The extras of an endpoint with the secrets of its header files, and their problems. Names are in lower case. */
-export function readExtras(node: EndpointNode, places: SecretSources): { extras: CallExtras; problems: Problem[] } {
+export function readExtras(
+  node: EndpointNode,
+  locations: SecretLocations,
+): { extras: CallExtras; problems: Problem[] } {
   const { endpoint } = node;
   const problems = misplaced(node);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(textMapOf(endpoint['headers']))) headers[name.toLowerCase()] = value;
   for (const [name, reference] of Object.entries(textMapOf(endpoint['header_files']))) {
     if (reference.trim() === '') continue;
-    const read = readSecret(reference, places, HEADER_SECRET);
+    const read = readSecret(reference, locations, HEADER_SECRET);
     if (read.ok) headers[name.toLowerCase()] = read.secret;
     else problems.push(node.file.problemAt([...node.at, 'header_files', name], read.why));
   }

@@ -14,7 +14,7 @@ import { crossProblems, DEFAULT_CONTEXT_WINDOW, entriesOf, mapOf } from './check
 import { CA_FILE, readCaFile } from '../reading/ca-file.ts';
 import { inOrder, type Problem } from '../reading/problem.ts';
 import { amount, choice, dictionary, flag, integer, orNull, type Schema, section, text } from '../reading/schema.ts';
-import { readSecret, type SecretForm, type SecretSources } from '../reading/secret-file.ts';
+import { readSecret, type SecretForm, type SecretLocations } from '../reading/secret-file.ts';
 import { readYamlFile, type YamlFile } from '../reading/yaml-file.ts';
 
 export const MODELS_FILE = 'models.yaml';
@@ -135,7 +135,7 @@ const NO_CREDENTIALS: Credentials = { apiKey: null, caFile: null, extras: NO_EXT
 /** Keys, trusted issuers and extras by endpoint, and their problems. */
 function readCredentials(
   file: YamlFile,
-  places: SecretSources,
+  locations: SecretLocations,
 ): { credentials: Map<string, Credentials>; problems: Problem[] } {
   const credentials = new Map<string, Credentials>();
   const problems: Problem[] = [];
@@ -143,11 +143,11 @@ function readCredentials(
     const at = ['endpoints', name];
     const reference = endpoint['api_key_file'];
     const isGiven = typeof reference === 'string' && isFilled(reference);
-    const read = isGiven ? readSecret(reference, places, API_KEY) : null;
+    const read = isGiven ? readSecret(reference, locations, API_KEY) : null;
     if (read?.ok === false) problems.push(file.problemAt([...at, 'api_key_file'], read.why));
-    const { extras, problems: wrong } = readExtras({ file, at, endpoint }, places);
+    const { extras, problems: wrong } = readExtras({ file, at, endpoint }, locations);
     problems.push(...wrong);
-    const trusted = readCaFile(endpoint['ca_file'], places);
+    const trusted = readCaFile(endpoint['ca_file'], locations);
     if (!trusted.ok) problems.push(file.problemAt([...at, 'ca_file'], trusted.why));
     const apiKey = read?.ok === true ? read.secret : null;
     credentials.set(name, { apiKey, caFile: trusted.ok ? trusted.path : null, extras });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Problem } from './problem.ts';
 import { list, MAX_NAMES, type Naming, type Schema, text } from './schema.ts';
-import type { SecretSources } from './secret-file.ts';
+import type { SecretLocations } from './secret-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 const NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -23,7 +23,7 @@ export const HEADER_NAMING: Naming = {
 export const HEADER_VALUE: Schema = text('one line of printable ASCII', (given) => /^[\x20-\x7e]*$/.test(given));
 
 /** Where definitions are read: the config directory, or the folder of a plugin in it. */
-export interface Scope extends SecretSources {
+export interface Scope extends SecretLocations {
   /** The plugin; null for the config directory itself. */
   readonly plugin: string | null;
   /** Its folder relative to the config directory, with a slash at its end; empty for the directory itself. */

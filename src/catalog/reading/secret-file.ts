@@ -8,7 +8,7 @@ const CREDENTIAL = /^credential:(.*)$/s;
 const CREDENTIAL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** Where relative secret files and credentials are. */
-export interface SecretSources {
+export interface SecretLocations {
   readonly configDir: string;
   /** systemd's `$CREDENTIALS_DIRECTORY`; null when there is none. */
   readonly credentialsDirectory: string | null;
@@ -41,32 +41,32 @@ export const TEXT_SECRET: SecretForm = {
 };
 
 /** Whether a reference is right, but only the service can follow it. */
-export function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretSources): boolean {
+export function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretLocations): boolean {
   const name = CREDENTIAL.exec(reference)?.[1];
   return unresolved !== undefined && credentialsDirectory === null && name !== undefined && CREDENTIAL_NAME.test(name);
 }
 
 /** Where a reference leads: an absolute path, one relative to the config directory, or `credential:NAME`. */
-export function locateSecret(reference: string, places: SecretSources): { path: string } | { why: string } {
+export function locateSecret(reference: string, locations: SecretLocations): { path: string } | { why: string } {
   const credential = CREDENTIAL.exec(reference)?.[1];
-  if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
+  if (credential === undefined) return { path: path.resolve(locations.configDir, reference) };
   if (!CREDENTIAL_NAME.test(credential)) return { why: 'must name a credential, as in credential:NAME' };
-  if (places.credentialsDirectory === null) {
+  if (locations.credentialsDirectory === null) {
     return { why: 'refers to a service credential, but $CREDENTIALS_DIRECTORY is not set' };
   }
-  return { path: path.join(places.credentialsDirectory, credential) };
+  return { path: path.join(locations.credentialsDirectory, credential) };
 }
 
 /**
  * The secret in the file that `reference` names: an absolute path, one relative to the config directory, or
  * `credential:NAME`. White space around it is removed.
  */
-export function readSecret(reference: string, places: SecretSources, form: SecretForm): SecretRead {
-  if (isOutOfReach(reference, places)) {
-    places.unresolved?.add(reference);
+export function readSecret(reference: string, locations: SecretLocations, form: SecretForm): SecretRead {
+  if (isOutOfReach(reference, locations)) {
+    locations.unresolved?.add(reference);
     return { ok: true, secret: '-' };
   }
-  const place = locateSecret(reference, places);
+  const place = locateSecret(reference, locations);
   if ('why' in place) return { ok: false, why: place.why };
   const read = readSmallFile(place.path, MAX_SECRET_BYTES);
   if (read.kind === 'missing') return { ok: false, why: `refers to a file that does not exist: ${place.path}` };

@@ -30,7 +30,7 @@ export function executableOf(script: string | undefined, execPath: string): stri
 }
 
 /** The flags that select the daemon (K4). */
-interface PlaceFlags {
+interface LocationFlags {
   readonly dataDir?: string | undefined;
   readonly configDir?: string | undefined;
   readonly url?: string | undefined;
@@ -42,12 +42,12 @@ const PLACE_FLAGS = {
   configDir: '--config-dir',
   url: '--url',
   tokenFile: '--token-file',
-} as const satisfies Record<keyof PlaceFlags, string>;
+} as const satisfies Record<keyof LocationFlags, string>;
 
 /** The program's name with the flags of this call that another call to the same daemon also needs. */
-export function callOf(name: string, given: PlaceFlags): string {
+export function callOf(name: string, given: LocationFlags): string {
   const words = Object.entries(PLACE_FLAGS).flatMap(([key, flag]) => {
-    const value = given[key as keyof PlaceFlags];
+    const value = given[key as keyof LocationFlags];
     return value === undefined ? [] : [flag, shellWord(value)];
   });
   return [name, ...words].join(' ');

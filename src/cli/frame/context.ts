@@ -6,7 +6,7 @@ import type { Address } from '../../client/transport/transport.ts';
 import { defined } from '../../domain/defined.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Flags } from '../../config/environment.ts';
-import { type Places, resolvePlaces } from '../../config/places.ts';
+import { type Locations, resolveLocations } from '../../config/locations.ts';
 import { findInstalled } from '../../service-manager/installed.ts';
 import { callOf } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
@@ -32,7 +32,7 @@ export interface Context {
   readonly io: Io;
   readonly out: Output;
   readonly flags: Flags;
-  readonly places: Places;
+  readonly locations: Locations;
   /** How to call the command for the same daemon, flags included; for lines to paste. */
   readonly call: string;
   /** True with `--yes`. */
@@ -63,27 +63,27 @@ export function act<Arguments extends unknown[]>(
 }
 
 /** The key for the conversation endpoints: `ERRAND_API_KEY`, otherwise the token file. Throws `usage`. */
-export function requireApiKey({ call, places }: Context): string {
-  const key = places.apiKey ?? readToken(places);
+export function requireApiKey({ call, locations }: Context): string {
+  const key = locations.apiKey ?? readToken(locations);
   if (key !== null) return key;
   const how = `Create one with: ${call} keys create --user NAME --scope global`;
   throw new CommandError('usage', 'ERRAND_API_KEY must contain an API key.', how);
 }
 
 /** The address of the daemon: that of `--url`, otherwise the socket in the data directory (K1). */
-function addressOf(places: Places): Address {
-  if (places.url === null) return { socketPath: places.socketPath };
-  const url = URL.parse(places.url);
+function addressOf(locations: Locations): Address {
+  if (locations.url === null) return { socketPath: locations.socketPath };
+  const url = URL.parse(locations.url);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new CommandError(
       'usage',
-      `--url must be an http or https address, its port at most 65535, not ${places.url}`,
+      `--url must be an http or https address, its port at most 65535, not ${locations.url}`,
     );
   }
-  return { url: places.url, token: readToken(places) ?? places.apiKey };
+  return { url: locations.url, token: readToken(locations) ?? locations.apiKey };
 }
 
-function readToken({ tokenFile }: Places): string | null {
+function readToken({ tokenFile }: Locations): string | null {
   if (tokenFile === null) return null;
   let token: string;
   try {
@@ -97,21 +97,21 @@ function readToken({ tokenFile }: Places): string | null {
 
 function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
   const flags = flagsOf(given);
-  const places = resolvePlaces(flags, io.environment);
+  const locations = resolveLocations(flags, io.environment);
   return {
     io,
     out: makeOutput(io, { format: given.output, wide: given.wide === true }),
     flags,
-    places,
-    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfOwnService(places, io) }),
+    locations,
+    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfOwnService(locations, io) }),
     yes: given.yes === true,
     signal,
-    client: (until = signal) => makeClient(addressOf(places), until),
+    client: (until = signal) => makeClient(addressOf(locations), until),
   };
 }
 
 /** From the service manager's variable, which the readers of its output do not have; null where commands find it without. */
-function dataDirOfOwnService({ dataDir }: Places, { environment }: Io): string | undefined {
+function dataDirOfOwnService({ dataDir }: Locations, { environment }: Io): string | undefined {
   if (!environment['STATE_DIRECTORY'] || environment['ERRAND_DATA_DIR']) return undefined;
   return findInstalled()?.dataDir === dataDir ? undefined : dataDir;
 }

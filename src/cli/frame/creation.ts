@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { startOf } from '../../config/places.ts';
+import { startOf } from '../../config/locations.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { confirm } from './standard-input.ts';
 import type { Context } from './context.ts';
@@ -14,36 +14,37 @@ import { CommandError } from './exit-codes.ts';
  * command's own.
  */
 export async function requireOwnDirectory(context: Context, verb: string): Promise<void> {
-  const { places, out, io } = context;
+  const { locations, out, io } = context;
   refuseRoot(context, verb);
-  if (existsSync(path.join(places.dataDir, 'errand.db'))) return;
-  if (places.isService && !places.isNamed) await askForService(context, verb);
+  if (existsSync(path.join(locations.dataDir, 'errand.db'))) return;
+  if (locations.isService && !locations.isNamed) await askForService(context, verb);
   // Without a terminal, standard error may be a log.
-  if (io.terminal.stderr) out.hint(`A new data directory: ${places.dataDir}; its configuration: ${places.configDir}`);
+  if (io.terminal.stderr)
+    out.hint(`A new data directory: ${locations.dataDir}; its configuration: ${locations.configDir}`);
 }
 
 async function askForService(context: Context, verb: string): Promise<void> {
-  const { io, yes, call, places } = context;
-  const what = `Errand is installed as a service here, with its data in ${places.dataDir}.`;
+  const { io, yes, call, locations } = context;
+  const what = `Errand is installed as a service here, with its data in ${locations.dataDir}.`;
   if (!yes && !(io.terminal.stdin && io.terminal.stderr))
     throw new CommandError(
       'usage',
       `${what} Nothing was created.`,
-      `It makes its data itself: ${startOf(places)}. Another Errand: ${call} ${verb} --data-dir ./data. This one: --data-dir ${shellWord(places.dataDir)}`,
+      `It makes its data itself: ${startOf(locations)}. Another Errand: ${call} ${verb} --data-dir ./data. This one: --data-dir ${shellWord(locations.dataDir)}`,
     );
   await confirm(context, async () => `${what} Create that now?`);
 }
 
-function refuseRoot({ places, call }: Context, verb: string): void {
+function refuseRoot({ locations, call }: Context, verb: string): void {
   if (process.getuid?.() !== 0) return;
-  const owner = ownerOf(places.dataDir);
+  const owner = ownerOf(locations.dataDir);
   if (owner === 0) return;
   const user = nameOf(owner);
   const asOwner = `runuser -u ${user} -- ${call} ${verb}`;
   throw new CommandError(
     'notPermitted',
-    `${places.dataDir} belongs to the user ${user}: root would leave files there that the daemon can't open.`,
-    verb === 'serve' && places.isService ? `Start it with: ${startOf(places)}` : `As that user: ${asOwner}`,
+    `${locations.dataDir} belongs to the user ${user}: root would leave files there that the daemon can't open.`,
+    verb === 'serve' && locations.isService ? `Start it with: ${startOf(locations)}` : `As that user: ${asOwner}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Environment } from '../../config/environment.ts';
-import type { Places } from '../../config/places.ts';
+import type { Locations } from '../../config/locations.ts';
 import { readWayVariables } from '../../config/read-ways.ts';
 import { secretsOfProxies } from '../../outbound/secrets/proxy-secrets.ts';
 import { readProxy } from '../../outbound/ways/proxy-rules.ts';
@@ -23,17 +23,17 @@ const FILES = /_files?$/;
 const WITH_NAMES: ReadonlySet<string> = new Set(['headers_file', 'proxy_credentials_file']);
 
 /** All that can be read: values and files of the config directory, variables, the master key, the first credentials. */
-export function knownSecrets(places: Places, environment: Environment): string[] {
+export function knownSecrets(locations: Locations, environment: Environment): string[] {
   const found = new Set<string>();
   for (const [name, value] of Object.entries(environment)) if (value && isSecretName(name)) found.add(value);
   for (const secret of secretsOfProxies(proxiesIn(environment))) found.add(secret);
-  for (const file of yamlFilesIn(places.configDir, MAX_DEPTH).slice(0, MAX_FILES)) {
-    for (const secret of secretsIn(parsed(file), places)) found.add(secret);
+  for (const file of yamlFilesIn(locations.configDir, MAX_DEPTH).slice(0, MAX_FILES)) {
+    for (const secret of secretsIn(parsed(file), locations)) found.add(secret);
   }
-  for (const word of (read(join(places.dataDir, 'first-credentials')) ?? '').split(/\s+/)) {
+  for (const word of (read(join(locations.dataDir, 'first-credentials')) ?? '').split(/\s+/)) {
     if (word.length >= 10 && !word.includes('/')) found.add(word);
   }
-  for (const form of formsOfKey(places.masterKeyPath)) found.add(form);
+  for (const form of formsOfKey(locations.masterKeyPath)) found.add(form);
   return [...found].filter(({ length }) => length >= 6).slice(0, MAX_SECRETS);
 }
 
@@ -58,12 +58,12 @@ function yamlFilesIn(directory: string, depth: number): string[] {
 
 function* secretsIn(
   value: unknown,
-  places: Places,
+  locations: Locations,
   name = '',
   above: 'values' | 'files' | null = null,
 ): Generator<string> {
   if (typeof value === 'string') {
-    if (above === 'files' || FILES.test(name)) yield* secretOfFile(name, value, places);
+    if (above === 'files' || FILES.test(name)) yield* secretOfFile(name, value, locations);
     else if (above === 'values' || isSecretName(name)) yield* partsOfSecret(value);
     else if (/^https?:.*\?/.test(value)) yield* URL.parse(value)?.searchParams.values() ?? [];
     return;
@@ -73,10 +73,10 @@ function* secretsIn(
     yield* secretsInArguments(value.filter((arg): arg is string => typeof arg === 'string'));
   const kind = above ?? (VALUES.has(name) ? 'values' : FILES.test(name) ? 'files' : null);
   for (const [key, part] of Object.entries(value))
-    yield* secretsIn(part, places, Array.isArray(value) ? name : key, kind);
+    yield* secretsIn(part, locations, Array.isArray(value) ? name : key, kind);
 }
 
-function* secretOfFile(name: string, named: string, { configDir, credentialsDirectory }: Places): Generator<string> {
+function* secretOfFile(name: string, named: string, { configDir, credentialsDirectory }: Locations): Generator<string> {
   const credential = named.startsWith('credential:') ? named.slice('credential:'.length) : null;
   const base = credential === null ? configDir : credentialsDirectory;
   if (base === null) return;

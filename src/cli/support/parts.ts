@@ -73,7 +73,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'machine.json',
     about: 'system, memory, disk, limits, names of variables',
-    collect: async ({ places, io }) => machineFacts(places.dataDir, io.environment),
+    collect: async ({ locations, io }) => machineFacts(locations.dataDir, io.environment),
   },
   {
     name: 'unit.txt',
@@ -93,12 +93,12 @@ async function configurationOf(context: Context): Promise<object> {
 }
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
-async function databaseOf({ places }: Context): Promise<object> {
+async function databaseOf({ locations }: Context): Promise<object> {
   const { lockDataDirectory } = await import('../../store/engine/sqlite/file/lock.ts');
   const { inspectDatabase } = await import('../../store/engine/sqlite/file/inspect.ts');
-  const lock = lockDataDirectory(places.dataDir);
+  const lock = lockDataDirectory(locations.dataDir);
   try {
-    return inspectDatabase(join(places.dataDir, 'errand.db'));
+    return inspectDatabase(join(locations.dataDir, 'errand.db'));
   } finally {
     lock.release();
   }

@@ -96,7 +96,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     deriveKey,
     anchor: parts.anchor,
     secrets,
-    places: config.places,
+    locations: config.locations,
     equip: equipToday(parts),
     broker,
     checks,
@@ -143,7 +143,14 @@ function equipToday({
   rooms,
 }: OpenAppParts): Parameters<typeof makeOperations>[0]['equip'] {
   const { definitions, catalog, settings } = live;
-  const equip = makeEquip({ store, log, places: config.places, definitions, catalog, browser: rooms.browser.grant });
+  const equip = makeEquip({
+    store,
+    log,
+    locations: config.locations,
+    definitions,
+    catalog,
+    browser: rooms.browser.grant,
+  });
   return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox().ok }));
 }
 
@@ -153,7 +160,7 @@ function openDoctor(
   parts: () => Readiness['parts'],
 ): Doctor {
   const doctor = makeDoctor({
-    places: config.places,
+    locations: config.locations,
     settings: live.settings,
     catalog: live.catalog,
     defined: () => definedBy(live.catalog(), live.definitions()),

@@ -26,12 +26,12 @@ export interface BackupServiceParts {
 /** Makes the services. None of them works before `start`. */
 export function openBackups({ config, live, blobs, deriveKey, clock, log }: BackupServiceParts) {
   const { settings } = live;
-  const { dataDir, configDir } = config.places;
+  const { dataDir, configDir } = config.locations;
   const backups = makeBackups({
     dataDir,
     configDir,
     database: databaseOf(config),
-    masterKey: masterKeyLocation(config.places),
+    masterKey: masterKeyLocation(config.locations),
     errandVersion: VERSION,
     blobs,
     deriveKey,

@@ -15,7 +15,7 @@ export function openCertificate(
 ): LiveCertificate | null {
   if (!usesTls(live.settings())) return null;
   const tls = () => live.settings().tls;
-  const certificate = makeLiveCertificate({ tls, places: configuration.config.places, clock: systemClock, log });
+  const certificate = makeLiveCertificate({ tls, locations: configuration.config.locations, clock: systemClock, log });
   let followed = tls();
   live.onChange(() => {
     if (isDeepStrictEqual(tls(), followed)) return;

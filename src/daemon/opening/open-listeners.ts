@@ -37,11 +37,11 @@ export async function openListeners(
   app: HttpApp,
   { live, certificate, log }: ListenerParts,
 ): Promise<Listeners> {
-  const { places, settings: initial, service } = configuration.config;
+  const { locations, settings: initial, service } = configuration.config;
   const forOperator = makeHttpServer(app);
   setPeers(forOperator, 'operator');
-  const socket = await listen(forOperator, { kind: 'unix', path: places.socketPath });
-  closers.push(socket.close, linkSocket(join(places.dataDir, 'errand.sock'), places.socketPath));
+  const socket = await listen(forOperator, { kind: 'unix', path: locations.socketPath });
+  closers.push(socket.close, linkSocket(join(locations.dataDir, 'errand.sock'), locations.socketPath));
   // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
   const { settings } = live;
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);

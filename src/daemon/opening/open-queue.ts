@@ -63,7 +63,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
       workspaces,
       sandbox,
       documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
-      equip: makeEquip({ store, log, places: config.places, definitions, catalog, browser: browser.grant }),
+      equip: makeEquip({ store, log, locations: config.locations, definitions, catalog, browser: browser.grant }),
       settings,
     }),
     settings,

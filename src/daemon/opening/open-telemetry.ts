@@ -59,7 +59,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   return {
     watching,
     open: async ({ config, pool, readiness, backups }) => {
-      const { dataDir } = config.places;
+      const { dataDir } = config.locations;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
       const databaseFile = databaseOf(config);
       const scrape = metrics.begin({ dataDir, databaseFile, workers, readiness, backups: backups.health });
@@ -82,7 +82,7 @@ async function listenFor(server: Server, target: ListenTarget): Promise<Listener
 
 function openTraces({ config, live, store, bus, log, closers }: TelemetryParts, hooks: MetricHooks | null): Traces {
   const { settings } = live;
-  const headers = () => readHeadersFile(settings().traces.headersFile, config.places);
+  const headers = () => readHeadersFile(settings().traces.headersFile, config.locations);
   const counted = hooks?.traced;
   const traces = makeTraces({ store, bus, clock, log, exporter: makeExporter(), settings, headers, counted });
   closers.push(traces.stop);

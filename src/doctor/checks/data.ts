@@ -51,19 +51,19 @@ const database: Check = {
  * The newest backup in place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
  * happened since that backup stays in the directory that was put aside.
  */
-function restoreOf({ places, settings }: Subject): string {
+function restoreOf({ locations, settings }: Subject): string {
   const { directory } = settings().backup;
-  const { dataDir } = places;
+  const { dataDir } = locations;
   const aside = shellWord(`${dataDir}.damaged`);
   if (directory === '' || !hasBackups(directory))
     return byHand(
       `errand backup restore BACKUPS --to ${shellWord(`${dataDir}.restored`)}, with the directory of a backup`,
     );
-  const user = serviceUser(places);
+  const user = serviceUser(locations);
   const owner = user === null ? '' : ` --owner ${user}`;
   const restore = `errand backup restore ${shellWord(directory)} --to ${shellWord(dataDir)} --config-dir ${aside}/restored-config${owner}`;
   const keepKey = `cp -p ${aside}/master.key ${shellWord(dataDir)}/`;
-  return whileStopped(places, `mv ${shellWord(dataDir)} ${aside} && ${restore} && ${keepKey}`);
+  return whileStopped(locations, `mv ${shellWord(dataDir)} ${aside} && ${restore} && ${keepKey}`);
 }
 
 function hasBackups(directory: string): boolean {
@@ -77,7 +77,7 @@ function hasBackups(directory: string): boolean {
 const writeAheadLog: Check = {
   id: 'wal',
   title: 'The write-ahead log',
-  examine: ({ places: { dataDir } }) => {
+  examine: ({ locations: { dataDir } }) => {
     const file = path.join(dataDir, 'errand.db');
     const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
@@ -210,7 +210,7 @@ const VERIFY = byHand(
 const upgradeCopies: Check = {
   id: 'upgrade_copies',
   title: 'Copies of the database from before upgrades',
-  examine: ({ places: { dataDir }, settings }) => {
+  examine: ({ locations: { dataDir }, settings }) => {
     const copies = listUpgradeCopies(dataDir);
     if (copies.length === 0) return ok('there are none');
     const { upgradeCopiesDays: days } = settings().retention;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
-import type { Places } from '../../config/places.ts';
+import type { Locations } from '../../config/locations.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
@@ -14,7 +14,7 @@ import { asDaemon, byHand, serviceUser, whileStopped } from '../remedies.ts';
 const configuration: Check = {
   id: 'configuration',
   title: 'The configuration files',
-  examine: ({ places: { configDir }, problems }) => {
+  examine: ({ locations: { configDir }, problems }) => {
     const found = problems();
     if (found.length === 0) return ok(`the files in ${configDir} are valid`);
     return failed(
@@ -39,14 +39,14 @@ const OTHERS_WRITE = 0o022;
 const permissions: Check = {
   id: 'permissions',
   title: 'Who can read the data',
-  examine: ({ places }) => {
-    const { dataDir, configDir } = places;
+  examine: ({ locations }) => {
+    const { dataDir, configDir } = locations;
     const found = [
       modeOf(dataDir, OTHERS, '700'),
       ...PRIVATE_FILES.map((name) => modeOf(path.join(dataDir, name), OTHERS, '600')),
       modeOf(configDir, OTHERS_WRITE, 'go-w'),
-      ownerOf(places),
-      readersOf(places),
+      ownerOf(locations),
+      readersOf(locations),
     ];
     return together(found, `${dataDir} and its files are closed to others`);
   },
@@ -60,10 +60,10 @@ function modeOf(file: string, refused: number, mend: string): Found {
 }
 
 /** A file of another user, such as one that root has restored, can't be opened by the daemon. */
-function ownerOf(places: Places): Found {
-  const { dataDir } = places;
+function ownerOf(locations: Locations): Found {
+  const { dataDir } = locations;
   const { uid, gid } = statSync(dataDir);
-  const user = serviceUser(places);
+  const user = serviceUser(locations);
   const service = user === null ? null : idsOf(user);
   // The daemon itself could not have been started on such a directory.
   if (process.getuid?.() === 0 && service !== null && !isInNamespace() && service.uid !== uid)
@@ -89,12 +89,12 @@ const giveBack = ({ user, owner }: { readonly user: string; readonly owner: stri
 const MAX_FILES = 1_000;
 
 /** Configuration that only root can read is none to the service. */
-function readersOf(places: Places): Found {
-  const user = serviceUser(places);
+function readersOf(locations: Locations): Found {
+  const user = serviceUser(locations);
   if (user === null) return ok('');
   const ids = process.getuid?.() === 0 && !isInNamespace() ? idsOf(user) : null;
-  const closed = filesIn(places.configDir).filter((file) => !(ids === null ? canRead(file) : mayRead(file, ids)));
-  if (closed.length === 0) return ok(places.configDir);
+  const closed = filesIn(locations.configDir).filter((file) => !(ids === null ? canRead(file) : mayRead(file, ids)));
+  if (closed.length === 0) return ok(locations.configDir);
   const words = closed.map(shellWord).join(' ');
   return failed(`${closed.join(', ')} can't be read by ${user}`, `chgrp ${user} ${words} && chmod g+rX ${words}`);
 }
@@ -147,18 +147,18 @@ const PROGRAM_MS = 10_000;
 const masterKey: Check = {
   id: 'master_key',
   title: 'The master key',
-  examine: ({ places }) => {
-    const file = places.masterKeyPath;
-    const isOwn = file === path.join(places.dataDir, 'master.key');
+  examine: ({ locations }) => {
+    const file = locations.masterKeyPath;
+    const isOwn = file === path.join(locations.dataDir, 'master.key');
     if (!isOwn && !canRead(file)) return skipped(`only the service can read ${file}`);
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats?.size === KEY_BYTES) return ok(file);
     const seen = stats === undefined ? 'is missing' : `has ${stats.size} bytes in place of ${KEY_BYTES}`;
     const evidence = `${file} ${seen}: put back the copy that you keep`;
     if (!isOwn) return failed(evidence, byHand(`put the key back to ${file}`));
-    const renew = asDaemon(places, 'errand init --new-master-key');
+    const renew = asDaemon(locations, 'errand init --new-master-key');
     const aside = stats === undefined ? '' : `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)} && `;
-    return failed(evidence, `${whileStopped(places, `${aside}${renew}`)}  # only if there is no copy of it`);
+    return failed(evidence, `${whileStopped(locations, `${aside}${renew}`)}  # only if there is no copy of it`);
   },
 };
 
@@ -167,7 +167,7 @@ const KEY_BYTES = 32;
 const firstCredentials: Check = {
   id: 'first_credentials',
   title: "The first administrator's password",
-  examine: ({ places: { dataDir } }) => {
+  examine: ({ locations: { dataDir } }) => {
     const file = path.join(dataDir, 'first-credentials');
     if (!existsSync(file)) return ok('it is not stored on this machine');
     return warning(`${file} still contains it: store it elsewhere`, `rm ${shellWord(file)}`);

@@ -23,14 +23,14 @@ const CLOCK_SLACK_MS = 60_000;
 const node: Check = {
   id: 'node',
   title: 'Node.js and open files',
-  examine: ({ places }) => {
+  examine: ({ locations }) => {
     const evidence = `Errand ${VERSION} on Node ${process.versions.node}, ${process.execPath}`;
     const advice = adviceOnDescriptors();
     return advice === null
       ? ok(evidence)
       : warning(
           `${evidence}; ${advice}`,
-          places.isService ? MORE_FILES : byHand('ulimit -n 65536, before it is started'),
+          locations.isService ? MORE_FILES : byHand('ulimit -n 65536, before it is started'),
         );
   },
 };
@@ -42,7 +42,7 @@ const disk: Check = {
   id: 'disk',
   title: 'Free space, and how fast it goes',
   examine: async (subject) => {
-    const { dataDir } = subject.places;
+    const { dataDir } = subject.locations;
     const { bavail, bsize, blocks } = statfsSync(dataDir);
     const free = bavail * bsize;
     const { keepFreeMb } = subject.settings().disk;
@@ -70,7 +70,7 @@ const inodes: Check = {
   id: 'inodes',
   title: 'Free inodes, and how fast they go',
   examine: async (subject) => {
-    const { files, ffree } = statfsSync(subject.places.dataDir);
+    const { files, ffree } = statfsSync(subject.locations.dataDir);
     if (files === 0) return skipped('the file system has no fixed number of inodes');
     const words = `${ffree} of ${files} are free`;
     if (ffree / files < FEW_INODES) return failed(words, FREE_SPACE);

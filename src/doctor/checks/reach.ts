@@ -3,7 +3,7 @@ import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../../doma
 import { usesTls } from '../../domain/settings.ts';
 import path from 'node:path';
 import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
-import { type Places, restartOf } from '../../config/places.ts';
+import { type Locations, restartOf } from '../../config/locations.ts';
 import { publicUrlFor } from '../../config/listen-address.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import type { EndpointAnswer } from '../../agent/models/list-models.ts';
@@ -24,15 +24,15 @@ const ANSWER_MS = 5_000;
 const sandbox: Check = {
   id: 'sandbox',
   title: "The agents' sandbox",
-  examine: async ({ sandbox: probe, places }) => {
+  examine: async ({ sandbox: probe, locations }) => {
     const found = await probe();
-    if (!found.ok) return noSandbox(found, places);
+    if (!found.ok) return noSandbox(found, locations);
     const { groups, bwrap, owner } = found.grant;
     const words = `${bwrap} confines commands`;
     if (owner === null)
       return warning(
         `${words}, but they run as the daemon's own user, of whose epoll watches one command can take all, which ends the daemon`,
-        remedyOfOneUser(places),
+        remedyOfOneUser(locations),
       );
     if (groups !== null) return ok(`${words}, and control groups limit their memory`);
     return ok(`${words}; their memory is watched from outside, as no control group is delegated`);
@@ -45,28 +45,31 @@ const UNIT_WITHOUT_USERS = byHand(
 );
 
 /** Where a service is there, this is another Errand beside it, and can't have its place. */
-function remedyOfOneUser({ isService }: Places): string {
+function remedyOfOneUser({ isService }: Locations): string {
   if (isService) return UNIT_WITHOUT_USERS;
   return findInstalled() === null ? `errand service install  # or, ${MAPPED}` : byHand(MAPPED);
 }
 
 /** The daemon looks for a sandbox once, when it starts. */
-function noSandbox({ why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>, places: Places): Found {
+function noSandbox({ why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>, locations: Locations): Found {
   if (mend === null) return warning(why, byHand('see what it says, then start the daemon again'));
-  return warning(why, places.isService ? `${mend} && ${restartOf(places)}` : `${mend}  # then start the daemon again`);
+  return warning(
+    why,
+    locations.isService ? `${mend} && ${restartOf(locations)}` : `${mend}  # then start the daemon again`,
+  );
 }
 
 const models: Check = {
   id: 'models',
   title: 'Model endpoints',
-  examine: async ({ catalog, unresolved, places }) => {
+  examine: async ({ catalog, unresolved, locations }) => {
     if (unresolved.size > 0) return skipped(`only the service can read ${[...unresolved].join(', ')}`);
     const { endpoints, models: all } = catalog();
     const used = [...endpoints.values()].filter(({ kind }) => kind !== 'offline');
     if (used.length === 0)
       return warning(
         'only the built-in offline engine, which is no language model',
-        byHand(`name a model server in ${path.join(places.configDir, 'models.yaml')}; errand models check tries it`),
+        byHand(`name a model server in ${path.join(locations.configDir, 'models.yaml')}; errand models check tries it`),
       );
     const { askEndpoint } = await import('../../agent/models/list-models.ts');
     const found = await Promise.all(

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { reportOnFiles } from '../../config/live-certificate.ts';
 import { parseListen } from '../../config/listen-address.ts';
-import { restartOf } from '../../config/places.ts';
+import { restartOf } from '../../config/locations.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf, messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';
@@ -22,9 +22,10 @@ const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls', 'audit', 'she
 const daemon: Check = {
   id: 'daemon',
   title: 'The daemon and its parts',
-  examine: async ({ daemon: self, places }) => {
+  examine: async ({ daemon: self, locations }) => {
     if (self.state === 'stopped') return skipped('examined beside a stopped daemon');
-    if (self.state === 'silent') return failed(self.why, self.isHung ? restartOf(places) : await startRemedy(places));
+    if (self.state === 'silent')
+      return failed(self.why, self.isHung ? restartOf(locations) : await startRemedy(locations));
     const parts = self.parts().filter(({ name }) => !OWN_CHECKS.has(name));
     const found = parts.map(({ name, state, detail }) => {
       const words = `${name}: ${detail ?? state}`;
@@ -39,10 +40,10 @@ const daemon: Check = {
 const listening: Check = {
   id: 'listen',
   title: 'The address for requests',
-  examine: async ({ settings, daemon: self, places }) => {
+  examine: async ({ settings, daemon: self, locations }) => {
     const { listen } = settings();
     if (self.state === 'running') return ok(`the daemon has ${listen}`);
-    if (places.isService && (await socketListens())) return ok(`systemd has ${listen}, or what errand.socket names`);
+    if (locations.isService && (await socketListens())) return ok(`systemd has ${listen}, or what errand.socket names`);
     const target = parseListen(listen);
     if (target?.kind !== 'tcp' || target.port === 0) return skipped(`${listen} is no port that others can take`);
     const code = await whyNotFree(target.host, target.port);
@@ -81,7 +82,7 @@ const backups: Check = {
   id: 'backups',
   title: 'Backups',
   examine: (subject) => {
-    const { settings, daemon: self, places } = subject;
+    const { settings, daemon: self, locations } = subject;
     const { directory } = settings().backup;
     if (directory === '') return warning('none are scheduled', remedyOfNoBackups(subject));
     const closed = whyClosed(directory);
@@ -92,7 +93,7 @@ const backups: Check = {
     if (part === undefined) return skipped(`each day into ${directory}; only the running daemon knows the last one`);
     const words = `each day into ${directory}: ${part.detail ?? part.state}`;
     if (part.state !== 'ok') return failed(words, 'errand backup create');
-    return isOnDiskOf(places.dataDir, directory)
+    return isOnDiskOf(locations.dataDir, directory)
       ? warning(
           `${words}; on the disk of the data, which they are lost with`,
           byHand('errand config set backup.directory DIRECTORY, with one on another disk'),
@@ -104,21 +105,21 @@ const backups: Check = {
 const USUAL_DIRECTORY = '/var/backups/errand';
 
 /** The command also makes the directory, and lets the service write to it. */
-function remedyOfNoBackups({ places }: Subject): string {
-  if (!places.isService)
+function remedyOfNoBackups({ locations }: Subject): string {
+  if (!locations.isService)
     return byHand('errand config set backup.directory DIRECTORY, with one that the daemon can write to');
   return `errand config set backup.directory ${USUAL_DIRECTORY} && systemctl restart errand`;
 }
 
-function remedyOfClosed({ places, daemon: self }: Subject, directory: string): string {
+function remedyOfClosed({ locations, daemon: self }: Subject, directory: string): string {
   const word = shellWord(directory);
-  if (!places.isService) return `mkdir -p ${word} && chmod u+rwx ${word}`;
+  if (!locations.isService) return `mkdir -p ${word} && chmod u+rwx ${word}`;
   const set = `errand config set backup.directory ${word}`;
   if (self.state !== 'running') return set;
   // On the machine that it comes from, the service's user had another id.
   const owner = statSync(directory, { throwIfNoEntry: false })?.uid;
   const give =
-    owner === undefined || owner === process.getuid?.() ? '' : `chown -R ${serviceUser(places)}: ${word} && `;
+    owner === undefined || owner === process.getuid?.() ? '' : `chown -R ${serviceUser(locations)}: ${word} && `;
   return `${give}${set} && systemctl restart errand`;
 }
 
@@ -139,13 +140,13 @@ function isOnDiskOf(dataDir: string, directory: string): boolean {
 const certificate: Check = {
   id: 'certificate',
   title: 'The certificate of TLS',
-  examine: ({ settings, places, daemon: self, clock, unresolved }) => {
+  examine: ({ settings, locations, daemon: self, clock, unresolved }) => {
     const { tls } = settings();
     if (!usesTls({ tls })) return skipped('the daemon speaks plain HTTP');
     const closed = [tls.certFile, tls.keyFile].filter((reference) => unresolved.has(reference));
     if (closed.length > 0) return skipped(`only the service can read ${closed.join(', ')}`);
     const served = self.state === 'running' ? self.parts().find(({ name }) => name === 'tls') : undefined;
-    const { state, detail } = served ?? reportOnFiles(tls, places, clock.now());
+    const { state, detail } = served ?? reportOnFiles(tls, locations, clock.now());
     const words = detail ?? state;
     if (state === 'ok') return ok(words);
     return (state === 'failed' ? failed : warning)(words, RENEW);

@@ -5,7 +5,7 @@ import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/gr
 import { planOf, unique } from '../../catalog/kinds/agent-plan.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
-import type { SecretSources } from '../../catalog/reading/secret-file.ts';
+import type { SecretLocations } from '../../catalog/reading/secret-file.ts';
 import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchestration.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
@@ -20,7 +20,7 @@ import { grantModel, resolveModel } from './resolve-model.ts';
 export interface EquipParts {
   readonly store: Pick<Store, 'sessions' | 'connections' | 'definitionIds'>;
   /** Where secret files are stored. */
-  readonly places: SecretSources;
+  readonly locations: SecretLocations;
   readonly log: Log;
   definitions(): Definitions;
   catalog(): Catalog;
@@ -59,14 +59,14 @@ interface Cast {
  * connections are those of the session's configuration that still exist; the agent is told which are missing. Each agent gets
  * what its own plan names; it inherits nothing from the agent above or from other agents.
  */
-export function makeEquip({ store, places, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
+export function makeEquip({ store, locations, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
   return async (run, tools) => {
     const setup = run.fresh?.setup ?? (await store.sessions.getSetup(run.sessionSeq));
     const definitions = definitionsNow();
     const cast = await castOf(store, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };
     const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
-    const lookup = { store, places, log, browser, definitions, missing };
+    const lookup = { store, locations, log, browser, definitions, missing };
     const fit: Fitting = { ...lookup, has: await sessionHas(lookup, setup, tools) };
     const { tools: own, ...things } = fitAgent(fit, cast.plan);
     const equipment: Equipment = {

@@ -1,7 +1,7 @@
 // The equipment of one agent of a run: what its own plan names, as far as its session has it and it still exists.
 import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { SecretSources } from '../../catalog/reading/secret-file.ts';
+import type { SecretLocations } from '../../catalog/reading/secret-file.ts';
 import type { AgentPlan } from '../../domain/capabilities/orchestration.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { Log } from '../../log/log.ts';
@@ -10,7 +10,7 @@ import { grantMcpServer } from './mcp-grant.ts';
 
 interface Lookup {
   readonly store: Pick<Store, 'connections'>;
-  readonly places: SecretSources;
+  readonly locations: SecretLocations;
   readonly log: Log;
   browser(): BrowserGrant | null;
   readonly definitions: Definitions;
@@ -58,7 +58,10 @@ export function fitAgent(
   };
 }
 
-function thingsOf({ places, log, definitions, missing }: Lookup, plan: AgentPlan): Pick<Equipment, 'skills' | 'mcp'> {
+function thingsOf(
+  { locations, log, definitions, missing }: Lookup,
+  plan: AgentPlan,
+): Pick<Equipment, 'skills' | 'mcp'> {
   const skills = plan.skills.flatMap((name) => {
     const skill = definitions.skills.get(name);
     if (skill === undefined) missing.push(`the skill ${name}, which does not exist any more`);
@@ -67,7 +70,7 @@ function thingsOf({ places, log, definitions, missing }: Lookup, plan: AgentPlan
   const mcp = plan.mcpServers.flatMap((name) => {
     const server = definitions.mcpServers.get(name);
     if (server === undefined) missing.push(`the MCP server ${name}, which does not exist any more`);
-    const granted = server === undefined ? undefined : grantMcpServer(server, places);
+    const granted = server === undefined ? undefined : grantMcpServer(server, locations);
     if (granted?.ok === false) {
       log.error({ mcp_server: name, why: granted.why }, 'an MCP server cannot be used');
       missing.push(`the MCP server ${name}, whose credential cannot be read`);

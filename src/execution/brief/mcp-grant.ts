@@ -5,7 +5,7 @@ import {
   HEADER_SECRET,
   readSecret,
   type SecretForm,
-  type SecretSources,
+  type SecretLocations,
   TEXT_SECRET,
 } from '../../catalog/reading/secret-file.ts';
 import { secretsAmong, secretsInArguments } from '../../outbound/secrets/written-secrets.ts';
@@ -14,11 +14,11 @@ import { secretsAmong, secretsInArguments } from '../../outbound/secrets/written
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };
 
 /** The grant of a server. If one secret can't be read now, the server is not granted. */
-export function grantMcpServer(server: McpServerDefinition, places: SecretSources): McpGranted {
+export function grantMcpServer(server: McpServerDefinition, locations: SecretLocations): McpGranted {
   const { name, transport, startTimeoutMs, callTimeoutMs, tools } = server;
   const isStdio = transport.kind === 'stdio';
   const files = isStdio ? transport.envFiles : transport.headerFiles;
-  const read = readSecrets(files, places, isStdio ? TEXT_SECRET : HEADER_SECRET);
+  const read = readSecrets(files, locations, isStdio ? TEXT_SECRET : HEADER_SECRET);
   if ('why' in read) return { ok: false, why: read.why };
   const granted: McpGrant['transport'] = isStdio
     ? {
@@ -48,12 +48,12 @@ function plainSecrets(transport: McpServerDefinition['transport']): string[] {
 
 function readSecrets(
   files: Readonly<Record<string, string>>,
-  places: SecretSources,
+  locations: SecretLocations,
   form: SecretForm,
 ): { readonly secrets: Readonly<Record<string, string>> } | { readonly why: string } {
   const secrets: Record<string, string> = {};
   for (const [name, reference] of Object.entries(files)) {
-    const read = readSecret(reference, places, form);
+    const read = readSecret(reference, locations, form);
     if (!read.ok) return { why: `the file of ${name} ${read.why}` };
     secrets[name] = read.secret;
   }

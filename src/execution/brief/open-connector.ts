@@ -1,19 +1,19 @@
 // Turns a connector's definition into one that can be called: its secret is read on demand and passed nowhere else.
 import type { ConnectorDefinition } from '../../catalog/definitions.ts';
-import { HEADER_SECRET, readSecret, type SecretSources } from '../../catalog/reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretLocations } from '../../catalog/reading/secret-file.ts';
 import type { Connector, ConnectorAuth } from '../../domain/capabilities/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
 /** Throws `unavailable` when the file of the client secret cannot be used. */
-export function openConnector(definition: ConnectorDefinition, places: SecretSources): Connector {
+export function openConnector(definition: ConnectorDefinition, locations: SecretLocations): Connector {
   const { name, description, baseUrl, methods, paths, caFile } = definition;
-  return { name, description, baseUrl, methods, paths, caFile, auth: openAuth(definition, places) };
+  return { name, description, baseUrl, methods, paths, caFile, auth: openAuth(definition, locations) };
 }
 
-function openAuth({ name, auth }: ConnectorDefinition, places: SecretSources): ConnectorAuth {
+function openAuth({ name, auth }: ConnectorDefinition, locations: SecretLocations): ConnectorAuth {
   const { kind, header, prefix, tokenUrl, clientId, clientSecretFile, scopes } = auth;
   if (kind === 'token') return { kind, header, prefix };
-  const read = clientSecretFile === null ? null : readSecret(clientSecretFile, places, HEADER_SECRET);
+  const read = clientSecretFile === null ? null : readSecret(clientSecretFile, locations, HEADER_SECRET);
   if (read !== null && !read.ok) {
     throw new ErrandError('unavailable', `The client secret of the connector "${name}" cannot be read.`, {
       cause: new Error(read.why),

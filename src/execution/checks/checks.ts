@@ -10,7 +10,7 @@ import type {
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
-import type { SecretSources } from '../../catalog/reading/secret-file.ts';
+import type { SecretLocations } from '../../catalog/reading/secret-file.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -36,7 +36,7 @@ export interface CheckParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly permits: Permits;
-  readonly places: SecretSources;
+  readonly locations: SecretLocations;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
 }
@@ -56,7 +56,7 @@ export interface Checks {
 
 /** Makes the checks. Each ends early when its signal aborts, and then throws `unavailable`. */
 export function makeChecks(parts: CheckParts): Checks {
-  const { clock, log, permits, places, settings } = parts;
+  const { clock, log, permits, locations, settings } = parts;
   const threads = makeOneShotHost<SentCheck, unknown>({
     clock,
     file: threadFile('../../agent/checks/check-worker.ts', import.meta.url),
@@ -110,7 +110,7 @@ export function makeChecks(parts: CheckParts): Checks {
       }
     },
     checkMcpServer: async (server, signal) => {
-      const granted = grantMcpServer(server, places);
+      const granted = grantMcpServer(server, locations);
       if (granted.ok) return checkMcp(granted.grant, signal);
       const detail = `The server cannot be started: ${granted.why}.`;
       const findings = [{ check: 'secrets', state: 'failed' as const, detail }];

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { locateSecret, type SecretSources } from '../../catalog/reading/secret-file.ts';
+import { locateSecret, type SecretLocations } from '../../catalog/reading/secret-file.ts';
 import { readSmallFile } from '../../catalog/reading/read-small-file.ts';
 import { isRoots } from '../../disk/kernel-users.ts';
 import { KB } from '../../domain/byte-units.ts';
@@ -37,10 +37,10 @@ const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED
 class Refusal extends Error {}
 
 /** Reads the pair of files. Refuses what no client could use: another key, a chain in another order, a key that others can read. */
-export function readCertificate(tls: Settings['tls'], places: SecretSources): CertificateRead {
+export function readCertificate(tls: Settings['tls'], locations: SecretLocations): CertificateRead {
   try {
-    const cert = readText('tls.cert_file', tls.certFile, places).text;
-    const file = readText('tls.key_file', tls.keyFile, places);
+    const cert = readText('tls.cert_file', tls.certFile, locations).text;
+    const file = readText('tls.key_file', tls.keyFile, locations);
     if (!file.isCredential) requirePrivate(file.path);
     const chain = readChain(cert, tls.certFile);
     const key = readKey(file.text, file.path);
@@ -53,8 +53,8 @@ export function readCertificate(tls: Settings['tls'], places: SecretSources): Ce
   }
 }
 
-function readText(setting: string, reference: string, places: SecretSources) {
-  const place = locateSecret(reference, places);
+function readText(setting: string, reference: string, locations: SecretLocations) {
+  const place = locateSecret(reference, locations);
   if ('why' in place) throw new Refusal(`${setting} ${place.why}`);
   const read = readSmallFile(place.path, MAX_BYTES);
   if (read.kind === 'missing') throw new Refusal(`${setting}: ${place.path} does not exist`);

@@ -1,7 +1,7 @@
 // The secrets of an installation: those that a run could have met (the system's, and its user's), and those of everybody else.
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import { HEADER_SECRET, readSecret, type SecretSources } from '../../catalog/reading/secret-file.ts';
+import { HEADER_SECRET, readSecret, type SecretLocations } from '../../catalog/reading/secret-file.ts';
 import type { Pause } from '../../domain/slices.ts';
 import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
@@ -15,7 +15,7 @@ import type { Store } from '../../store/open-store.ts';
 export interface HeldSecretParts {
   readonly store: Pick<Store, 'connections' | 'webhooks'>;
   readonly secrets: Pick<SecretBox, 'open'>;
-  readonly places: SecretSources;
+  readonly locations: SecretLocations;
   catalog(): Pick<Catalog, 'endpoints'>;
   definitions(): Pick<Definitions, 'mcpServers' | 'connectors'>;
 }
@@ -25,14 +25,14 @@ const MAX_SECRETS = 200;
 
 /** At most 200, those of the user first. What can't be read now is left out: the daemon can't use it either. */
 export async function heldSecrets(parts: HeldSecretParts, userSeq: number): Promise<string[]> {
-  const { places } = parts;
+  const { locations } = parts;
   const definitions = parts.definitions();
   const servers = [...definitions.mcpServers.values()].flatMap((server) => {
-    const granted = grantMcpServer(server, places);
+    const granted = grantMcpServer(server, locations);
     return granted.ok ? granted.grant.secrets : [];
   });
   const clients = [...definitions.connectors.values()].flatMap(({ auth: { clientSecretFile: file } }) => {
-    const read = file === null ? null : readSecret(file, places, HEADER_SECRET);
+    const read = file === null ? null : readSecret(file, locations, HEADER_SECRET);
     return read?.ok ? [read.secret] : [];
   });
   const all = [

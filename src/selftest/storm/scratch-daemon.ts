@@ -60,8 +60,8 @@ export async function makeScratchDaemon(request: ScratchRequest): Promise<Scratc
   const { executable, directory, modelUrl, signal } = request;
   const env = Object.fromEntries(Object.entries(request.environment).filter(([name]) => !OF_ERRAND.test(name)));
   const [dataDir, configDir] = [join(directory, 'data'), join(directory, 'config')];
-  const places = ['--data-dir', dataDir, '--config-dir', configDir];
-  const created = JSON.parse(await init(executable, places, { env, signal })) as { api_key: { key: string } };
+  const locations = ['--data-dir', dataDir, '--config-dir', configDir];
+  const created = JSON.parse(await init(executable, locations, { env, signal })) as { api_key: { key: string } };
   await writeFile(join(configDir, 'models.yaml'), modelsYaml(modelUrl));
   await writeFile(join(configDir, 'errand.yaml'), ERRAND_YAML);
   const listen = `127.0.0.1:${await freePort()}`;
@@ -84,7 +84,7 @@ export async function makeScratchDaemon(request: ScratchRequest): Promise<Scratc
     startMs: () => startMs,
     restart: async () => {
       const startedAt = performance.now();
-      const args = ['serve', ...places, '--listen', listen];
+      const args = ['serve', ...locations, '--listen', listen];
       // A group of its own, so that `close` reaches every process that it begins, and Ctrl-C none of them.
       child = spawn(executable, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
       child.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_CHARACTERS)));
@@ -115,10 +115,10 @@ export async function makeScratchDaemon(request: ScratchRequest): Promise<Scratc
 /** Runs `errand init`. When it is aborted, it has ended by the time that this rejects: it would make its directory again. */
 async function init(
   executable: string,
-  places: readonly string[],
+  locations: readonly string[],
   options: Pick<ExecFileOptions, 'env' | 'signal'>,
 ): Promise<string> {
-  const args = ['init', ...places, '-o', 'json'];
+  const args = ['init', ...locations, '-o', 'json'];
   const running = promisify(execFile)(executable, args, {
     ...options,
     encoding: 'utf8',

@@ -13,7 +13,7 @@ export interface BackgroundLimits {
 /** Why a background run is refused. */
 export type BackgroundRefusal = 'session_busy' | 'key_limit' | 'user_limit' | 'no_capacity' | 'queue_full';
 
-/** Places in the global queue for each run that the online workers can execute at once. */
+/** Locations in the global queue for each run that the online workers can execute at once. */
 export const PLACES_PER_SLOT = 10;
 
 // Each checks whether the limit is reached, and reads no further: queues may be long.

@@ -186,10 +186,10 @@ function* eraseIn(
 function* emptyIn(
   tx: Transaction,
   runSeq: number,
-  places: { readonly from: number; readonly before: number },
+  locations: { readonly from: number; readonly before: number },
 ): Step<void> {
-  const afterId = yield* lastIdBefore(tx, runSeq, places.from);
-  const beforeId = (yield* lastIdBefore(tx, runSeq, places.before)) + 1;
+  const afterId = yield* lastIdBefore(tx, runSeq, locations.from);
+  const beforeId = (yield* lastIdBefore(tx, runSeq, locations.before)) + 1;
   const rows = yield* listOfRun(tx, { seq: runSeq, id: '' }, { afterId, beforeId, order: 'asc', limit: BUDGET });
   for (const { id } of rows) yield* tx.run(EMPTY_DELTA, id, runSeq);
 }

@@ -1,5 +1,5 @@
 // The headers that a collector asks for, such as its token: a file with a line for each.
-import { readSecret, type SecretForm, type SecretSources } from '../../catalog/reading/secret-file.ts';
+import { readSecret, type SecretForm, type SecretLocations } from '../../catalog/reading/secret-file.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
 const LINE = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)[ \t]*$/;
@@ -18,9 +18,9 @@ const FORM: SecretForm = {
  * The headers in the file that `reference` names: an absolute path, one relative to the config directory, or
  * `credential:NAME`; none for an empty reference. Throws `bad_request` when they can't be read.
  */
-export function readHeadersFile(reference: string, places: SecretSources): Readonly<Record<string, string>> {
+export function readHeadersFile(reference: string, locations: SecretLocations): Readonly<Record<string, string>> {
   if (reference === '') return {};
-  const read = readSecret(reference, places, FORM);
+  const read = readSecret(reference, locations, FORM);
   if (!read.ok) throw new ErrandError('bad_request', `traces.headers_file ${read.why}`);
   return Object.fromEntries(
     linesOf(read.secret).map((line) => {

@@ -138,12 +138,12 @@ describe('as docs/BACKUPS.md has it', () => {
     const of = { onTestFinished: (end: () => void | Promise<void>) => void ends.unshift(end) };
     fixture = await drillFixture(of);
     const reader = openReader(fixture.daemon, of);
-    const places = {
+    const locations = {
       '/mnt/backup/errand': fixture.place,
       '/root/backup-passphrase': join(fixture.directory, 'passphrase'),
     };
     paste = (text) =>
-      reader.paste(Object.entries(places).reduce((all, [name, own]) => all.replaceAll(name, own), text));
+      reader.paste(Object.entries(locations).reduce((all, [name, own]) => all.replaceAll(name, own), text));
   });
   afterAll(async () => {
     for (const end of ends) await end();

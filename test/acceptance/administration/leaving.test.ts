@@ -59,7 +59,7 @@ const board = async () => (await fixture.read('/api/v1/public/publishes')).text;
 
 test('pages of a disabled user are not public, and are again once the user is enabled', async () => {
   const { person, pageKey, code } = await employee('nils');
-  const places = [
+  const locations = [
     `/api/v1/public/publishes/${pageKey}`,
     `/api/v1/public/publishes/${pageKey}/versions`,
     `/api/v1/public/shares/${code}/metadata`,
@@ -67,7 +67,7 @@ test('pages of a disabled user are not public, and are again once the user is en
     `/share/p/${pageKey}`,
     `/share/${code}`,
   ];
-  const statuses = () => Promise.all(places.map(statusOf));
+  const statuses = () => Promise.all(locations.map(statusOf));
   const before = await statuses();
   expect(before.every((status) => status < 400)).toBe(true);
   expect(await board()).toContain(pageKey);

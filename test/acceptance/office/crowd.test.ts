@@ -137,7 +137,7 @@ test.skipIf(!hasRoom)(
     };
     const turns = 2;
     const paths = sessions.flatMap((id) => Array<string>(WATCHERS_OF_SESSION).fill(`${OFFICE}/sessions/${id}/stream`));
-    const places = [
+    const locations = [
       ...paths.map((path) => ({ path, runs: turns })),
       ...Array.from({ length: WATCHERS_OF_INSTALLATION }, () => ({
         path: `${OFFICE}/stream`,
@@ -145,8 +145,8 @@ test.skipIf(!hasRoom)(
       })),
     ];
     const watchers: ReturnType<typeof watch>[] = [];
-    for (let from = 0; from < places.length; from += AT_ONCE) {
-      const some = places.slice(from, from + AT_ONCE).map(({ path, runs }) => watch(path, runs));
+    for (let from = 0; from < locations.length; from += AT_ONCE) {
+      const some = locations.slice(from, from + AT_ONCE).map(({ path, runs }) => watch(path, runs));
       await Promise.all(some.map(({ opened }) => opened));
       watchers.push(...some);
     }

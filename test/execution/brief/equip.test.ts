@@ -84,9 +84,9 @@ async function fixture(browser: BrowserGrant | null = BROWSER) {
   const stores = await storeFixture();
   const { store, user, key, accept } = stores;
   const configDir = temporaryDirectory(FILES);
-  const places = { configDir, credentialsDirectory: null };
+  const locations = { configDir, credentialsDirectory: null };
   const read = (): Definitions => {
-    const loaded = loadDefinitions(places, { models: new Set(['opus']), tools: new Set(TOOLS) });
+    const loaded = loadDefinitions(locations, { models: new Set(['opus']), tools: new Set(TOOLS) });
     if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
     return loaded.definitions;
   };
@@ -94,7 +94,7 @@ async function fixture(browser: BrowserGrant | null = BROWSER) {
   let models = catalog;
   const log = makeLog({ level: 'fatal' });
   const definitions = () => now;
-  const equip = makeEquip({ store, places, log, definitions, catalog: () => models, browser: () => browser });
+  const equip = makeEquip({ store, locations, log, definitions, catalog: () => models, browser: () => browser });
   const makeSetup = makeSessionSetup({ store, definitions });
   return {
     ...stores,

@@ -23,7 +23,7 @@ async function openFixture() {
     clock,
     permits,
     log: makeLog({ level: 'silent' } as never),
-    places: { configDir: '/nothing', credentialsDirectory: null },
+    locations: { configDir: '/nothing', credentialsDirectory: null },
     settings: () => SETTINGS,
     sandbox: () => null,
   });

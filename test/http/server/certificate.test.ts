@@ -127,8 +127,8 @@ test.runIf(process.getuid!() === 0)(
       const module = fileURLToPath(new URL('../../../src/http/server/certificate.ts', import.meta.url));
       const program = `
       const { readCertificate } = await import(${JSON.stringify(module)});
-      const places = { configDir: ${JSON.stringify(configDir)}, credentialsDirectory: undefined };
-      const { ok, why } = readCertificate(${JSON.stringify(TLS)}, places);
+      const locations = { configDir: ${JSON.stringify(configDir)}, credentialsDirectory: undefined };
+      const { ok, why } = readCertificate(${JSON.stringify(TLS)}, locations);
       console.log(JSON.stringify({ ok, why }));`;
       const inside = ['--user', '--map-root-user', process.execPath, '--input-type=module', '-e', program];
       return JSON.parse(execFileSync('unshare', inside, { encoding: 'utf8' }));

@@ -21,8 +21,8 @@ const CONNECTION = '0198c0de-0000-7000-8000-0000000000cc';
 
 async function fixture() {
   const { store, clock, user } = await storeFixture();
-  const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
-  const loaded = loadDefinitions(places, { models: null, tools: new Set() });
+  const locations = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
+  const loaded = loadDefinitions(locations, { models: null, tools: new Set() });
   if (!loaded.ok) throw new Error('bad files');
   const definitions = (): Definitions => loaded.definitions;
   const catalog = (): Catalog => ({

@@ -72,9 +72,9 @@ async function plantSecrets({ store, user }: StoreFixture): Promise<void> {
 async function exporter() {
   const fixture = await storeFixture(join(temporaryDirectory(), 'errand.db'));
   await plantSecrets(fixture);
-  const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
-  const catalog = loadCatalog(places.configDir, null);
-  const loaded = loadDefinitions(places, { models: null, tools: new Set() });
+  const locations = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
+  const catalog = loadCatalog(locations.configDir, null);
+  const loaded = loadDefinitions(locations, { models: null, tools: new Set() });
   if (!catalog.ok || !loaded.ok) throw new Error(JSON.stringify([catalog, loaded]));
   const outfit = { instructions: `Be exact with ${SECRETS.client}.`, tools: ['read_file'], equipment: {} as never };
   const exportOf = makeExportRun({
@@ -83,7 +83,7 @@ async function exporter() {
     slices: makeSlices(fixture.clock),
     auditedAccess: { run: async (_, id) => (await fixture.store.runs.find(id))! },
     secrets: box,
-    places,
+    locations,
     blobs: {
       read: async (key) => {
         if (key === 'gone.png') throw notFound('The blob');

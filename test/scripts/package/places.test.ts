@@ -28,6 +28,6 @@ test.each<[string, Record<string, string>, readonly string[]]>([
   ],
   ['a directory that is named', { ERRAND_CACHE_DIR: '/srv/errand', XDG_CACHE_HOME: '/cache' }, ['/srv/errand']],
   ['a path that is not absolute', { XDG_CACHE_HOME: 'cache' }, ['/home/ada/.cache/errand', '/tmp/errand-1000']],
-])('%s', (_, environment, places) => {
-  expect(placesOf(environment, MACHINE)).toEqual(places);
+])('%s', (_, environment, locations) => {
+  expect(placesOf(environment, MACHINE)).toEqual(locations);
 });

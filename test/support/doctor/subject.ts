@@ -40,13 +40,13 @@ export function aSubject(changes: Partial<Subject> = {}): Subject {
   ] as const)
     chmodSync(path.join(dataDir, name), mode);
   return {
-    places: {
+    locations: {
       dataDir,
       configDir: path.join(dataDir, 'config'),
       masterKeyPath: path.join(dataDir, 'master.key'),
       isService: true,
       isNamed: true,
-    } as Subject['places'],
+    } as Subject['locations'],
     settings: () => ({ ...SETTINGS, disk: { keepFreeMb: 0 } }),
     catalog: () => ({ endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' }),
     defined: () => ({ model: new Set(), scenario: new Set(), expert: new Set(), team: new Set() }),

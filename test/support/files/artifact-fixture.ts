@@ -27,8 +27,8 @@ export async function artifactFixture() {
   const log = makeLog({ level: 'silent' as Settings['log']['level'] });
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const anotherThread = () => {
-    const places = { directory: join(directory, 'snapshots'), blobs: join(directory, 'blobs') };
-    const thread = makeSnapshotThread({ ...places, clock: systemClock, log });
+    const locations = { directory: join(directory, 'snapshots'), blobs: join(directory, 'blobs') };
+    const thread = makeSnapshotThread({ ...locations, clock: systemClock, log });
     onTestFinished(thread.stop);
     return thread;
   };

@@ -32,7 +32,7 @@ async function call(writes: boolean): Promise<void> {
   await performCall({ ...run, argumentFaults: makeArgumentCheck() }, asked);
 }
 
-/** Places a blob from a file, and some from bytes. */
+/** Locations a blob from a file, and some from bytes. */
 async function place(count: number): Promise<void> {
   const incoming = join(directory, 'incoming');
   mkdirSync(incoming, { recursive: true });

@@ -60,10 +60,10 @@ export const SIGNAL = new AbortController().signal;
 export async function auditedFixture() {
   const rows = await storeFixture();
   const { store, clock, user, key } = rows;
-  const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
+  const locations = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
   const [loaded, catalog] = [
-    loadDefinitions(places, { models: null, tools: new Set() }),
-    loadCatalog(places.configDir, null),
+    loadDefinitions(locations, { models: null, tools: new Set() }),
+    loadCatalog(locations.configDir, null),
   ];
   if (!loaded.ok || !catalog.ok) throw new Error(JSON.stringify([loaded, catalog]));
   const log = makeLog({ level: 'fatal' });
@@ -88,7 +88,7 @@ export async function auditedFixture() {
     collector: { packOnRequest: async () => null },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
-    places,
+    locations,
     equip: async () => ({ ok: true, outfit: { instructions: 'Be exact.', tools: [], equipment: {} } }),
     broker: {
       probe: async () => ({ status: 200, durationMs: 1 }),

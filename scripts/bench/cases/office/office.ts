@@ -15,12 +15,12 @@ const OFFICE = '/api/v1/office-mode';
 const TURNS = 200;
 
 /** What is read: of the busiest team, and of a long session among all the others. */
-interface Places {
+interface Locations {
   readonly team: string;
   readonly session: string;
 }
 
-type Reads = Readonly<Record<string, (places: Places) => string>>;
+type Reads = Readonly<Record<string, (locations: Locations) => string>>;
 
 const OF_INSTALLATION: Reads = {
   snapshot: () => `${OFFICE}/snapshot?limit=96`,

@@ -115,12 +115,12 @@ function anonymousFlood(pageKey: string): Flood {
       ['share page', `/share/p/${pageKey}`],
     ] as const
   ).map(([kind, path]): FloodRequest => ({ kind, method: 'GET', path }));
-  const places = requests.map((_, place) => place);
+  const locations = requests.map((_, place) => place);
   const clients = Array.from(
     { length: ANONYMOUS_CLIENTS },
     (_, client): FloodClient => ({
       address: `127.0.1.${(client % ANONYMOUS_ADDRESSES) + 1}`,
-      requests: places.map((place) => (place + client) % places.length),
+      requests: locations.map((place) => (place + client) % locations.length),
     }),
   );
   return { requests, clients };

@@ -65,15 +65,15 @@ async function askDaemon(context: Context, request: Required<ExaminationRequestW
     await client.status({ timeoutMs: ANSWER_MS });
   } catch (error) {
     const isHung = isClientFailure(error, 'timeout');
-    if (context.places.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
+    if (context.locations.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
     return examineFiles(context, request, { state: 'silent', why: messageOf(error), isHung });
   }
   return withUnit(context, await client.examine(request));
 }
 
 /** The daemon can't ask systemd about its own unit. */
-async function withUnit({ places }: Context, found: ExaminationWire): Promise<ExaminationWire> {
-  if (!places.isService || found.checks.find(({ id }) => id === 'unit')?.state !== 'skipped') return found;
+async function withUnit({ locations }: Context, found: ExaminationWire): Promise<ExaminationWire> {
+  if (!locations.isService || found.checks.find(({ id }) => id === 'unit')?.state !== 'skipped') return found;
   const { examineUnit } = await import('../../../doctor/checks/service.ts');
   const unit = examination.render([await examineUnit()]).checks[0]!;
   const checks = found.checks.map((check) => (check.id === 'unit' ? { ...unit, number: check.number } : check));
@@ -91,10 +91,10 @@ async function examineFiles(
 ): Promise<ExaminationWire> {
   // Loaded here because the daemon usually examines itself.
   const { examineOffline } = await import('../../../doctor/offline.ts');
-  const { places, flags, io, signal } = context;
+  const { locations, flags, io, signal } = context;
   const wanted = { egress: request.egress === true, full: request.full === true };
   return examination.render(
-    await examineOffline({ places, flags, environment: io.environment, daemon }, wanted, signal),
+    await examineOffline({ locations, flags, environment: io.environment, daemon }, wanted, signal),
   );
 }
 

@@ -80,12 +80,12 @@ async function collect(context: Context, { dryRun, trustClock, vacuum }: Given<t
 }
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
-async function shrinkDatabase({ places, io, out }: Context): Promise<void> {
+async function shrinkDatabase({ locations, io, out }: Context): Promise<void> {
   const { lockDataDirectory } = await import('../../../store/engine/sqlite/file/lock.ts');
   const { vacuumFile } = await import('../../../store/engine/sqlite/file/vacuum.ts');
-  const lock = lockDataDirectory(places.dataDir);
+  const lock = lockDataDirectory(locations.dataDir);
   try {
-    const report = vacuumFile(join(places.dataDir, 'errand.db'), {
+    const report = vacuumFile(join(locations.dataDir, 'errand.db'), {
       begins: (bytes) => io.terminal.stderr && io.stderr.write(`Writing ${megabytes(bytes)} MB…\n`),
     });
     const sizes = { before_bytes: report.beforeBytes, after_bytes: report.afterBytes };

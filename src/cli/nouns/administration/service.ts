@@ -20,20 +20,20 @@ export function addService(program: Command, io: Io): void {
       'Run the daemon as a service of systemd: installs its units for this program. Not needed with the Debian package, ' +
         'which has them. Units that you have changed are replaced only with --yes.',
     );
-  const withPlace = (name: string) =>
+  const withLocation = (name: string) =>
     service
       .command(name)
       .option('--prefix <dir>', 'write below this directory, such as that of an image, and call no program', '/')
       .option('--dry-run', 'only show the steps');
 
-  withPlace('install')
+  withLocation('install')
     .description('Add a system user, directories and units, then start the service. Does only what is not done yet.')
     .option('--user <name>', 'user that the daemon runs as', toUser, 'errand')
     .option('--no-socket', 'let the daemon listen by itself: connections are refused while it restarts')
     .addHelpText('after', '\nExample:\n  sudo errand service install --dry-run')
     .action(act(io, install));
 
-  withPlace('uninstall')
+  withLocation('uninstall')
     .description('Stop the service and remove its units. Its data, configuration and user stay.')
     .addHelpText('after', '\nExample:\n  sudo errand service uninstall')
     .action(act(io, uninstall));

@@ -40,7 +40,7 @@ Examples:
   errand support-bundle --offline --log /var/log/errand.log --to - | tar tz`;
 
 async function write(context: Context, { to, offline, log }: Given<typeof OPTIONS>): Promise<void> {
-  const { io, out, places } = context;
+  const { io, out, locations } = context;
   const { collectBundle, packBundle } = await import('../../support/bundle.ts');
   const { makeBlot } = await import('../../../outbound/secrets/blot.ts');
   const { knownSecrets } = await import('../../support/known-secrets.ts');
@@ -48,7 +48,7 @@ async function write(context: Context, { to, offline, log }: Given<typeof OPTION
   // Without a daemon there is little to collect: it is better to know than to send an empty bundle.
   if (!offline) await context.client().status();
   const options = { offline: offline === true, logFile: log ?? null, run: runProgram };
-  const files = await collectBundle(context, options, makeBlot(knownSecrets(places, io.environment)));
+  const files = await collectBundle(context, options, makeBlot(knownSecrets(locations, io.environment)));
   if (to === '-') {
     for (const { name, fault } of files) out.hint(fault === null ? name : `${name}: not collected: ${fault}`);
     await packBundle(files, io.stdout, context.signal);

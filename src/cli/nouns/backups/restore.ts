@@ -87,10 +87,10 @@ async function makeScratch({ scratch }: Given<typeof VERIFY>): Promise<string> {
 }
 
 /** That of the installation here, if there is one whose key can be read. */
-function sealKeyHere({ places }: Context): Uint8Array | null {
+function sealKeyHere({ locations }: Context): Uint8Array | null {
   try {
-    const isCredential = places.credentialsDirectory !== null;
-    return sealKeyOf(deriveFrom(readMasterKey({ path: places.masterKeyPath, isCredential })));
+    const isCredential = locations.credentialsDirectory !== null;
+    return sealKeyOf(deriveFrom(readMasterKey({ path: locations.masterKeyPath, isCredential })));
   } catch {
     return null;
   }

@@ -8,7 +8,7 @@ import type { Context } from '../../frame/context.ts';
 
 /** Null when neither can be asked, such as by another user than that of the data. */
 export async function lostPinsBy(context: Context, defined: Defined): Promise<LostPinsWire | null> {
-  const { client, places } = context;
+  const { client, locations } = context;
   const { model, scenario, expert, team } = defined;
   try {
     return await client().lostPins({
@@ -18,7 +18,7 @@ export async function lostPinsBy(context: Context, defined: Defined): Promise<Lo
       teams: [...team],
     });
   } catch (error) {
-    if (isClientFailure(error, 'unreachable') && places.url === null) return readPins(places.dataDir, defined);
+    if (isClientFailure(error, 'unreachable') && locations.url === null) return readPins(locations.dataDir, defined);
     // An older daemon doesn't know the question.
     if (isClientFailure(error, 'denied') || refusalStatusOf(error) === 404) return null;
     throw error;

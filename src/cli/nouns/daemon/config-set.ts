@@ -60,13 +60,14 @@ async function set(
 }
 
 /** Of the daemon that answers, which may use another directory than this shell would. */
-async function configDirOf({ client, places, flags }: Context): Promise<string> {
-  if (places.url !== null) throw new CommandError('usage', 'The file is on the machine of the daemon: run this there.');
-  if (flags.configDir !== undefined) return places.configDir;
+async function configDirOf({ client, locations, flags }: Context): Promise<string> {
+  if (locations.url !== null)
+    throw new CommandError('usage', 'The file is on the machine of the daemon: run this there.');
+  if (flags.configDir !== undefined) return locations.configDir;
   try {
     return (await client().status()).config_dir;
   } catch (error) {
-    if (isClientFailure(error, 'unreachable')) return places.configDir;
+    if (isClientFailure(error, 'unreachable')) return locations.configDir;
     throw error;
   }
 }

@@ -90,13 +90,13 @@ async function check(context: Context, { files = false }: { readonly files?: boo
 }
 
 /** The answer of the daemon that the flags select; null when none is running there, or it uses a different configuration. */
-async function askDaemon({ client, flags, io, places }: Context): Promise<ConfigurationWire | null> {
+async function askDaemon({ client, flags, io, locations }: Context): Promise<ConfigurationWire | null> {
   const isNamed = flags.configDir !== undefined || Boolean(io.environment['ERRAND_CONFIG_DIR']);
   try {
     const answer = await client().configuration();
-    return isNamed && answer.config_dir !== places.configDir ? null : answer;
+    return isNamed && answer.config_dir !== locations.configDir ? null : answer;
   } catch (error) {
-    const mayBeAbsent = places.url === null && isClientFailure(error, 'unreachable');
+    const mayBeAbsent = locations.url === null && isClientFailure(error, 'unreachable');
     if (mayBeAbsent || (isNamed && isClientFailure(error, 'denied'))) return null;
     throw error;
   }
@@ -106,7 +106,7 @@ async function askDaemon({ client, flags, io, places }: Context): Promise<Config
 async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   const { definedBy } = await import('../../../catalog/defined.ts');
   const { absentDirectory } = await import('../../../config/read-configuration.ts');
-  const { configDir } = context.places;
+  const { configDir } = context.locations;
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);
   const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
@@ -114,7 +114,7 @@ async function lookAtFiles(context: Context, alone: boolean): Promise<Look> {
   return { source: 'files', configDir, problems, pins, unresolved: [...unresolved] };
 }
 
-function showLook({ out, places }: Context, look: Look, wasRequested: boolean): void {
+function showLook({ out, locations }: Context, look: Look, wasRequested: boolean): void {
   const { source, configDir, problems, pins, unresolved } = look;
   const ok = problems.length === 0;
   if (out.format === 'json') {
@@ -125,7 +125,7 @@ function showLook({ out, places }: Context, look: Look, wasRequested: boolean): 
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
   if (pins !== null && pins.total > 0) showPins(out, pins);
   if (source === 'daemon') return;
-  const why = wasRequested ? '.' : `: no daemon with this configuration is listening at ${places.socketPath}.`;
+  const why = wasRequested ? '.' : `: no daemon with this configuration is listening at ${locations.socketPath}.`;
   out.hint(`Checked the files in ${configDir}${why}`);
   if (pins === null && ok && !wasRequested)
     out.hint('Who would lose what was not looked at: ask while the daemon runs, or as its user.');

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { startOf } from '../../../config/places.ts';
+import { startOf } from '../../../config/locations.ts';
 import { requireOwnDirectory } from '../../frame/creation.ts';
 import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
@@ -44,14 +44,14 @@ interface InitOptions {
 async function init(context: Context, { admin, newMasterKey }: InitOptions): Promise<void> {
   await requireOwnDirectory(context, newMasterKey === true ? 'init --new-master-key' : 'init');
   const { config } = await requireConfiguration(context);
-  const { initialize, renewMasterKey } = await context.io.loadDaemon(config.places.dataDir);
+  const { initialize, renewMasterKey } = await context.io.loadDaemon(config.locations.dataDir);
   if (newMasterKey === true) {
     renewMasterKey(config);
-    context.out.hint(`${config.places.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
+    context.out.hint(`${config.locations.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
     return;
   }
   showCreated(context, await initialize(config, admin));
-  context.out.hint(`Next: ${startOf(config.places, context.call)}`);
+  context.out.hint(`Next: ${startOf(config.locations, context.call)}`);
 }
 
 /** Shows the credentials of a new data directory: for people, in columns, or as a document. */

@@ -44,7 +44,7 @@ export function addServe(program: Command, io: Io): void {
 async function serve(context: Context): Promise<void> {
   await requireOwnDirectory(context, 'serve');
   const configuration = await requireConfiguration(context);
-  const { startDaemon } = await context.io.loadDaemon(configuration.config.places.dataDir);
+  const { startDaemon } = await context.io.loadDaemon(configuration.config.locations.dataDir);
   const stops = listenForStops(context.io);
   try {
     // A second signal must also end a hanging start.

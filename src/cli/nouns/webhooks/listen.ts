@@ -132,11 +132,11 @@ interface Place {
 }
 
 /** One file per name and daemon. Throws `failure` when it can't be read, rather than skip what it would have said. */
-function openPlace({ io, places }: Context, name: string): Place {
+function openPlace({ io, locations }: Context, name: string): Place {
   const directory = stateDirectoryOf(io.environment);
   if (directory === undefined)
     throw new CommandError('failure', 'There is no directory for the place: set HOME or XDG_STATE_HOME.');
-  const daemon = places.url ?? path.resolve(places.socketPath);
+  const daemon = locations.url ?? path.resolve(locations.socketPath);
   const hash = createHash('sha256').update(daemon).digest('hex').slice(0, 12);
   const file = path.join(directory, 'listen', `${name}-${hash}.json`);
   let afterId = readPlace(file);

@@ -16,12 +16,12 @@ Examples:
 
 /** Writes the export of a run. */
 export async function exportRun(context: Context, id: string, { to }: { readonly to?: string }): Promise<void> {
-  const { io, out, places, signal } = context;
+  const { io, out, locations, signal } = context;
   const { makeBlot } = await import('../../../outbound/secrets/blot.ts');
   const { knownSecrets } = await import('../../support/known-secrets.ts');
   const document = await context.client().runs.export(id);
   // The daemon has blotted what it holds. Whoever calls may hold more, such as variables.
-  const blot = makeBlot(knownSecrets(places, io.environment));
+  const blot = makeBlot(knownSecrets(locations, io.environment));
   // Strings are blotted one by one, so that what is left is JSON. Bytes of images are no text.
   const text = `${JSON.stringify(
     document,

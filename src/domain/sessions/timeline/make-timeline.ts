@@ -234,7 +234,7 @@ function ordered(drafts: readonly Draft[]): { spans: Span[]; isCut: boolean } {
     .sort((a, b) => startOf(a.span) - startOf(b.span) || depthOf(a.span) - depthOf(b.span) || a.index - b.index)
     .map(({ span }) => span)
     .slice(0, MAX_SPANS);
-  const places = new Map(kept.map((span, index) => [span, index]));
-  const spans = kept.map(({ whole, ...span }) => ({ ...span, parent: whole === null ? null : places.get(whole)! }));
+  const locations = new Map(kept.map((span, index) => [span, index]));
+  const spans = kept.map(({ whole, ...span }) => ({ ...span, parent: whole === null ? null : locations.get(whole)! }));
   return { spans, isCut: kept.length < drafts.length };
 }

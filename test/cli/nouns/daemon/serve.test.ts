@@ -57,11 +57,11 @@ function actor(
   };
   const verbs: DaemonVerbs = {
     initialize: (config, adminName) => {
-      calls.push(`initialize ${adminName} in ${config.places.dataDir}`);
+      calls.push(`initialize ${adminName} in ${config.locations.dataDir}`);
       return Promise.resolve(CREATED);
     },
     renewMasterKey: (config) => {
-      calls.push(`renew the key in ${config.places.dataDir}`);
+      calls.push(`renew the key in ${config.locations.dataDir}`);
     },
     startDaemon: ({ config }) => {
       calls.push(`start on ${config.settings.listen}, workers ${config.workers}`);

@@ -8,7 +8,7 @@ import { type Environment, type Flags, variable } from './environment.ts';
 import { MAX_SOCKET_PATH_BYTES } from './listen-address.ts';
 
 /** Absolute paths (J1, J6, K1, K6), and how the command reaches a daemon elsewhere. */
-export interface Places {
+export interface Locations {
   readonly dataDir: string;
   readonly configDir: string;
   readonly socketPath: string;
@@ -73,7 +73,7 @@ function usualDataDir(installed: Installed | null): string {
   return installed === null || isDataDirectory('data') ? 'data' : installed.dataDir;
 }
 
-function isSamePlace(one: string, other: string): boolean {
+function isSameLocation(one: string, other: string): boolean {
   if (one === other) return true;
   try {
     return realpathSync(one) === realpathSync(other);
@@ -83,11 +83,11 @@ function isSamePlace(one: string, other: string): boolean {
 }
 
 /** The paths for these flags and this environment, on a machine with or without a service. Creates and checks nothing. */
-export function resolvePlaces(flags: Flags, environment: Environment, installed = findInstalled()): Places {
+export function resolveLocations(flags: Flags, environment: Environment, installed = findInstalled()): Locations {
   const named = flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR');
   const state = serviceDirectory(environment, 'STATE_DIRECTORY');
   const dataDir = path.resolve(named ?? state ?? usualDataDir(installed));
-  const service = installed !== null && isSamePlace(dataDir, installed.dataDir) ? installed : null;
+  const service = installed !== null && isSameLocation(dataDir, installed.dataDir) ? installed : null;
   const search: Search = { flags, environment, dataDir, service };
   return {
     dataDir,
@@ -104,21 +104,21 @@ export function resolvePlaces(flags: Flags, environment: Environment, installed 
 }
 
 /** What starts the daemon of these places. `call` is how this program is called for them. */
-export function startOf({ isService }: Pick<Places, 'isService'>, call = 'errand'): string {
+export function startOf({ isService }: Pick<Locations, 'isService'>, call = 'errand'): string {
   return isService ? 'systemctl start errand' : `${call} serve`;
 }
 
 /** What ends a daemon that hangs, and starts it again. */
-export function restartOf(places: Pick<Places, 'isService' | 'dataDir'>): string {
-  if (places.isService) return 'systemctl restart errand';
-  return `kill -KILL "$(cat ${shellWord(path.join(places.dataDir, 'errand.pid'))})" && ${startOf(places)}`;
+export function restartOf(locations: Pick<Locations, 'isService' | 'dataDir'>): string {
+  if (locations.isService) return 'systemctl restart errand';
+  return `kill -KILL "$(cat ${shellWord(path.join(locations.dataDir, 'errand.pid'))})" && ${startOf(locations)}`;
 }
 
 /**
  * The problem of a file in place of the data directory, the config directory, or a directory above them. With such a
  * problem, it makes no sense to look into them.
  */
-export function misplaced({ dataDir, configDir }: Places): Problem[] {
+export function misplaced({ dataDir, configDir }: Locations): Problem[] {
   const problems = [dataDir, configDir].flatMap((directory) => {
     const file = fileOnTheWay(directory);
     if (file === null) return [];
@@ -147,9 +147,9 @@ function statOf(file: string) {
   }
 }
 
-export function checkPlaces(places: Places): Problem[] {
-  const length = Buffer.byteLength(places.socketPath);
+export function checkLocations(locations: Locations): Problem[] {
+  const length = Buffer.byteLength(locations.socketPath);
   if (length <= MAX_SOCKET_PATH_BYTES) return [];
   const limit = `${length} bytes long, and a socket's path can have at most ${MAX_SOCKET_PATH_BYTES}`;
-  return [problemOutside(`${places.socketPath}: is ${limit}; choose a shorter data directory`)];
+  return [problemOutside(`${locations.socketPath}: is ${limit}; choose a shorter data directory`)];
 }

@@ -1,12 +1,12 @@
 // Where a daemon's files are, by flags, environment and the service of the machine.
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { resolvePlaces } from '../../src/config/places.ts';
+import { resolveLocations } from '../../src/config/locations.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 test('by default, everything is stored in ./data', { tags: ['K6'] }, () => {
   const dataDir = path.resolve('data');
-  expect(resolvePlaces({}, {}, null)).toEqual({
+  expect(resolveLocations({}, {}, null)).toEqual({
     dataDir,
     configDir: path.join(dataDir, 'config'),
     socketPath: path.join(dataDir, 'errand.sock'),
@@ -27,23 +27,23 @@ test('as a service, the directories are those of systemd', { tags: ['K6'] }, () 
     RUNTIME_DIRECTORY: '/run/errand',
     CREDENTIALS_DIRECTORY: credentials,
   };
-  expect(resolvePlaces({}, service, null)).toMatchObject({
+  expect(resolveLocations({}, service, null)).toMatchObject({
     dataDir: '/var/lib/errand',
     configDir: '/etc/errand',
     socketPath: '/run/errand/errand.sock',
     credentialsDirectory: credentials,
     masterKeyPath: path.join(credentials, 'master-key'),
   });
-  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }, null).configDir).toBe(
+  expect(resolveLocations({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }, null).configDir).toBe(
     '/home/u/.config/errand',
   );
-  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }, null).masterKeyPath).toBe(
+  expect(resolveLocations({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }, null).masterKeyPath).toBe(
     '/var/lib/errand/master.key',
   );
 });
 
 test('a shell in a systemd session does not count as a service', () => {
-  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }, null).configDir).toBe(path.resolve('data/config'));
+  expect(resolveLocations({}, { INVOCATION_ID: 'f'.repeat(32) }, null).configDir).toBe(path.resolve('data/config'));
 });
 
 describe('where a service is installed', () => {
@@ -70,10 +70,10 @@ describe('where a service is installed', () => {
       masterKeyPath: path.join(service.dataDir, 'master.key'),
       isService: true,
     };
-    expect(resolvePlaces({}, {}, service)).toMatchObject({ ...its, isNamed: false });
-    expect(resolvePlaces({ dataDir: `${service.dataDir}/` }, {}, service)).toMatchObject({ ...its, isNamed: true });
-    expect(resolvePlaces({}, { ERRAND_DATA_DIR: service.dataDir }, service)).toMatchObject(its);
-    expect(resolvePlaces({ dataDir: '/srv/x' }, {}, service)).toMatchObject({
+    expect(resolveLocations({}, {}, service)).toMatchObject({ ...its, isNamed: false });
+    expect(resolveLocations({ dataDir: `${service.dataDir}/` }, {}, service)).toMatchObject({ ...its, isNamed: true });
+    expect(resolveLocations({}, { ERRAND_DATA_DIR: service.dataDir }, service)).toMatchObject(its);
+    expect(resolveLocations({ dataDir: '/srv/x' }, {}, service)).toMatchObject({
       configDir: '/srv/x/config',
       socketPath: '/srv/x/errand.sock',
       isService: false,
@@ -83,7 +83,7 @@ describe('where a service is installed', () => {
   test('a socket is looked for in the data directory while the service does not run', () => {
     const { service } = stateOf();
     const stopped = { ...service, runtimeDir: '/nowhere/errand', masterKeyFile: '/root/keys/master.key' };
-    expect(resolvePlaces({}, {}, stopped)).toMatchObject({
+    expect(resolveLocations({}, {}, stopped)).toMatchObject({
       socketPath: path.join(service.dataDir, 'errand.sock'),
       masterKeyPath: '/root/keys/master.key',
     });
@@ -98,7 +98,7 @@ test('flags and variables set the directories, and flags win', { tags: ['K4'] },
     ERRAND_API_KEY: 'd',
     STATE_DIRECTORY: '/s',
   };
-  expect(resolvePlaces({}, environment)).toMatchObject({
+  expect(resolveLocations({}, environment)).toMatchObject({
     dataDir: '/a',
     configDir: '/b',
     url: 'http://c',
@@ -106,7 +106,7 @@ test('flags and variables set the directories, and flags win', { tags: ['K4'] },
     socketPath: '/a/errand.sock',
   });
   const flags = { dataDir: 'x', configDir: '/y', url: 'http://z', tokenFile: 't' };
-  expect(resolvePlaces(flags, environment)).toMatchObject({
+  expect(resolveLocations(flags, environment)).toMatchObject({
     dataDir: path.resolve('x'),
     configDir: '/y',
     url: 'http://z',
